@@ -1,0 +1,136 @@
+"""What can go wrong: one class per exit code, each error naming what, where and what to do next.
+
+An error names columns, counts and levels, never the value of a row, because it is read by people who may
+not see the data. An exception of a library that may print rows is replaced with `raise ... from None`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class PrivacySqlError(Exception):
+    """An error people can act on; `exit` is the exit code of the command line.
+
+    >>> print(
+    ...     PrivacySqlError(
+    ...         "no_target", "nothing to write", where="output in privacy.yml", hint="Name a file."
+    ...     )
+    ... )
+    nothing to write (output in privacy.yml). Name a file.
+    """
+
+    exit: int = 2
+
+    def __init__(self, code: str, message: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message.rstrip(".")
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        return f"{self.message}{place}.{' ' + self.hint if self.hint else ''}"
+
+    @property
+    def parts(self) -> tuple[PrivacySqlError, ...]:
+        """The single errors inside this one: itself, unless it carries several."""
+        return (self,)
+
+    def to_json(self) -> dict[str, str]:
+        """The entry of `errors` under `--json`."""
+        return {"code": self.code, "where": self.where, "message": self.message, "hint": self.hint}
+
+
+class UsageError(PrivacySqlError):
+    """The call, the command line or the project file is wrong."""
+
+    exit = 2
+
+
+class DataError(PrivacySqlError):
+    """The data is not as declared: an unmapped value, a repeated person, an empty table, bad encoding."""
+
+    exit = 3
+
+
+class EngineError(PrivacySqlError):
+    """The engine refused a statement or cannot be reached."""
+
+    exit = 4
+
+
+class NoSafeChoice(PrivacySqlError):
+    """Every choice was tried and none is safe."""
+
+    exit = 5
+
+
+class Undecided(PrivacySqlError):
+    """Neither safe nor unsafe could be shown within the limit, so nothing is published."""
+
+    exit = 5
+
+
+# when several things went wrong, the one the reader must mend first decides the exit code
+EXIT_ORDER = (130, 4, 3, 2, 5, 1)
+
+
+class SeveralErrors(PrivacySqlError):
+    """All that is wrong, reported at once; `exit` is the first in `EXIT_ORDER` that occurs."""
+
+    def __init__(self, errors: Sequence[PrivacySqlError]) -> None:
+        self._parts = tuple(part for error in errors for part in error.parts)
+        super().__init__("several_errors", f"{len(self._parts)} errors")
+        self.exit = first_exit(part.exit for part in self._parts)
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.message}:", *(f"  - {part}" for part in self._parts)])
+
+    @property
+    def parts(self) -> tuple[PrivacySqlError, ...]:
+        return self._parts
+
+
+def raise_all(errors: Sequence[PrivacySqlError]) -> None:
+    """Raise what was collected: nothing, the only error, or all of them as one."""
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise SeveralErrors(errors)
+
+
+def first_exit(codes: Iterable[int]) -> int:
+    """The exit code that stands for several, 0 when none is an error.
+
+    >>> first_exit([0, 1, 5, 3])
+    3
+    """
+    seen = set(codes)
+    return next((code for code in EXIT_ORDER if code in seen), 0)
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like `name`, letter case aside; None when nothing is near.
+
+    >>> nearest("Zipcode", ["age", "zip_code"]), nearest("weight", ["age", "zip_code"])
+    ('zip_code', None)
+    """
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    found = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """The hint for a misspelt name: the nearest one, else all there are.
+
+    >>> did_you_mean("zipcode", ["age", "zip"])
+    'Did you mean "zip"?'
+    >>> did_you_mean("weight", ["age", "zip"])
+    'Known: age, zip.'
+    """
+    known = list(candidates)
+    found = nearest(name, known)
+    return f'Did you mean "{found}"?' if found else f"Known: {', '.join(known)}." if known else ""
