@@ -1,8 +1,8 @@
 """The classical criteria by brute force from their definitions, on a list of (group, sensitive value) rows.
 
 Every function returns what the criterion measures, and whether that is within the limit. Counts stay integers
-and shares stay fractions; transport is solved as a minimum-cost flow rather than by any closed formula. A value
-of None is unbounded or undefined, and never safe.
+and shares stay fractions; transport is solved as a minimum-cost flow rather than by any closed formula. A
+value of None is unbounded or undefined, and never safe.
 """
 
 from collections import Counter
