@@ -1,0 +1,1 @@
+"""The papers' mathematics: numbers in, numbers out."""
