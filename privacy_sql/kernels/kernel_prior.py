@@ -139,8 +139,8 @@ def kernel_prior(
 
     `codes` are the distinct quasi-identifiers of the table, one column per attribute, each code a row of that
     attribute's `weights`; `sensitive` and `counts` belong to the same rows. The own tuple is included. A
-    target nobody resembles has no prior: a row of nan (None among fractions). The sum over people is taken one
-    attribute at a time, so its cost grows with what occurs on both sides and never with pairs of people.
+    target nobody resembles has no prior: a row of nan (None among fractions). The sum over people is taken by
+    attribute, so its cost grows with what occurs on both sides and never with pairs of people.
     """
     exact = any(w.dtype == object for w in weights)
     chain = plan_chain(codes, weights, targets)
