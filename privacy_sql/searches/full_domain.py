@@ -1,0 +1,178 @@
+"""All minimal safe choices of a lattice, the best one, or one of them, with as few answers as possible.
+
+LeFevre et al. 2005 (Incognito) and Kohlmayer et al. 2012 (Flash): chains through what is still open, halved
+by binary search, every answer tagged upwards or downwards. Chains start at the coarsest open choice, so the
+choices with few attributes below their top come first: those are Incognito's subsets (`Lattice.lift`),
+cheap to count, and one unsafe answer there removes every choice that holds the same levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective
+from privacy_sql.spaces.tags import OPEN, SAFE, Answer, Tags
+
+Goal = Literal["all", "best", "one"]
+
+
+@dataclass(frozen=True)
+class FullDomainSearch:
+    """Chains with binary search and tags both ways, over at most `max_choices` choices.
+
+    Martin et al. 2007, Sec. 3.4. `goal` is "all" minimal safe choices and the best of them, only the "best"
+    one (choices whose lower bound is too high are set aside), or "one" minimal choice by binary search alone.
+    `width` chains are followed at once, so that an engine can answer several choices in one statement.
+    """
+
+    goal: Goal = "all"
+    width: int = 1
+    max_choices: int = 1_000_000
+
+    def choose(
+        self, lattice: Lattice, decide: Decide, objective: Objective, limits: Limits | None = None
+    ) -> Found:
+        """What `goal` asks for, or an honest part of it when `limits` end the search."""
+        if lattice.size > self.max_choices:
+            raise ValueError(f"{lattice.size} choices are too many to tag one by one; use best_first.")
+        walk = _Walk(lattice, decide, objective, limits or Limits(), self.goal, self.width)
+        try:
+            walk.follow_chains()
+            walk.price_candidates()
+        except KeyboardInterrupt:
+            walk.stopped = "interrupted"
+        return walk.found()
+
+
+class _Walk:
+    """One run of the search: the tags, the best choice so far, and why it stopped."""
+
+    def __init__(
+        self, lattice: Lattice, decide: Decide, objective: Objective, limits: Limits, goal: Goal, width: int
+    ) -> None:
+        self.lattice, self.decide, self.objective = lattice, decide, objective
+        self.limits, self.goal, self.width = limits, goal, width
+        self.tags, self.best = Tags(lattice), Incumbent()
+        self.explored = 0
+        self.stopped: str | None = None
+        bounds = objective.level_bounds
+        # the least any choice can cost, itself and everything coarser
+        self.floor = lattice.total(bounds) if bounds is not None else np.full(lattice.shape, -np.inf)
+
+    def follow_chains(self) -> None:
+        """Ask about the middle of every chain until nothing is open."""
+        chains: list[list[Choice]] = []
+        while not self._must_stop():
+            chains = self._refill(
+                [[choice for choice in chain if self.tags.is_open(choice)] for chain in chains]
+            )
+            if not chains:
+                return
+            batch = [chain[(len(chain) - 1) // 2] for chain in chains]
+            answers = self.decide(batch)
+            self.explored += len(batch)
+            for choice, answer in zip(batch, answers, strict=True):
+                self._learn(choice, answer)
+            self.limits.progress(self.lattice.size - self.tags.n_open, self.lattice.size)
+
+    def price_candidates(self) -> None:
+        """Find the cheapest among the safe choices that could be it, those with the lowest bound first."""
+        if self.goal == "one" or self.stopped == "interrupted":
+            return
+        for choice in sorted(
+            self._candidates(), key=lambda choice: (self.floor[choice], sum(choice), choice)
+        ):
+            if choice in self.best.priced or self.best.excludes(float(self.floor[choice])):
+                continue
+            if self.stopped is None and self._must_stop():
+                return
+            self._price(choice)
+
+    def found(self) -> Found:
+        """The state of knowledge as a record."""
+        n_open, minimal = self.tags.n_open, tuple(self.tags.minimal_safe())
+        settled = self.stopped is None
+        best = minimal[0] if self.goal == "one" and minimal else self.best.choice
+        return Found(
+            choices=self.lattice.size,
+            explored=self.explored,
+            minimal=minimal,
+            complete=settled and self.goal == "all",
+            best=best,
+            cost=self.best.cost,
+            optimal=settled and self.goal != "one" and best is not None,
+            safe_choices=self.tags.n_safe,
+            undecided=n_open,
+            gap=self._gap(),
+            stopped=self.stopped,
+        )
+
+    def _must_stop(self) -> bool:
+        self.stopped = self.stopped or self.limits.reason(self.explored)
+        return self.stopped is not None
+
+    def _learn(self, choice: Choice, answer: Answer) -> None:
+        self.tags.learn(choice, answer)
+        if not answer.safe:
+            return
+        if self.goal == "best":
+            self._price(choice)
+            self.tags.set_aside(self.floor > self.best.ceiling)
+        elif self.goal == "one" and answer.carries:
+            inside = np.zeros(self.lattice.shape, dtype=np.bool_)
+            inside[tuple(slice(0, level + 1) for level in choice)] = True
+            self.tags.set_aside(~inside)
+
+    def _price(self, choice: Choice) -> None:
+        cost = self.objective.cost(choice)
+        self.best.offer(choice, cost)
+        if self.objective.monotone:
+            coarser = tuple(slice(level, None) for level in choice)
+            self.floor[coarser] = np.maximum(self.floor[coarser], cost[0])
+
+    def _candidates(self) -> list[Choice]:
+        """Safe choices one of which is the cheapest; after a stop only those that were asked about."""
+        if self.objective.monotone or self.stopped:
+            return self.tags.minimal_safe()
+        return self.tags.safe_choices()
+
+    def _refill(self, chains: list[list[Choice]]) -> list[list[Choice]]:
+        kept = [chain for chain in chains if chain]
+        taken = {choice for chain in kept for choice in chain}
+        while len(kept) < self.width:
+            start = self.tags.coarsest_open()
+            if start is None or start in taken:
+                break
+            kept.append(self._descend(start, taken))
+            taken.update(kept[-1])
+        return kept
+
+    def _descend(self, start: Choice, taken: set[Choice]) -> list[Choice]:
+        """A chain of open choices downwards, always to the neighbour that can have the fewest groups."""
+        chain = [start]
+        while True:
+            ahead = [
+                choice
+                for choice in self.lattice.finer_neighbours(chain[-1])
+                if self.tags.is_open(choice) and choice not in taken
+            ]
+            if not ahead:
+                return chain
+            chain.append(min(ahead, key=self.lattice.breadth))
+
+    def _gap(self) -> float | None:
+        """How much cheaper an undecided choice could still be, when the search stopped early."""
+        if self.best.cost is None or self.goal == "one":
+            return None
+        if self.stopped is None:
+            return 0.0
+        waiting = self.tags.state == OPEN
+        if not self.objective.monotone:
+            waiting |= self.tags.state == SAFE
+        for choice in self.best.priced:
+            waiting[choice] = False
+        least = float(self.floor[waiting].min(initial=self.best.cost[0]))
+        return max(0.0, self.best.cost[0] - least) if np.isfinite(least) else None

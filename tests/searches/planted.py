@@ -1,0 +1,87 @@
+"""Small lattices with a planted answer, shared by the tests of all searches."""
+
+import random
+from dataclasses import dataclass, field
+
+from privacy_sql.spaces.lattice import Lattice
+from privacy_sql.spaces.tags import Answer
+from tests.oracles.lattice import cheapest, every_choice, finer, planted
+
+
+@dataclass
+class Costs:
+    """An objective given as a table; `monotone` and `level_bounds` are promises about that table."""
+
+    table: dict
+    monotone: bool = False
+    level_bounds: list | None = None
+
+    def cost(self, choice):
+        return (self.table[choice],)
+
+
+@dataclass
+class Puzzle:
+    """A lattice, the set of its safe choices, what answers carry, and what choices cost."""
+
+    heights: tuple
+    safe: set
+    costs: Costs
+    always_safe: set = field(default_factory=set)  # safe, with everything coarser
+    never_safe: set = field(default_factory=set)  # unsafe, with everything finer
+    asked: list = field(default_factory=list)
+
+    @property
+    def least(self):
+        return cheapest(self.safe, lambda choice: self.costs.cost(choice)[0])
+
+    @property
+    def lattice(self):
+        return Lattice.of_heights(self.heights)
+
+    def decide(self, choices):
+        self.asked.extend(choices)
+        return [Answer(c in self.safe, c in self.always_safe or c in self.never_safe) for c in choices]
+
+
+def random_heights(rng):
+    return tuple(rng.randint(0, 3) for _ in range(rng.randint(1, 5)))
+
+
+def random_seeds(rng, heights, most=4):
+    return [tuple(rng.randint(0, height) for height in heights) for _ in range(rng.randint(0, most))]
+
+
+def additive_costs(rng, heights):
+    """Costs that are a sum of rising parts: the parts are lower bounds, nothing coarser is cheaper."""
+    parts = [sorted(rng.randint(0, 9) / 8 for _ in range(height + 1)) for height in heights]
+    table = {c: sum(part[level] for part, level in zip(parts, c, strict=True)) for c in every_choice(heights)}
+    return Costs(table, monotone=True, level_bounds=parts)
+
+
+def monotone_puzzle(seed, costs=additive_costs):
+    rng = random.Random(seed)
+    heights = random_heights(rng)
+    safe = planted(heights, random_seeds(rng, heights))
+    everything = set(every_choice(heights))
+    return Puzzle(heights, safe, costs(rng, heights), always_safe=safe, never_safe=everything - safe)
+
+
+def any_costs(rng, heights):
+    """Costs without any order, above a bound that rises."""
+    bounds = additive_costs(rng, heights)
+    table = {choice: least + rng.choice([0, 0.25, 1, 3]) for choice, least in bounds.table.items()}
+    return Costs(table, monotone=False, level_bounds=bounds.level_bounds)
+
+
+def jagged_puzzle(seed):
+    """A predicate that is not monotone, between two monotone ones, as suppression gives."""
+    rng = random.Random(seed)
+    heights = random_heights(rng)
+    possible = planted(heights, random_seeds(rng, heights))
+    certain = planted(heights, [s for s in random_seeds(rng, heights) if s in possible])
+    certain &= possible
+    certain = {c for c in certain if all(o in possible for o in every_choice(heights) if finer(c, o))}
+    between = {choice for choice in possible - certain if rng.random() < 0.5}
+    impossible = set(every_choice(heights)) - possible
+    return Puzzle(heights, certain | between, any_costs(rng, heights), certain, impossible)
