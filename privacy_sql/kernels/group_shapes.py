@@ -1,0 +1,72 @@
+"""What the worst case can depend on: for every group, how many people and how often each sensitive value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Shape = tuple[int, ...]  # the counts of one group, largest first
+
+
+@dataclass(frozen=True)
+class GroupShapes:
+    """The distinct shapes of a grouped table: people, sensitive counts largest first, and how many groups.
+
+    The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts.
+
+    >>> shapes = GroupShapes.of([[2, 2, 1], [1, 2, 2], [4, 1]])
+    >>> shapes.size.tolist(), shapes.top.tolist(), shapes.copies.tolist()
+    ([5, 5], [[2, 2, 1], [4, 1, 0]], [2, 1])
+    """
+
+    size: Ints
+    top: Ints
+    copies: Ints
+
+    def __post_init__(self) -> None:
+        """Refuse what no table can give: fail closed rather than compute a low risk from nonsense."""
+        if not len(self.size):
+            raise ValueError("there are no groups, so there is no worst case to compute")
+        if self.top.ndim != 2 or not len(self.top) == len(self.size) == len(self.copies):
+            raise ValueError("size, top and copies must describe the same groups")
+        if (self.top[:, 0] < 1).any() or (self.top < 0).any() or (self.copies < 1).any():
+            raise ValueError("every group needs a sensitive value with a positive count")
+        if (np.diff(self.top, axis=1) > 0).any() or (self.top.sum(axis=1) > self.size).any():
+            raise ValueError("counts must be sorted, largest first, and add up to at most the group's size")
+
+    @classmethod
+    def of(cls, histograms: Iterable[Iterable[int]]) -> GroupShapes:
+        """Shapes of groups given as lists of counts, in any order; a count of zero is no value at all."""
+        copies: dict[Shape, int] = {}
+        for histogram in histograms:
+            shape = shape_of(histogram)
+            copies[shape] = copies.get(shape, 0) + 1
+        width = max(map(len, copies), default=0) or 1
+        top = np.array([shape + (0,) * (width - len(shape)) for shape in copies], np.int64)
+        return cls(
+            size=np.array([sum(shape) for shape in copies], np.int64),
+            top=top.reshape(len(copies), width),
+            copies=np.array(list(copies.values()), np.int64),
+        )
+
+    def useful_facts(self, facts: int) -> int:
+        """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group."""
+        if facts < 0:
+            raise ValueError("the number of facts cannot be negative")
+        values = np.count_nonzero(self.top, axis=1)
+        poorest = int(values.min())
+        width = self.top.shape[1]
+        cut = (values == width) & (self.top.sum(axis=1) < self.size)
+        if facts >= width and poorest == width and cut.any():
+            raise ValueError(f"{facts} facts need the {facts + 1} largest counts of each group, not {width}")
+        return min(facts, poorest - 1)
+
+
+def shape_of(histogram: Iterable[int]) -> Shape:
+    """The counts of one group, largest first, without zeros."""
+    return tuple(sorted((int(n) for n in histogram if n), reverse=True))

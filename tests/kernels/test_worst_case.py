@@ -1,0 +1,242 @@
+"""(c,k)-safety's mathematics against brute force, the paper's figures and its theorems."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.running_worst_case import RunningWorstCase
+from privacy_sql.kernels.worst_case import (
+    Knowledge,
+    implication_curve,
+    negation_curve,
+    worst_case_disclosure,
+    worst_knowledge,
+    worst_negations,
+)
+from tests.oracles import worst_case as oracle
+
+FIG_3 = [[2, 2, 1, 0, 0, 0], [2, 0, 0, 1, 1, 1]]  # flu, lung cancer, mumps; breast, heart, ovarian
+VECTORS = json.loads((Path(__file__).parents[2] / "fixtures/vectors/ck_skyline.json").read_text())
+
+few = settings(max_examples=60, deadline=None)
+groups_of = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any), min_size=1, max_size=6)
+
+
+def tiny_groups(people: int, values: int = 3) -> st.SearchStrategy[list[list[int]]]:
+    """Tables so small that all of them and all formulas can be written down."""
+    group = st.lists(st.integers(0, 3), min_size=values, max_size=values).filter(any)
+    return st.lists(group, min_size=1, max_size=3).filter(lambda gs: sum(map(sum, gs)) <= people)
+
+
+def replayed(groups: list[list[int]], knowledge: Knowledge) -> Fraction | None:
+    """The chance of the target given the witness's implications, by counting tables."""
+    shapes = GroupShapes.of(groups)
+    sorted_shapes = [tuple(sorted((n for n in g if n), reverse=True)) for g in groups]
+    starts = np.cumsum([0, *map(sum, groups)])
+    target, others = [], []
+    for place in knowledge.places:
+        shape = tuple(n for n in shapes.top[place.shape].tolist() if n)
+        number = [i for i, s in enumerate(sorted_shapes) if s == shape][place.copy]
+        ranked = sorted(range(len(groups[number])), key=lambda v, g=groups[number]: -g[v])
+        atoms = [
+            (int(starts[number]) + person, ranked[rank])
+            for person, claimed in enumerate(place.atoms)
+            for rank in range(claimed)
+        ]
+        target += atoms[: place.target]
+        others += atoms[place.target :]
+    assert len(target) == 1 and len(others) == knowledge.facts
+    return oracle.chance(oracle.tables(groups), target[0], [([a], target) for a in others])
+
+
+@few
+@given(tiny_groups(people=4))
+def test_curves_equal_the_best_of_all_basic_implications_and_negations(groups: list[list[int]]) -> None:
+    worlds = oracle.tables(groups)
+    shapes = GroupShapes.of(groups)
+    sentences = oracle.basic_implications(worlds)
+    assert implication_curve(shapes, 1) == [oracle.maximum_disclosure(worlds, sentences, k) for k in (0, 1)]
+    negations = oracle.negations(worlds)
+    expected = [oracle.maximum_disclosure(worlds, negations, k) for k in range(3)]
+    assert negation_curve(shapes, 2) == expected
+
+
+@few
+@given(tiny_groups(people=3))
+def test_two_basic_implications_of_any_form_do_no_more_than_the_curve_says(groups: list[list[int]]) -> None:
+    worlds = oracle.tables(groups)
+    found = oracle.maximum_disclosure(worlds, oracle.basic_implications(worlds), 2)
+    assert worst_case_disclosure(GroupShapes.of(groups), 2) == found
+
+
+@settings(max_examples=25, deadline=None)
+@given(tiny_groups(people=6))
+def test_two_simple_implications_reach_the_curve_in_larger_tables(groups: list[list[int]]) -> None:
+    worlds = oracle.tables(groups)
+    found = oracle.maximum_disclosure(worlds, oracle.simple_implications(worlds), 2)
+    assert worst_case_disclosure(GroupShapes.of(groups), 2) == found
+
+
+@few
+@given(groups_of, st.integers(0, 7))
+def test_fast_curve_equals_the_recursion_of_the_paper(groups: list[list[int]], facts: int) -> None:
+    curve = implication_curve(GroupShapes.of(groups), facts)
+    assert curve == [oracle.recursion_of_the_paper(groups, k) for k in range(facts + 1)]
+    assert worst_case_disclosure(GroupShapes.of(groups), facts) == curve[-1]
+
+
+@few
+@given(tiny_groups(people=7, values=4), st.integers(0, 3))
+def test_replaying_the_witness_attains_the_value(groups: list[list[int]], facts: int) -> None:
+    shapes = GroupShapes.of(groups)
+    knowledge = worst_knowledge(shapes, facts)
+    assert replayed(groups, knowledge) == knowledge.value == worst_case_disclosure(shapes, facts)
+    negated = worst_negations(shapes, facts)
+    assert replayed(groups, negated) == negated.value == negation_curve(shapes, facts)[-1]
+
+
+@few
+@given(groups_of, st.integers(0, 6), st.randoms(use_true_random=False))
+def test_merging_groups_never_raises_either_curve(groups: list[list[int]], facts: int, random) -> None:  # type: ignore[no-untyped-def]
+    width = max(map(len, groups))
+    padded = [g + [0] * (width - len(g)) for g in groups]
+    before = GroupShapes.of(padded)
+    first, second = random.choice(padded), random.choice(padded)
+    rest = list(padded)
+    rest.remove(first)
+    if second in rest:
+        rest.remove(second)
+        rest.append([a + b for a, b in zip(first, second, strict=True)])
+    else:
+        rest.append(first)
+    after = GroupShapes.of(rest)
+    for curve in (implication_curve, negation_curve):
+        assert all(new <= old for new, old in zip(curve(after, facts), curve(before, facts), strict=True))
+
+
+@few
+@given(groups_of)
+def test_curve_is_strictly_increasing_until_one_value_is_left(groups: list[list[int]]) -> None:
+    poorest = min(np.count_nonzero(g) for g in groups)
+    curve = implication_curve(GroupShapes.of(groups), 8)
+    assert all((value == 1) == (k >= poorest - 1) for k, value in enumerate(curve))
+    assert all(a < b for a, b in itertools.pairwise(curve) if a < 1)
+    assert all(n <= i for n, i in zip(negation_curve(GroupShapes.of(groups), 8), curve, strict=True))
+
+
+def test_figure_3_discloses_two_thirds_to_one_fact() -> None:
+    assert implication_curve(GroupShapes.of(FIG_3), 2) == [Fraction(2, 5), Fraction(2, 3), 1]
+    flu, hannah, charlie = 0, 5, 0
+    worlds = oracle.tables(FIG_3)
+    implication = ([(hannah, flu)], [(charlie, flu)])
+    assert oracle.chance(worlds, (charlie, flu), [implication]) == Fraction(10, 19)
+
+
+def test_two_groups_together_can_disclose_more_than_each_alone() -> None:
+    a, b = [4, 3, 1, 1, 1], [4, 4, 1, 1, 1]
+    assert worst_case_disclosure(GroupShapes.of([a, b]), 2) == Fraction(22, 31)
+    assert max(worst_case_disclosure(GroupShapes.of([g]), 2) for g in (a, b)) == Fraction(12, 17)
+
+
+@pytest.mark.parametrize(
+    "case", [v for v in VECTORS if v["kind"].startswith("martin")], ids=lambda case: case["id"]
+)
+def test_kernel_agrees_with_the_vector(case: dict) -> None:  # type: ignore[type-arg]
+    shapes = GroupShapes.of(group.values() for group in case["groups"])
+    if case["kind"] == "martin_safe":
+        assert (worst_case_disclosure(shapes, case["k"]) < Fraction(case["c"])) is case["answer"]
+    else:
+        curve = implication_curve if "max" in case["kind"] else negation_curve
+        assert curve(shapes, case["k"])[-1] == Fraction(case["answer"])
+
+
+@few
+@given(
+    st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=5), min_size=1, max_size=12), st.integers(0, 5)
+)
+def test_equal_groups_counted_once_give_the_same_curve(groups: list[list[int]], facts: int) -> None:
+    once = GroupShapes.of(groups)
+    top = np.repeat(once.top, once.copies, axis=0)
+    each = GroupShapes(np.repeat(once.size, once.copies), top, np.ones(len(top), np.int64))
+    assert implication_curve(each, facts) == implication_curve(once, facts)
+
+
+@few
+@given(groups_of, st.integers(0, 4))
+def test_counts_beyond_the_largest_k_plus_one_change_nothing(groups: list[list[int]], facts: int) -> None:
+    full = GroupShapes.of(groups)
+    cut = GroupShapes(full.size, full.top[:, : facts + 1], full.copies)
+    assert implication_curve(cut, facts) == implication_curve(full, facts)
+    assert negation_curve(cut, facts) == negation_curve(full, facts)
+
+
+def test_counts_cut_too_short_are_refused() -> None:
+    with pytest.raises(ValueError, match="4 largest counts"):
+        implication_curve(GroupShapes(np.array([9]), np.array([[3, 2]]), np.array([1])), 3)
+
+
+@few
+@given(st.data())
+def test_changing_a_few_groups_gives_the_curve_of_the_new_grouping(data: st.DataObject) -> None:
+    groups = data.draw(groups_of)
+    facts = data.draw(st.integers(0, 5))
+    running = RunningWorstCase(groups, facts)
+    for _ in range(3):
+        assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
+        removed = data.draw(st.lists(st.sampled_from(groups), max_size=1))
+        added = data.draw(groups_of)
+        groups = [*groups, *added]
+        for histogram in removed:
+            groups.remove(histogram)
+        running.change(removed, added)
+    assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
+
+
+def test_removing_a_group_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="not there"):
+        RunningWorstCase([[1, 2]], 1).change(removed=[[3]])
+
+
+@pytest.mark.parametrize("groups", [[], [[]], [[0, 0]], [[2, -1]]])
+def test_groups_that_no_table_can_have_are_refused(groups: list[list[int]]) -> None:
+    with pytest.raises(ValueError):
+        implication_curve(GroupShapes.of(groups), 1)
+
+
+def test_negative_number_of_facts_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        implication_curve(GroupShapes.of([[1, 1]]), -1)
+
+
+def test_huge_number_of_facts_costs_nothing_and_discloses_everything() -> None:
+    assert worst_case_disclosure(GroupShapes.of([[2, 2], [5, 1, 1]]), 10**9) == 1
+
+
+@pytest.mark.parametrize("groups", [[[1]], [[3]], [[1], [1]], [[2, 2], [1]]])
+def test_one_person_or_one_value_is_disclosed_without_any_fact(groups: list[list[int]]) -> None:
+    assert worst_case_disclosure(GroupShapes.of(groups), 0) == 1
+
+
+def test_tie_that_floats_get_wrong_is_decided_by_fractions() -> None:
+    big = 10**15
+    value = worst_case_disclosure(GroupShapes.of([[big, big, big - 1], [big, big, big]]), 1)
+    assert value == oracle.recursion_of_the_paper([[big, big, big - 1], [big, big, big]], 1)
+    assert value != Fraction(1, 2)
+
+
+def test_fifty_thousand_groups_and_thirty_two_facts_take_about_a_quarter_of_a_second() -> None:
+    top = -np.sort(-np.random.default_rng(7).integers(1, 60, (50_000, 40)), axis=1)
+    shapes = GroupShapes(top.sum(axis=1), top, np.ones(len(top), np.int64))
+    start = time.perf_counter()
+    assert len(implication_curve(shapes, 32)) == 33
+    assert time.perf_counter() - start < 3  # ten times the usual, for busy machines
