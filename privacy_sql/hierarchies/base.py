@@ -1,0 +1,90 @@
+"""What every hierarchy promises: levels from the raw value to one label, each coarser than the one below."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+from privacy_sql.errors import UsageError
+
+TOP = "*"
+
+
+class Hierarchy(ABC):
+    """How the values of one column may be generalised: the domain generalisation hierarchy of the papers.
+
+    Level 0 is the raw value; the top level is the single label `*`, except where the column stands as it is.
+    NULL stays NULL below the top and is `*` there, like everything else.
+    """
+
+    @property
+    def numeric(self) -> bool:
+        """True when values must be numbers, or text that reads as one."""
+        return False
+
+    @property
+    def height(self) -> int:
+        """The number of the top level."""
+        return len(self.level_names()) - 1
+
+    @property
+    def unmapped_hint(self) -> str:
+        """What to do when values of the column are not covered."""
+        return "Add the missing values to the hierarchy."
+
+    @abstractmethod
+    def level_names(self) -> tuple[str, ...]:
+        """One short name per level, from the raw value to the top."""
+
+    @abstractmethod
+    def to_spec(self) -> Mapping[str, object]:
+        """What stands under `hierarchy:` in privacy.yml, as plain data."""
+
+    def recipe(self) -> Mapping[str, object]:
+        """What the macro `recode` needs to write the same labels in SQL: plain data, as in a dbt model."""
+        return self.to_spec()
+
+    def label(self, value: object, level: int) -> object | None:
+        """The published form of a value; None for NULL below the top and for a value not covered."""
+        if not 0 <= level <= self.height:
+            raise UsageError("no_such_level", f"there is no level {level}, levels go from 0 to {self.height}")
+        if level == self.height > 0:
+            return TOP
+        if value is None or not self.maps(value):
+            return None
+        return value if level == 0 else self._label(text_of(value), level)
+
+    def maps(self, value: object) -> bool:
+        """Whether the hierarchy covers the value. NULL is always covered."""
+        return value is None or self._covers(text_of(value))
+
+    def checksum(self) -> str:
+        """A checksum of the labels: two hierarchies with equal checksums publish every value alike."""
+        return hashlib.sha256(json.dumps(dict(self.to_spec()), sort_keys=True).encode()).hexdigest()
+
+    def for_fractions(self) -> Hierarchy:
+        """The same levels for a column that holds numbers with a fraction; only the labels may differ."""
+        return self
+
+    def _covers(self, text: str) -> bool:
+        return True
+
+    @abstractmethod
+    def _label(self, text: str, level: int) -> str | None:
+        """The label of a value written as text, at a level between the raw value and the top."""
+
+
+def text_of(value: object) -> str:
+    """The text an engine gives when the value is cast to text: hierarchies read text and native values alike.
+
+    >>> text_of("02139"), text_of(24), text_of(True), text_of(datetime.date(2024, 3, 5))
+    ('02139', '24', 'true', '2024-03-05')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep=" ")
+    return str(value)

@@ -1,0 +1,84 @@
+"""Hierarchies of dates: day, month, quarter, year, decade.
+
+A date is read from its text: year, month and day as 2024-03-05, with or without a time behind it. That is
+what every engine gives when a date or a timestamp is cast to text, so the levels need no date function. Text
+of another form, or of a day that the calendar lacks, is not covered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.hierarchies.base import TOP, Hierarchy
+
+UNITS = ("day", "month", "quarter", "year", "decade")  # each nests in the next
+
+_LEAP_YEAR = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
+_DAY = (
+    "([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])"
+    "|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    "|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])"
+    f"|{_LEAP_YEAR}-02-29)"
+)
+DATE = re.compile(f"{_DAY}([ T][0-9:.+Z-]*)?")
+
+
+@dataclass(frozen=True, init=False)
+class Dates(Hierarchy):
+    """Calendar units, from fine to coarse.
+
+    >>> born = Dates("month", "quarter", "year", "decade")
+    >>> [born.label("1987-05-14", level) for level in range(6)]
+    ['1987-05-14', '1987-05', '1987-Q2', '1987', '1980-1989', '*']
+    """
+
+    units: tuple[str, ...]
+
+    def __init__(self, *units: str) -> None:
+        object.__setattr__(self, "units", _checked(units))
+
+    @property
+    def unmapped_hint(self) -> str:
+        return "Dates are year, month and day, such as 2024-03-05."
+
+    def level_names(self) -> tuple[str, ...]:
+        return ("raw", *self.units, TOP)
+
+    def to_spec(self) -> Mapping[str, object]:
+        return {"dates": list(self.units)}
+
+    def _covers(self, text: str) -> bool:
+        return DATE.fullmatch(text) is not None
+
+    def _label(self, text: str, level: int) -> str | None:
+        year, month = text[:4], text[5:7]
+        return {
+            "day": text[:10],
+            "month": text[:7],
+            "quarter": f"{year}-Q{(int(month) + 2) // 3}",
+            "year": year,
+            "decade": f"{year[:3]}0-{year[:3]}9",
+        }[self.units[level - 1]]
+
+
+def _checked(units: tuple[str, ...]) -> tuple[str, ...]:
+    """Known units, each coarser than the one before."""
+    if not units:
+        raise UsageError("bad_dates", "dates need at least one level", hint=f"Known: {', '.join(UNITS)}.")
+    for unit in units:
+        if unit not in UNITS:
+            raise UsageError(
+                "bad_dates", f'"{unit}" is not a level of dates', hint=did_you_mean(str(unit), UNITS)
+            )
+    for level, (finer, coarser) in enumerate(pairwise(units), start=2):
+        if UNITS.index(coarser) <= UNITS.index(finer):
+            raise UsageError(
+                "not_nested",
+                f"level {level} of the dates ({coarser}) is not coarser than level {level - 1} ({finer})",
+                hint=f"From fine to coarse: {', '.join(UNITS)}.",
+            )
+    return units

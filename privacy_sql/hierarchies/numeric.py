@@ -1,0 +1,235 @@
+"""Hierarchies of numbers: bands of equal width, and bands between chosen cut points.
+
+A number is read in double precision. Text that is not a plain decimal number (`12`, `-3.5`, `1e5`, blanks
+around it allowed) is not covered; neither are NaN and infinity. The grammar is written out because every
+engine casts a little more than the next one, and macros/kernel/recode.sql holds the same words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+
+from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies.base import TOP, Hierarchy
+
+# at most 40 digits and a two-digit exponent: no text that matches can overflow a double on any engine
+NUMBER = re.compile(r" *[+-]?([0-9]{1,40}([.][0-9]{0,40})?|[.][0-9]{1,40})([eE][+-]?[0-9]{1,2})? *")
+PARAMETER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?([eE]-?[0-9]{1,2})?")
+MOST_DECIMALS = 6
+MAGNITUDE = 10**15  # whole numbers up to here, and their sums with a width, are exact in a double
+
+Number = int | Decimal
+
+
+def number(text: str) -> float | None:
+    """The number a text stands for; None when it stands for none.
+
+    >>> number("24.5"), number(" -3 "), number("1_000"), number("nan")
+    (24.5, -3.0, None, None)
+    """
+    return float(text) if NUMBER.fullmatch(text) else None
+
+
+@dataclass(frozen=True, init=False)
+class Intervals(Hierarchy):
+    """Bands of equal width per level, aligned at an origin; each width is a multiple of the one before.
+
+    Bands of whole numbers are written `20-24`, and cover whole numbers only. A width written with a decimal
+    point (5.0, 0.5) says that the column has fractions: bands are then written `[20, 25)`, from 20 up to but
+    without 25. So a label covers exactly the values recoded into it.
+
+    >>> age = Intervals(5, 10, 20)
+    >>> [age.label(24, level) for level in range(5)], age.label(-3, 1), age.label(24.5, 1)
+    ([24, '20-24', '20-29', '20-39', '*'], '-5--1', None)
+    >>> Intervals(5.0).label(24.5, 1), Intervals("0.5").label("0.75", 1)
+    ('[20, 25)', '[0.5, 1.0)')
+    """
+
+    widths: tuple[Number, ...]
+    origin: Number
+    fractions: bool
+
+    def __init__(self, *widths: float | Decimal | str, origin: float | Decimal | str = 0) -> None:
+        numbers = tuple(_parameter(width) for width in widths)
+        start = _parameter(origin)
+        object.__setattr__(self, "widths", numbers)
+        object.__setattr__(self, "origin", start)
+        object.__setattr__(self, "fractions", any(isinstance(n, Decimal) for n in (*numbers, start)))
+        _check_widths(numbers)
+        if any(abs(self._scaled(n)) >= MAGNITUDE for n in (*numbers, start)):
+            raise UsageError("bad_interval", "widths and origin together span more than 15 digits")
+
+    @property
+    def numeric(self) -> bool:
+        return True
+
+    @property
+    def decimals(self) -> int:
+        """Decimal places of the bounds: the most any width, or the origin, needs."""
+        return max(_decimals(n) for n in (*self.widths, self.origin))
+
+    @property
+    def unmapped_hint(self) -> str:
+        point = (
+            "" if self.fractions else " Write the widths with a decimal point when the column has fractions."
+        )
+        return f"Values must be numbers below 10^{15 - self.decimals}.{point}"
+
+    def level_names(self) -> tuple[str, ...]:
+        return ("raw", *map(_plain, self.widths), TOP)
+
+    def to_spec(self) -> Mapping[str, object]:
+        origin = (
+            {} if self.origin == 0 and isinstance(self.origin, int) else {"origin": _written(self.origin)}
+        )
+        return {"intervals": [_written(width) for width in self.widths], **origin}
+
+    def for_fractions(self) -> Intervals:
+        return Intervals(*map(_with_point, self.widths), origin=self.origin)
+
+    def _covers(self, text: str) -> bool:
+        return self._label(text, 1) is not None
+
+    def _label(self, text: str, level: int) -> str | None:
+        units = self._units(text)
+        if units is None:
+            return None
+        width = self._scaled(self.widths[level - 1])
+        low = units - (units - self._scaled(self.origin)) % width
+        if self.fractions:
+            return f"[{self._bound(low)}, {self._bound(low + width)})"
+        return str(low) if width == 1 else f"{low}-{low + width - 1}"
+
+    def _units(self, text: str) -> int | None:
+        """The value in units of the last decimal place, rounded down; None when it is not covered."""
+        value = number(text)
+        scale: int = 10**self.decimals
+        if value is None or abs(value) >= MAGNITUDE // scale or not (self.fractions or value.is_integer()):
+            return None
+        if scale == 1:
+            return math.floor(value)
+        # 0.29 * 100 is below 29: take the nearest unit and ask whether the value lies below it, as a double
+        near = math.floor(value * scale + 0.5)
+        return near - 1 if value < near / scale else near
+
+    def _scaled(self, value: Number) -> int:
+        return int(value * 10**self.decimals)
+
+    def _bound(self, units: int) -> str:
+        return f"{Decimal(units).scaleb(-self.decimals):.{self.decimals}f}"
+
+
+@dataclass(frozen=True, init=False)
+class Breaks(Hierarchy):
+    """Bands between cut points, one list of cuts per level; a coarser level keeps some of the finer cuts.
+
+    >>> age = Breaks([18, 30, 65], [18, 65])
+    >>> age.label(17, 1), age.label("29.5", 1), age.label(30, 2), age.label(65, 2)
+    ('<18', '[18, 30)', '[18, 65)', '>=65')
+    """
+
+    cuts: tuple[tuple[Number, ...], ...]
+
+    def __init__(self, *cuts: Iterable[float | Decimal | str] | float | Decimal | str) -> None:
+        one_level = all(isinstance(cut, int | float | Decimal | str) for cut in cuts)
+        levels = [cuts] if one_level else cuts
+        object.__setattr__(self, "cuts", tuple(_cuts_of(level) for level in levels))
+        _check_cuts(self.cuts)
+
+    @property
+    def numeric(self) -> bool:
+        return True
+
+    @property
+    def unmapped_hint(self) -> str:
+        return "Values must be numbers."
+
+    def level_names(self) -> tuple[str, ...]:
+        return ("raw", *(", ".join(map(_plain, level)) for level in self.cuts), TOP)
+
+    def to_spec(self) -> Mapping[str, object]:
+        return {"breaks": [[_written(cut) for cut in level] for level in self.cuts]}
+
+    def _covers(self, text: str) -> bool:
+        return number(text) is not None
+
+    def _label(self, text: str, level: int) -> str | None:
+        value = number(text)
+        if value is None:
+            return None
+        cuts = self.cuts[level - 1]
+        above = next((place for place, cut in enumerate(cuts) if value < float(cut)), len(cuts))
+        if above == 0:
+            return f"<{_plain(cuts[0])}"
+        if above == len(cuts):
+            return f">={_plain(cuts[-1])}"
+        return f"[{_plain(cuts[above - 1])}, {_plain(cuts[above])})"
+
+
+def _parameter(value: object) -> Number:
+    """A width, origin or cut as an exact number: a Decimal when it is written with a decimal point."""
+    text = "" if isinstance(value, bool) else str(value).strip()
+    if not PARAMETER.fullmatch(text):
+        raise UsageError("bad_number", "widths, origins and cut points are numbers", hint="Such as 5 or 0.5.")
+    exact = Decimal(text)
+    if _decimals(exact) > MOST_DECIMALS or abs(exact) >= MAGNITUDE:
+        raise UsageError(
+            "bad_number", f"a width, origin or cut point has up to {MOST_DECIMALS} decimals and 15 digits"
+        )
+    return exact if "." in text or _decimals(exact) else int(exact)
+
+
+def _decimals(value: Number) -> int:
+    """Decimal places needed to write a number exactly."""
+    return max(0, -int(Decimal(value).normalize().as_tuple().exponent))
+
+
+def _plain(value: Number) -> str:
+    """A number without an exponent or trailing zeros."""
+    return f"{Decimal(value):.{_decimals(value)}f}"
+
+
+def _with_point(value: Number) -> Decimal:
+    return Decimal(f"{Decimal(value):.{max(1, _decimals(value))}f}")
+
+
+def _written(value: Number) -> int | str:
+    """A number as plain data: text where the decimal point matters, so that nothing is lost on the way."""
+    return value if isinstance(value, int) else str(_with_point(value))
+
+
+def _check_widths(widths: Sequence[Number]) -> None:
+    if not widths or any(width <= 0 for width in widths):
+        raise UsageError("bad_interval", "intervals need widths above 0", hint="Such as [5, 10, 20].")
+    for level, (finer, coarser) in enumerate(pairwise(widths), start=2):
+        if coarser <= finer or coarser % finer != 0:
+            raise UsageError(
+                "not_nested",
+                f"level {level} of the intervals (width {_plain(coarser)}) does not nest: its width is not a"
+                f" multiple of level {level - 1}'s ({_plain(finer)})",
+                hint="Let each width be a multiple of the one before, such as [5, 10, 20].",
+            )
+
+
+def _cuts_of(level: object) -> tuple[Number, ...]:
+    if isinstance(level, str) or not isinstance(level, Iterable):
+        raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
+    return tuple(_parameter(cut) for cut in level)
+
+
+def _check_cuts(levels: Sequence[Sequence[Number]]) -> None:
+    for place, cuts in enumerate(levels, start=1):
+        if not cuts or any(high <= low for low, high in pairwise(cuts)):
+            raise UsageError("bad_breaks", f"level {place} of the breaks needs cut points in rising order")
+    for place, (finer, coarser) in enumerate(pairwise(levels), start=2):
+        if not set(coarser) < set(finer):
+            raise UsageError(
+                "not_nested",
+                f"level {place} of the breaks does not nest: it has a cut point level {place - 1} has not",
+                hint="Leave cut points out from level to level, add none.",
+            )

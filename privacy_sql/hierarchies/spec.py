@@ -1,0 +1,95 @@
+"""Read what stands under `hierarchy:` in privacy.yml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean
+from privacy_sql.hierarchies.base import Hierarchy
+from privacy_sql.hierarchies.dates import Dates
+from privacy_sql.hierarchies.numeric import Breaks, Intervals
+from privacy_sql.hierarchies.text import AsIs, KeepOrDrop, Mask
+from privacy_sql.hierarchies.tree import Tree
+
+SHAPES = "Such as {intervals: [5, 10]}, {mask: [4, 3, 0]}, {file: F}, {dates: [month, year]} or keep_or_drop."
+
+
+def from_spec(spec: object, column: str, directory: Path, where: str = "hierarchy") -> Hierarchy:
+    """The hierarchy of a column as the project file describes it; without one the column stands as it is.
+
+    A relative `file:` starts from `directory`; errors name `where`, the path inside the project file.
+    What `recipe()` returns is read back as an equal hierarchy.
+
+    >>> from_spec({"intervals": ["5", "10"]}, "age", Path("."))
+    Intervals(widths=(5, 10), origin=0, fractions=False)
+    """
+    if spec is None:
+        return AsIs()
+    fields = {spec: True} if isinstance(spec, str) else spec
+    if not isinstance(fields, Mapping) or not fields:
+        raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES)
+    kind = _kind_of(fields, where)
+    try:
+        return _MAKERS[kind](fields, column, directory)
+    except PrivacySqlError as error:
+        raise type(error)(error.code, error.message, where=f"{where}.{kind}", hint=error.hint) from None
+
+
+def _kind_of(fields: Mapping[str, object], where: str) -> str:
+    """The one kind named; `origin` may stand beside `intervals` and nothing else beside anything."""
+    kinds = [key for key in fields if key in _MAKERS]
+    if len(kinds) != 1:
+        known = did_you_mean(str(next(iter(fields))), _MAKERS)
+        raise UsageError(
+            "bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES if kinds else known
+        )
+    allowed = {kinds[0], "origin"} if kinds[0] == "intervals" else {kinds[0]}
+    for key in fields:
+        if key not in allowed:
+            hint = did_you_mean(str(key), sorted(allowed))
+            raise UsageError("unknown_key", f'unknown key "{key}"', where=f"{where}.{key}", hint=hint)
+    return kinds[0]
+
+
+def _intervals(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
+    return Intervals(*_listed(fields["intervals"]), origin=fields.get("origin", 0))
+
+
+def _mask(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
+    kept = _listed(fields["mask"])
+    return Mask(*(int(n) if isinstance(n, str) and n.isascii() and n.isdigit() else n for n in kept))
+
+
+def _file(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
+    if not isinstance(fields["file"], str) or not fields["file"]:
+        raise UsageError("bad_hierarchy", "the hierarchy file needs a path")
+    return Tree.from_file(directory / fields["file"], column, written=fields["file"])
+
+
+def _tree(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
+    paths = fields["tree"]
+    if not isinstance(paths, Mapping) or any(isinstance(above, str) for above in paths.values()):
+        raise UsageError(
+            "bad_hierarchy", "a tree gives each raw value the list of its labels, level by level"
+        )
+    return Tree({leaf: _listed(above) for leaf, above in paths.items()})
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise UsageError("bad_hierarchy", "a list is expected here", hint=SHAPES)
+    return list(value)
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, Any], str, Path], Hierarchy]] = {
+    "intervals": _intervals,
+    "mask": _mask,
+    "file": _file,
+    "keep_or_drop": lambda fields, column, directory: KeepOrDrop(),
+    "dates": lambda fields, column, directory: Dates(*_listed(fields["dates"])),
+    "breaks": lambda fields, column, directory: Breaks(*_listed(fields["breaks"])),
+    "tree": _tree,
+    "as_is": lambda fields, column, directory: AsIs(),
+}

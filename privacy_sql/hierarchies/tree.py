@@ -1,0 +1,201 @@
+"""Hierarchies given as a table: one row per raw value, one column per level (the papers' taxonomy trees)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from privacy_sql.errors import DataError
+from privacy_sql.hierarchies.base import TOP, Hierarchy, text_of
+from privacy_sql.hierarchies.tree_file import read_rows
+
+
+@dataclass(frozen=True, init=False)
+class Tree(Hierarchy):
+    """A lookup table: each raw value with its label at every level above.
+
+    A node is a level and a label, so one label may stand at two levels. Kept as one list of labels and one of
+    parents per level, because a million values with a list each would not fit where the labels do.
+
+    >>> place = Tree(
+    ...     {
+    ...         "Oslo": ["Norway", "Europe", "*"],
+    ...         "Rome": ["Italy", "Europe", "*"],
+    ...         "Lima": ["Peru", "America", "*"],
+    ...     }
+    ... )
+    >>> place.label("Rome", 2), place.height, place.distance("Oslo", "Rome"), place.distance("Oslo", "Lima")
+    ('Europe', 3, Fraction(2, 3), Fraction(1, 1))
+    """
+
+    nodes: tuple[tuple[str, ...], ...] = field(repr=False)  # labels per level, raw values first
+    parents: tuple[tuple[int, ...], ...] = field(
+        repr=False
+    )  # for each node below the top, its parent's place
+    names: tuple[str, ...]
+    file: str | None = field(compare=False)
+    _places: dict[str, int] = field(repr=False, compare=False)  # raw value -> its place in nodes[0]
+
+    def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
+        rows = ((str(leaf), *map(str, above)) for leaf, above in paths.items())
+        self._build(rows, "the tree")
+
+    @classmethod
+    def from_file(cls, path: str | Path, column: str, *, written: str | None = None) -> Tree:
+        """The hierarchy of a file: `;` or `,`; no header unless its first cell is the column's name.
+
+        `written` is the path as the user wrote it, kept for the manifest.
+        """
+        header, rows = read_rows(Path(path), column)
+        tree = cls.__new__(cls)
+        tree._build(rows, Path(path).name, header, written or str(path))
+        return tree
+
+    def _build(
+        self,
+        rows: Iterable[tuple[str, ...]],
+        source: str,
+        header: Sequence[str] = (),
+        file: str | None = None,
+    ) -> None:
+        nodes, parents = _nested_levels(rows, source, len(header))
+        names = header[1:] if header else [f"level {level}" for level in range(1, len(nodes))]
+        object.__setattr__(self, "nodes", tuple(map(tuple, nodes)))
+        object.__setattr__(self, "parents", tuple(map(tuple, parents)))
+        object.__setattr__(self, "names", ("raw", *names[: len(nodes) - 2], TOP))
+        object.__setattr__(self, "file", file)
+        object.__setattr__(self, "_places", nodes[0])
+
+    def level_names(self) -> tuple[str, ...]:
+        return self.names
+
+    def to_spec(self) -> Mapping[str, object]:
+        return {"file": self.file} if self.file else self.recipe()
+
+    def recipe(self) -> Mapping[str, object]:
+        return {"tree": {leaf: labels for leaf, *labels in self.rows()}}
+
+    def checksum(self) -> str:
+        """Independent of the order of the rows and of where the file lies."""
+        digest = hashlib.sha256()
+        for leaf in sorted(self._places):
+            row = [leaf, *(self._label(leaf, level) for level in range(1, self.height + 1))]
+            digest.update(json.dumps(row).encode())
+        return digest.hexdigest()
+
+    def rows(self) -> Iterator[tuple[str, ...]]:
+        """The lookup table, columns l0 to lH, one row per raw value."""
+        return zip(*(self._labels_of_leaves(level) for level in range(self.height + 1)), strict=True)
+
+    def distance(self, a: object, b: object) -> Fraction:
+        """How far apart two values are: level of their lowest common ancestor over the height.
+
+        Li et al. 2009, Sec. II.C: d = h(a, b) / H; the same value is at distance 0.
+        """
+        one, other = self._place_of(a), self._place_of(b)
+        level = 0
+        while one != other:
+            one, other = self.parents[level][one], self.parents[level][other]
+            level += 1
+        return Fraction(level, self.height)
+
+    def leaves_under(self, level: int) -> dict[str, int]:
+        """For each label of a level, how many raw values it covers."""
+        return dict(Counter(self._labels_of_leaves(level)))
+
+    def _place_of(self, value: object) -> int:
+        place = self._places.get(text_of(value))
+        if place is None:
+            raise DataError(
+                "unmapped_value", "a value is missing from the hierarchy", hint=self.unmapped_hint
+            )
+        return place
+
+    def _labels_of_leaves(self, level: int) -> Iterator[str]:
+        """The label at a level of each raw value, in the order of the raw values."""
+        places: Iterable[int] = range(len(self.nodes[0]))
+        for parents in self.parents[:level]:
+            places = map(parents.__getitem__, places)
+        return map(self.nodes[level].__getitem__, places)
+
+    def _covers(self, text: str) -> bool:
+        return text in self._places
+
+    def _label(self, text: str, level: int) -> str | None:
+        place = self._places[text]
+        for parents in self.parents[:level]:
+            place = parents[place]
+        return self.nodes[level][place]
+
+
+Levels = tuple[list[dict[str, int]], list[list[int]]]
+
+
+def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> Levels:
+    """The nodes of each level and the parent of each node; refused where a node would have two parents.
+
+    `width` is the number of columns that a header announces, 0 without one.
+
+    Equal rows count once, so a repeated row never multiplies anything.
+    """
+    nodes: list[dict[str, int]] = [{} for _ in range(width)]
+    parents: list[list[int]] = [[] for _ in range(width - 1)]
+    torn: list[set[int]] = [set() for _ in parents]
+    for row in rows:
+        if not nodes:
+            nodes, parents = [{} for _ in row], [[] for _ in row[1:]]
+            torn = [set() for _ in parents]
+        if len(row) != len(nodes):
+            raise DataError("bad_hierarchy", f"the rows of {source} differ in their number of levels")
+        _add(row, nodes, parents, torn)
+    if not nodes or not nodes[0]:
+        raise DataError("bad_hierarchy", f"{source} holds no row")
+    _refuse_torn(torn, source)
+    return _with_top(nodes, parents)
+
+
+def _add(
+    row: Sequence[str],
+    nodes: Sequence[dict[str, int]],
+    parents: Sequence[list[int]],
+    torn: Sequence[set[int]],
+) -> None:
+    """Enter one row from the top down, noting nodes that have another parent already."""
+    above = nodes[-1].setdefault(row[-1], len(nodes[-1]))
+    for level in range(len(parents) - 1, -1, -1):
+        place = nodes[level].setdefault(row[level], len(nodes[level]))
+        if place == len(parents[level]):
+            parents[level].append(above)
+        elif parents[level][place] != above:
+            torn[level].add(place)
+        above = place
+
+
+def _refuse_torn(torn: Sequence[set[int]], source: str) -> None:
+    """A value with two different rows, or a label with two parents: the levels do not nest."""
+    for level, places in enumerate(torn):
+        if places and level == 0:
+            raise DataError(
+                "conflicting_rows",
+                f"in {source}, {len(places)} raw values have two rows that differ",
+                hint="Keep one row for each raw value.",
+            )
+        if places:
+            raise DataError(
+                "not_nested",
+                f"level {level} of {source} is not nested in level {level + 1}:"
+                f" {len(places)} of its labels lie under more than one label there",
+                hint="Give each label one parent, or tell the labels apart by name.",
+            )
+
+
+def _with_top(nodes: list[dict[str, int]], parents: list[list[int]]) -> Levels:
+    """The top is always `*`: added above the last column unless that is one value already."""
+    if len(nodes) > 1 and len(nodes[-1]) == 1:
+        return [*nodes[:-1], {TOP: 0}], parents
+    return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])]

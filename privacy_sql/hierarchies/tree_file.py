@@ -1,0 +1,73 @@
+"""Read a hierarchy file. Errors name the file and the line, never what the line holds."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from privacy_sql.errors import DataError, UsageError
+
+Row = tuple[str, ...]
+
+
+def read_rows(path: Path, column: str) -> tuple[Row, Iterator[Row]]:
+    """The header, empty where there is none, and the rows, read as they are asked for.
+
+    The first row is a header only when its first cell is the column's name.
+    """
+    rows = _cells(path)
+    first = next(rows, ())
+    if first[:1] == (column,):
+        return first, rows
+    return (), chain([first] if first else [], rows)
+
+
+def _cells(path: Path) -> Iterator[Row]:
+    lines = _lines(path)
+    opening = next(lines, "")
+    reader = csv.reader(chain([opening], lines), delimiter=_delimiter(opening), strict=True)
+    try:
+        for row in reader:
+            if not row:
+                continue
+            if not all(row):
+                raise _fault(path, reader.line_num, "has an empty cell", "Fill it, or leave the row out.")
+            yield tuple(row)
+    except csv.Error:
+        raise _fault(path, reader.line_num, "has a quote or a field out of place", "") from None
+
+
+def _delimiter(line: str) -> str:
+    """`;` when it separates the first line, else `,`; a lone column has neither.
+
+    >>> _delimiter("Bachelors;Higher, other;*"), _delimiter('"a;b",c')
+    (';', ',')
+    """
+    return ";" if len(next(csv.reader([line], delimiter=";"), ())) > 1 else ","
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Decoded lines; a line that is not UTF-8 is named by its number."""
+    for place, line in enumerate(_bytes(path), start=1):
+        try:
+            text = line.decode("utf-8-sig" if place == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise _fault(path, place, "is not UTF-8", "Save the file as UTF-8.") from None
+        if "\0" in text:
+            raise _fault(path, place, "holds a NUL character", "Save the file as UTF-8 text.")
+        yield text
+
+
+def _bytes(path: Path) -> Iterable[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
+        raise UsageError("no_such_file", f"the hierarchy file {path.name} {reason}") from None
+
+
+def _fault(path: Path, line: int, what: str, hint: str) -> DataError:
+    return DataError("bad_hierarchy", f"line {line} of the hierarchy file {path.name} {what}", hint=hint)
