@@ -1,0 +1,14 @@
+"""Discernibility: every row costs as many rows as it cannot be told apart from."""
+
+from collections.abc import Iterable
+
+
+def discernibility(sizes: Iterable[int], n_suppressed: int, n_rows: int) -> int:
+    """The sum of squared group sizes, plus the whole table for every suppressed row.
+
+    Bayardo and Agrawal 2005, Sec. 2.2; Kifer and Gehrke 2006, Sec. 3.1 (|D| per suppressed row).
+
+    >>> discernibility([2, 3], n_suppressed=1, n_rows=6)
+    19
+    """
+    return sum(size * size for size in sizes) + n_suppressed * n_rows

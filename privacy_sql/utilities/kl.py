@@ -1,0 +1,25 @@
+"""Kullback-Leibler divergence between the source and what a reader reconstructs from the release."""
+
+from collections.abc import Iterable
+from math import fsum, log
+
+
+def kl(cells: Iterable[tuple[int, int, int]], n_suppressed: int = 0, domain: int = 1) -> float:
+    """Nats between the source and the release spread evenly over what its labels cover.
+
+    Kifer and Gehrke 2006, Sec. 3.2. A cell is a combination of raw values and sensitive value that occurs:
+    its rows, the rows published with its labels and sensitive value (0 when suppressed), and how many raw
+    combinations those labels cover. Suppressed rows could be anything: they are spread over all `domain`
+    cells.
+
+    >>> kl([(2, 2, 1), (1, 1, 1)])
+    0.0
+    >>> round(kl([(3, 4, 2), (1, 4, 2)]), 6)
+    0.130812
+    """
+    cells = list(cells)
+    everywhere = n_suppressed / domain
+    n_rows = sum(rows for rows, _, _ in cells)
+    return max(
+        0.0, fsum(rows * log(rows / (shown / leaves + everywhere)) for rows, shown, leaves in cells) / n_rows
+    )

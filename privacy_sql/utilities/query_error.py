@@ -1,0 +1,66 @@
+"""Query error: how wrong counting queries come out when they are answered from the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+Query = dict[int, frozenset[int]]
+"""Which values a counting query asks for, per column; values are numbers below the size of their domain."""
+
+
+def random_queries(
+    domains: Sequence[int], dimension: int, selectivity: float, n_queries: int, generator: np.random.Generator
+) -> list[Query]:
+    """Counting queries over `dimension` columns and the sensitive one, which is the last of `domains`.
+
+    Xiao and Tao 2006, Sec. 6, as Li et al. 2009, Sec. V (Fig. 6), use it: every predicate accepts the same
+    share of its domain, so that together they accept about `selectivity` of the rows.
+
+    >>> random_queries([10, 4, 2], 1, 0.25, 1, np.random.default_rng(1))
+    [{0: frozenset({0, 1, 3, 5, 7}), 2: frozenset({1})}]
+    """
+    last = len(domains) - 1
+    share = selectivity ** (1 / (dimension + 1))
+    queries = []
+    for _ in range(n_queries):
+        columns = sorted(int(c) for c in generator.choice(last, size=min(dimension, last), replace=False))
+        queries.append({c: _some(domains[c], share, generator) for c in [*columns, last]})
+    return queries
+
+
+def overlap(label: Iterable[int], wanted: Iterable[int]) -> float:
+    """The share of a label's leaves that a predicate wants: what a reader must assume about a row.
+
+    >>> overlap([1, 2, 3, 4], [2, 9])
+    0.25
+    """
+    leaves = set(label)
+    return len(leaves & set(wanted)) / len(leaves)
+
+
+def relative_error(actual: int, estimate: float) -> float:
+    """The distance of an answer from the true count, as a share of the true count.
+
+    >>> relative_error(4, 5.0)
+    0.25
+    """
+    return abs(actual - estimate) / actual
+
+
+def mean_relative_error(answers: Iterable[tuple[int, float]]) -> float | None:
+    """The mean over the queries with rows behind them; None when there is none.
+
+    Li et al. 2009, Sec. V: a query whose true answer is 0 has no relative error and is left out.
+
+    >>> mean_relative_error([(4, 5.0), (0, 1.0), (2, 1.0)])
+    0.375
+    """
+    errors = [relative_error(actual, estimate) for actual, estimate in answers if actual > 0]
+    return sum(errors) / len(errors) if errors else None
+
+
+def _some(domain: int, share: float, generator: np.random.Generator) -> frozenset[int]:
+    wanted = max(1, round(domain * share))
+    return frozenset(int(value) for value in generator.choice(domain, size=wanted, replace=False))
