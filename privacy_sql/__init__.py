@@ -1,3 +1,48 @@
-"""Decide, in SQL, what may be published from a table about people; publish it; check what was published."""
+"""Decide, in SQL, what may be published from a table about people; publish it; check what was published.
+
+Names are imported when first used, so that `privacy-sql --help` loads neither pandas nor an engine.
+Criteria and methods are found by their class name (`KAnonymity`, `Generalise`): there is no list of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_HOME = {
+    "connect": "engines",
+    "Engine": "engines",
+    "Query": "query",
+    "Table": "table",
+    "Verdict": "verdict",
+    "Witness": "verdict",
+    "PrivacySqlError": "errors",
+    "check": "verbs",
+    **dict.fromkeys(["AsIs", "Breaks", "Dates", "Intervals", "KeepOrDrop", "Mask", "Tree"], "hierarchies"),
+}
+
+__all__ = sorted(["__version__", *_HOME])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f"privacy_sql.{_HOME[name]}"), name)
+    if not name[:1].isupper():
+        raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}")
+    from privacy_sql import plugs
+
+    try:
+        return plugs.by_class_name(name)
+    except AttributeError:
+        raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    from privacy_sql import plugs
+
+    parts = [
+        plugs.class_name(part) for family in ("criteria", "mechanisms") for part in plugs.available(family)
+    ]
+    return sorted([*globals(), *_HOME, *parts])

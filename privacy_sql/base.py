@@ -1,0 +1,388 @@
+"""The counted base: the source reduced, in SQL, to distinct combinations in dictionary codes.
+
+Everything after it works on counts: trying a choice re-counts the combinations, not the rows.
+Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `s` the sensitive value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.query import Query, Sql, condition, names, render
+from privacy_sql.table import Table
+
+# group numbers are packed into one bigint while the codes fit with room to spare
+PACKED_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class Key:
+    """One column that says which group a row is published in: a base column at a level."""
+
+    column: str  # q1, grp
+    level: int = 0
+    top: int = 0  # no code of the column is higher
+
+
+@dataclass(frozen=True)
+class Base:
+    """The counted source of one table, with the dictionaries behind its codes."""
+
+    engine: Engine
+    table: Table
+    source: Sql
+    relation: Sql  # q1.., grp, s, n_rows
+    people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
+    dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
+    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
+    rows: int
+    combinations: int
+    ignored: tuple[str, ...] = ()
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The user's quasi-identifiers and the internal names of their columns."""
+        return {column: f"q{number}" for number, column in enumerate(self.table.quasi, start=1)}
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, Hierarchy]]:
+        """Internal quasi-identifier columns: the user's name and the hierarchy."""
+        return {self.aliases[name]: (name, kind) for name, kind in self.table.hierarchies.items()}
+
+    @cached_property
+    def levels(self) -> dict[str, Sql]:
+        """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
+        made = {
+            column: labels(self.engine, self.dictionaries[column], kind)
+            for column, (_, kind) in self.columns.items()
+            if kind.height
+        }
+        raise_all([p for column, levels in made.items() for p in self._unmapped(column, levels)])
+        return made
+
+    @cached_property
+    def level_codes(self) -> dict[str, Sql]:
+        """The same labels as small integers: (code, c0..cH)."""
+        return {
+            column: self.engine.create(
+                render("level_codes.sql", levels=levels, height=self.columns[column][1].height)
+            )
+            for column, levels in self.levels.items()
+        }
+
+    def _unmapped(self, column: str, levels: Sql) -> list[PrivacySqlError]:
+        name, kind = self.columns[column]
+        (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
+        return [unmapped(self.table.name, name, found)] if found["n_values"] else []
+
+    def keys(self, choice: Mapping[str, int]) -> list[Key]:
+        """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
+        return [self.key(self.aliases[name], choice.get(name, 0)) for name in self.table.quasi]
+
+    def key(self, column: str, level: int = 0) -> Key:
+        return Key(column, level, self.statistics[column]["top"] + 1)
+
+    def own_keys(self) -> list[Key]:
+        """The keys of the table as it stands: its group column, else its quasi-identifiers."""
+        return [self.key("grp")] if self.table.group else self.keys({})
+
+    def keyed(self, keys: Sequence[Key], relation: Sql | None = None) -> Query:
+        """The base (or its people) with key columns k1.. beside its own."""
+        return render(
+            "mechanisms/generalise.sql",
+            base=relation or self.relation,
+            keys=[
+                (
+                    Sql(f"k{number}"),
+                    Sql(key.column),
+                    key.level,
+                    self.level_codes[key.column] if key.level else None,
+                )
+                for number, key in enumerate(keys, start=1)
+            ],
+            columns=self.inside(relation),
+        )
+
+    def inside(self, relation: Sql | None = None) -> list[Sql]:
+        """The internal columns of the base, or of its people, who have no sensitive value."""
+        return names(column for column in self.dictionaries if column != "s" or relation is None)
+
+    def grouped(self, keys: Sequence[Key]) -> Grouping:
+        """Group the base by keys: the candidate a set of requirements is judged on."""
+        people = self.keyed(keys, self.people) if self.people else None
+        return Grouping.of(self, keys, self.keyed(keys), people)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A candidate and the small relations every criterion's template may read."""
+
+    base: Base
+    keys: tuple[Key, ...]
+    candidate: Sql  # g, k1.., q1.., grp, s, n_rows
+    members: Sql  # g, k1.., q1.., grp, n_rows as people; the candidate itself when a row is a person
+    histogram: Sql  # g, s, n_rows
+    groups: Sql  # g, n_people
+
+    @classmethod
+    def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
+        """Count the groups of a keyed base (k1.. beside its own columns)."""
+        engine = base.engine
+        inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
+        aliases = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
+        # people without a value are in `people` only, so the groups are numbered there
+        numbers = (
+            engine.create(render("numbers.sql", keyed=inputs[-1], keys=aliases)) if _too_many(keys) else None
+        )
+        shared = {"keys": aliases, "numbers": numbers}
+        candidate = engine.create(
+            render("candidate.sql", keyed=inputs[0], columns=base.inside(), **shared), view=True
+        )
+        histogram = engine.create(
+            render("histogram.sql", candidate=candidate, sensitive=bool(base.table.sensitives))
+        )
+        members = candidate
+        if people is not None:
+            inside = base.inside(inputs[1])
+            members = engine.create(
+                render("candidate.sql", keyed=inputs[1], columns=inside, **shared), view=True
+            )
+        groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
+        return cls(base, tuple(keys), candidate, members, histogram, groups)
+
+    @cached_property
+    def overall(self) -> Sql:
+        """How often each sensitive value occurs in the whole table: s, n_rows."""
+        return self.base.engine.create(render("overall.sql", histogram=self.histogram))
+
+    @cached_property
+    def n_groups(self) -> int:
+        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=0))
+        return int(found["n_groups"])
+
+    def relations(self, reads_sensitive: bool = True) -> dict[str, Any]:
+        """The names a criterion's template may use."""
+        found: dict[str, Any] = {
+            "candidate": self.candidate,
+            "histogram": self.histogram,
+            "groups": self.groups,
+            "base": self.base.relation,
+        }
+        if reads_sensitive:
+            found["overall"] = self.overall
+            found["values"] = self.base.dictionaries["s"]
+        return found
+
+    def number(self, group: int) -> dict[str, int]:
+        """The place of a group among all groups, in the order of their keys."""
+        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=group))
+        return {"group": found["number"], "groups": found["n_groups"]}
+
+
+def count(engine: Engine, table: Table) -> Base:
+    """Count a table once on its engine and check what it declares about its rows."""
+    engine = engine.session(files(table))
+    source, columns = opened(engine, table)
+    _check_people(engine, source, table)
+    inside = _internal(table)
+    several = table.values_per_person != "one"
+    counted = engine.create(_count(source, table, inside, several))
+    quasi_only = [(name, alias) for name, alias in inside if alias != "s"]
+    people = _people(engine, source, table, quasi_only) if several else None
+    dictionaries = _dictionaries(engine, [alias for _, alias in inside], counted, people)
+    statistics = _statistics(engine, dictionaries)
+    base = Base(
+        engine=engine,
+        table=table,
+        source=source,
+        relation=_encode(engine, counted, dictionaries),
+        people=people and _encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}),
+        dictionaries=dictionaries,
+        statistics=statistics,
+        **_sizes(engine, counted),
+        ignored=tuple(table.unnamed(list(columns))),
+    )
+    raise_all(_refused_nulls(base))
+    return base
+
+
+def files(table: Table) -> list[Path]:
+    """The files a table is read from."""
+    named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
+    return [path for path in map(Path, named) if path.is_file()]
+
+
+def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
+    """The source as a relation, its condition applied, and its columns; all unknown columns at once."""
+    source = engine.source(table.source)
+    columns = engine.columns(source)
+    raise_all(table.unknown(list(columns)))
+    if table.where:
+        text = condition(table.where, list(columns))
+        source = engine.create(
+            render("where.sql", source=source, condition=text, columns=list(columns)), view=True
+        )
+    return source, columns
+
+
+def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
+    """A dictionary's values at every level of a hierarchy."""
+    lookup = engine.load(_lookup(kind), "lookup") if isinstance(kind, Tree) else None
+    return engine.create(
+        render(
+            "levels.sql",
+            dictionary=dictionary,
+            height=kind.height,
+            lookup=lookup,
+            recipe=kind.recipe(),
+            value=Sql("d.value"),
+        )
+    )
+
+
+def _lookup(kind: Tree) -> dict[str, tuple[str, list[str]]]:
+    by_level = zip(*kind.rows(), strict=True)
+    return {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}
+
+
+def unmapped(table: str, column: str, found: Mapping[str, int]) -> DataError:
+    """The error for values a hierarchy does not know: how many, never which."""
+    return DataError(
+        "unmapped_value",
+        f"{found['n_values']} values of {column} ({found['n_rows']} rows) are not in its hierarchy",
+        where=f"{table}.{column}",
+        hint="Add them to the hierarchy; a project run lists them in target/private/unmapped.csv.",
+    )
+
+
+def _internal(table: Table) -> list[tuple[str, Sql]]:
+    inside = [(name, Sql(f"q{number}")) for number, name in enumerate(table.quasi, start=1)]
+    if table.group:
+        inside.append((table.group, Sql("grp")))
+    if len(table.sensitives) > 1:
+        raise UsageError(
+            "several_sensitive", "one sensitive column at a time", hint="Use Table.with_sensitive."
+        )
+    return inside + [(name, Sql("s")) for name in table.sensitives]
+
+
+def _count(source: Sql, table: Table, inside: Sequence[tuple[str, Sql]], several: bool) -> Query:
+    measure = "people" if table.values_per_person == "set" else "sum" if table.count else "rows"
+    return render(
+        "base.sql",
+        source=source,
+        columns=list(inside),
+        measure=measure,
+        counted=table.identifier if measure == "people" else table.count,
+        present=table.sensitives[0] if several and table.sensitives else None,
+    )
+
+
+def _people(engine: Engine, source: Sql, table: Table, quasi: Sequence[tuple[str, Sql]]) -> Sql:
+    return engine.create(
+        render(
+            "base.sql",
+            source=source,
+            columns=list(quasi),
+            measure="people",
+            counted=table.identifier,
+            present=None,
+        )
+    )
+
+
+def _dictionaries(engine: Engine, columns: Sequence[str], counted: Sql, people: Sql | None) -> dict[str, Sql]:
+    """One dictionary per column; people without a value appear in `people` only."""
+    return {
+        str(column): engine.create(
+            render(
+                "dictionary.sql", column=Sql(column), counted=counted if column == "s" else people or counted
+            )
+        )
+        for column in columns
+    }
+
+
+def _statistics(engine: Engine, dictionaries: Mapping[str, Sql]) -> dict[str, Mapping[str, int]]:
+    if not dictionaries:
+        return {}
+    rows = engine.fetch(render("columns.sql", dictionaries=_pairs(dictionaries)))
+    by_position = {row["position"]: row for row in rows}
+    return {column: by_position[number] for number, column in enumerate(dictionaries)}
+
+
+def _encode(engine: Engine, counted: Sql, dictionaries: Mapping[str, Sql]) -> Sql:
+    return engine.create(render("encode.sql", counted=counted, dictionaries=_pairs(dictionaries)))
+
+
+def _sizes(engine: Engine, counted: Sql) -> dict[str, int]:
+    (found,) = engine.fetch(render("sizes.sql", counted=counted))
+    return {"rows": found["n_rows"], "combinations": found["n_combinations"]}
+
+
+def _pairs(dictionaries: Mapping[str, Sql]) -> list[tuple[Sql, Sql]]:
+    return [(Sql(column), dictionary) for column, dictionary in dictionaries.items()]
+
+
+def _too_many(keys: Sequence[Key]) -> bool:
+    """Whether the combinations of all codes outgrow one bigint."""
+    return math.prod(key.top + 1 for key in keys) >= PACKED_LIMIT
+
+
+def _check_people(engine: Engine, source: Sql, table: Table) -> None:
+    """A repeated person is refused, unless declared; then all rows of a person must agree who that is."""
+    if table.identifier is None:
+        return
+    (found,) = engine.fetch(render("people.sql", source=source, identifier=table.identifier))
+    if found["n_unnamed"]:
+        raise DataError(
+            "no_person", f"{found['n_unnamed']} rows have no {table.identifier}", where=table.name
+        )
+    if table.values_per_person == "one":
+        _refuse_repeated(found, table)
+        return
+    columns = [*table.quasi, *([table.group] if table.group else [])]
+    (apart,) = engine.fetch(
+        render("scattered.sql", source=source, identifier=table.identifier, columns=columns)
+    )
+    if apart["n_people"]:
+        raise DataError(
+            "scattered_person",
+            f"{apart['n_people']} people have rows that differ in a quasi-identifier",
+            where=table.name,
+            hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
+        )
+
+
+def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
+    if found["n_people"] != found["n_rows"]:
+        raise DataError(
+            "repeated_person",
+            f"{table.identifier} repeats: {found['n_rows']} rows are about {found['n_people']} people",
+            where=table.name,
+            hint="Set values_per_person to set or multiset, or aggregate first.",
+        )
+
+
+def _refused_nulls(base: Base) -> list[PrivacySqlError]:
+    declared = {base.aliases[name]: (name, base.table.nulls_of(name)) for name in base.table.quasi}
+    if base.table.sensitives:
+        declared["s"] = (base.table.sensitives[0], base.table.sensitive_nulls)
+    return [
+        DataError(
+            "null_refused",
+            f"{base.statistics[column]['n_nulls']} rows have no {name}, and its nulls are refused",
+            where=base.table.name,
+            hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
+        )
+        for column, (name, rule) in declared.items()
+        if rule == "refuse" and base.statistics[column]["n_nulls"]
+    ]

@@ -1,0 +1,190 @@
+"""Requirements: evidence (a small table of counts) in, verdict out. A criterion runs no SQL itself.
+
+Its template `sql/criteria/<name>.sql` receives the relations of `Grouping.relations` and the criterion's
+own fields; `judge` receives the rows the template returns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql import plugs
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.verdict import Number, Verdict, Witness, holds
+
+Row = Mapping[str, Any]
+# a limit as the user wrote it: kept as text so that 0.6 means three fifths
+Exact = str | int | float | Fraction
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What every requirement shares; a subclass binds its parameters as fields."""
+
+    name: ClassVar[str]
+    question: ClassVar[str]  # what a person would ask
+    relation: ClassVar[str]
+    reads_sensitive: ClassVar[bool] = True
+    needs_population: ClassVar[bool] = False
+    needs_base: ClassVar[bool] = (
+        False  # reads the original quasi-identifiers, so not decidable from a release
+    )
+    # a theorem, named in the docstring of the subclass, or False
+    safe_under_merging: ClassVar[bool] = False
+    safe_under_suppression: ClassVar[bool] = False
+
+    @property
+    def limit(self) -> Number:
+        raise AttributeError(f"{self.name} has no single limit")
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        raise AttributeError(f"{self.name} does not judge")
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        """The groups that break the requirement on their own, from evidence `by_group`."""
+        by_group: dict[int, list[Row]] = {}
+        for row in evidence:
+            by_group.setdefault(row["g"], []).append(row)
+        return [group for group, rows in by_group.items() if not self.judge(rows).safe]
+
+    def context(self) -> dict[str, Any]:
+        """What the template receives beside the relations: whole numbers and words only."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+
+    def tables(self, context: Any) -> dict[str, Any]:
+        """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
+        return {}
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults, as the user wrote them."""
+        return {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.default is dataclasses.MISSING or getattr(self, f.name) != f.default
+        }
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{key}={_plain(value)}' for key, value in self.params.items())})"
+
+    def verdict(
+        self,
+        value: Number | None,
+        witness: Witness,
+        story: str = "",
+        *,
+        safe: bool | None = None,
+        **more: Any,
+    ) -> Verdict:
+        """A verdict of this requirement; unless `safe` is given, the value is compared with the limit."""
+        exact = more.pop("exact", not isinstance(value, float))
+        limit = more.pop("limit") if "limit" in more else self.limit
+        relation = more.pop("relation", self.relation)
+        decided = holds(value, relation, limit) if safe is None else safe
+        params = {key: _plain(value) for key, value in self.params.items()}
+        return Verdict(
+            requirement=str(self),
+            criterion=self.name,
+            params=params,
+            safe=decided,
+            value=value,
+            limit=limit,
+            relation=relation,
+            exact=exact,
+            witness=witness,
+            story=story,
+            **more,
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON shows it: integers, text, or lists and mappings of them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, int) else str(value)
+
+
+def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Number | None = None) -> Fraction:
+    """A limit as the exact number its text says, inside its range; floats by their shortest text.
+
+    >>> exact("0.6", "ck_safety", "c", 0, 1), exact(0.1, "ck_safety", "c", 0, 1)
+    (Fraction(3, 5), Fraction(1, 10))
+    """
+    try:
+        number = Fraction(str(value)) if not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        number = None
+    if number is None or number < low or (high is not None and number > high):
+        span = f"between {low} and {high}" if high is not None else f"of at least {low}"
+        raise _bad(criterion, parameter, f"a number {span}")
+    return number
+
+
+def at_least(value: Any, low: int, criterion: str, parameter: str) -> int:
+    """A whole number not below `low`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise _bad(criterion, parameter, f"a whole number of at least {low}")
+    return value
+
+
+def one_of(value: Any, words: Sequence[str], criterion: str, parameter: str) -> str:
+    """One of a few words."""
+    if value not in words:
+        hint = did_you_mean(str(value), words)
+        raise UsageError(
+            "bad_parameter", f"{parameter} of {criterion} is one of {', '.join(words)}", hint=hint
+        )
+    return str(value)
+
+
+def _bad(criterion: str, parameter: str, need: str) -> UsageError:
+    return UsageError("bad_parameter", f"{parameter} of {criterion} must be {need}")
+
+
+def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
+    """A criterion from its name and parameters as text, all problems at once.
+
+    >>> str(make("k_anonymity", {"k": "5"}))
+    'k_anonymity(k=5)'
+    """
+    kind: type[Criterion] = plugs.get("criteria", name)
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    problems: list[PrivacySqlError] = [
+        UsageError(
+            "unknown_parameter",
+            f'{name} has no parameter "{key}"',
+            where=where,
+            hint=did_you_mean(key, fields),
+        )
+        for key in params
+        if key not in fields
+    ]
+    problems += [
+        UsageError("missing_parameter", f"{name} needs {key}", where=where)
+        for key, f in fields.items()
+        if key not in params and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    ]
+    raise_all(problems)
+    try:
+        return kind(**{key: _typed(value, str(fields[key].type)) for key, value in params.items()})
+    except UsageError as problem:
+        problem.where = problem.where or where
+        raise
+
+
+def _typed(value: Any, annotation: str) -> Any:
+    """Text from YAML or a command line as the type a field declares; what does not fit stays text."""
+    words = annotation.split(" | ")
+    if isinstance(value, str) and "int" in words and value.strip().lstrip("-").isdigit():
+        return int(value)
+    if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value

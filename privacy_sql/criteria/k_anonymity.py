@@ -1,0 +1,57 @@
+"""k-anonymity: nobody stands in a group of fewer than k people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class KAnonymity(Criterion):
+    """Every group holds at least k people; `value` is the size of the smallest group.
+
+    martin2007, Sec. 1 (Samarati and Sweeney's k-anonymity). Merging two groups gives a larger one, and
+    leaving out a whole group changes no other, so a search may prune on it.
+    """
+
+    name: ClassVar[str] = "k_anonymity"
+    question: ClassVar[str] = "Can one person be singled out?"
+    relation: ClassVar[str] = ">="
+    reads_sensitive: ClassVar[bool] = False
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    k: int
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 1, self.name, "k")
+
+    @property
+    def limit(self) -> int:
+        return self.k
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The smallest group decides.
+
+        >>> KAnonymity(2).judge([{"n_people": 1, "n_groups": 3, "g": 7}]).safe
+        False
+        """
+        worst = min(evidence, key=lambda row: row["n_people"])
+        small = [row for row in evidence if row["n_people"] < self.k]
+        facts = {
+            "size": worst["n_people"],
+            "groups_below_limit": sum(row["n_groups"] for row in small),
+            "people_below_limit": sum(row["n_groups"] * row["n_people"] for row in small),
+        }
+        size = worst["n_people"]
+        story = f"The smallest group holds {size} {'person' if size == 1 else 'people'}."
+        if small:
+            story += (
+                f" {facts['groups_below_limit']} groups with {facts['people_below_limit']} people in all"
+                f" are smaller than {self.k}: who knows such a person's quasi-identifiers finds them."
+            )
+        return self.verdict(size, Witness(facts, {"g": worst["g"]}), story)

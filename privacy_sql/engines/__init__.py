@@ -1,0 +1,94 @@
+"""Where SQL runs. An engine creates, loads, fetches and drops; it does not know what a query means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from privacy_sql import plugs
+from privacy_sql.errors import UsageError
+from privacy_sql.query import Query, Sql
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Row = dict[str, Any]
+# the three types small tables travel in; a column's name ends in nothing that tells, so they are said
+Columns = Mapping[str, tuple[str, Sequence[Any]]]
+
+
+class Engine(Protocol):
+    """What every engine promises. Relations it creates are temporary and go when it is closed."""
+
+    @property
+    def dialect(self) -> str:
+        """The sqlglot dialect it speaks."""
+
+    def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
+        """The same engine for one piece of work, reaching these files (to read) and folders (to write).
+
+        Relations created through a session are dropped when nobody holds the session any more.
+        """
+
+    def source(self, source: Any) -> Sql:
+        """A file, a relation's name or a DataFrame as a relation."""
+
+    def columns(self, relation: Sql) -> dict[str, str]:
+        """The columns of a relation and their kinds: text, integer, number, boolean, date or other."""
+
+    def create(self, query: Query, *, view: bool = False) -> Sql:
+        """A temporary relation holding what the query returns."""
+
+    def load(self, columns: Columns, origin: str) -> Sql:
+        """A small table of ours as a temporary relation: {name: (type, values)}."""
+
+    def fetch(self, query: Query) -> list[Row]:
+        """A small result as plain values; integers stay integers."""
+
+    def arrays(self, query: Query) -> dict[str, np.ndarray[Any, Any]]:
+        """A result of numbers as numpy arrays."""
+
+    def drop(self, relation: Sql) -> None:
+        """Forget a temporary relation before the end."""
+
+    def write_file(self, query: Query, path: Path, kind: str) -> None:
+        """Write a query's rows to a new CSV or Parquet file, private to this user."""
+
+    def write_table(self, query: Query, table: str) -> None:
+        """Write a query's rows to a new table."""
+
+    def rename_table(self, old: str, new: str, *, replace: bool) -> None:
+        """Give a table its final name in one transaction."""
+
+    def drop_table(self, table: str) -> None:
+        """Remove a table written by `write_table`."""
+
+    def has_table(self, table: str) -> bool:
+        """Whether a table of that name exists."""
+
+    def version(self) -> str:
+        """Name and version, for manifests."""
+
+    def close(self) -> None:
+        """Drop everything temporary and let go of the engine."""
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *problem: object) -> None: ...
+
+
+def connect(url: str = "duckdb:", **options: Any) -> Engine:
+    """Open an engine: `duckdb:` (embedded), `duckdb:file.db`, `postgres:`, `spark:local[2]`.
+
+    >>> with connect() as engine:
+    ...     engine.fetch(Query("select 1 as one"))
+    [{'one': 1}]
+    """
+    scheme, colon, rest = url.partition(":")
+    if not colon:
+        raise UsageError(
+            "bad_url", "a connection is written engine:place", hint='For example "duckdb:file.db".'
+        )
+    engine: Engine = plugs.get("engines", scheme)(rest, **options)
+    return engine

@@ -1,0 +1,381 @@
+"""DuckDB, embedded: the default engine, needs no server.
+
+A connection the tool opens is locked before the first statement: it reaches the named files and folders
+and nothing else, loads no extension and cannot be reconfigured. Spill files go to a private folder of the
+run that is removed at exit and swept at the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import logging
+import os
+import shutil
+import tempfile
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from privacy_sql.engines import Columns, Row
+from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.query import Query, Sql, literal, quote
+
+log = logging.getLogger("privacy_sql")
+
+FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+PREFIX = "privacy_sql-"
+# relations somebody else made on this connection, which a second connection would not see
+USERS_OWN = """
+select 1 from duckdb_tables() where not (temporary and starts_with(table_name, 'ps_'))
+union all
+select 1 from duckdb_views() where not internal and not (temporary and starts_with(view_name, 'ps_'))
+"""
+KINDS = {
+    "VARCHAR": "text",
+    "BOOLEAN": "boolean",
+    "DATE": "date",
+    "DOUBLE": "number",
+    "FLOAT": "number",
+    **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
+    **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
+}
+
+
+class Connection:
+    """One DuckDB instance, locked to the files and folders it was opened for when first used."""
+
+    def __init__(
+        self,
+        place: str,
+        limits: Mapping[str, Any],
+        files: Iterable[Path],
+        folders: Iterable[Path],
+        debug: bool,
+    ) -> None:
+        self.place = place or ":memory:"
+        self.limits = limits
+        self.files = {file.resolve() for file in files}
+        self.folders = {folder.resolve() for folder in folders}
+        self.debug = debug
+        self.numbers = itertools.count(1)
+        self.private: Path | None = None
+        self._live: duckdb.DuckDBPyConnection | None = None
+
+    @property
+    def live(self) -> duckdb.DuckDBPyConnection:
+        """The connection, opened and locked on first use."""
+        if self._live is None:
+            self._live = self._locked()
+        return self._live
+
+    def _locked(self) -> duckdb.DuckDBPyConnection:
+        sweep()
+        self.private = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        weakref.finalize(self, shutil.rmtree, self.private, ignore_errors=True)
+        connection = self._connected()
+        for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
+            if value is not None:
+                connection.execute(f"set {name} = {literal(value)}")
+        connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
+        connection.execute(f"set allowed_directories = [{_texts({*self.folders, self.private})}]")
+        for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
+            connection.execute(f"set {name} = false")
+        connection.execute("set enable_progress_bar = false")
+        connection.execute("set lock_configuration = true")
+        return connection
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        try:
+            return duckdb.connect(self.place)
+        except duckdb.Error as problem:
+            raise EngineError(
+                "connect",
+                f"cannot open {Path(self.place).name}",
+                hint="Is it a DuckDB file, and closed in every other program?",
+            ) from (problem if self.debug else None)
+
+    def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
+        """A connection that reaches these as well: this one while it may still learn, else one beside it."""
+        if files <= self.files and folders <= self.folders:
+            return self
+        if self._live is None:
+            self.files |= files
+            self.folders |= folders
+            return self
+        if self.place == ":memory:" and not self._live.execute(USERS_OWN).fetchall():
+            return Connection(self.place, self.limits, files, folders, self.debug)
+        raise UsageError(
+            "locked",
+            "this connection is locked to the files it was opened for",
+            hint='Name the others when connecting: ps.connect("duckdb:file.db", files=[...], folders=[...]).',
+        )
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.close()
+        self._live = None
+        if self.private is not None:
+            shutil.rmtree(self.private, ignore_errors=True)
+
+
+class DuckDB:
+    """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
+
+    dialect = "duckdb"
+
+    def __init__(
+        self,
+        place: str = "",
+        *,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        files: Iterable[Path | str] = (),
+        folders: Iterable[Path | str] = (),
+        unsafe_debug: bool = False,
+    ) -> None:
+        limits = {"memory_limit": memory_limit, "threads": threads}
+        self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
+        self._mine: dict[str, str] = {}
+
+    # -- opening and closing -------------------------------------------------------------------------
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The live connection of DuckDB's own library, for work beside ours."""
+        return self._to.live
+
+    def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
+        made = DuckDB.__new__(DuckDB)
+        made._to = self._to.reaching({f.resolve() for f in files}, {f.resolve() for f in folders})
+        made._mine = {}
+        weakref.finalize(made, _forget, made._to, made._mine)
+        return made
+
+    def close(self) -> None:
+        self._to.close()
+        self._mine.clear()
+
+    def __enter__(self) -> DuckDB:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def version(self) -> str:
+        return f"duckdb {duckdb.__version__}"
+
+    # -- relations in --------------------------------------------------------------------------------
+
+    def source(self, source: Any) -> Sql:
+        if isinstance(source, (str, Path)):
+            path = Path(source)
+            if path.suffix.lower() in FILES and (path.is_file() or not isinstance(source, str)):
+                return self._file(path)
+            return _relation(str(source))
+        return self._frame(source)
+
+    def _file(self, path: Path) -> Sql:
+        if not path.is_file():
+            raise UsageError("no_file", f"there is no file {path.name}", hint="Check the path.")
+        text = literal(str(path.resolve()))
+        if path.suffix.lower() == ".parquet":
+            return self.create(
+                Query(f"select * from read_parquet({text})", f"reading {path.name}"), view=True
+            )
+        separator, header = csv_header(path)
+        columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
+        options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
+        strict = "quote = '\"', escape = '\"', nullstr = '', strict_mode = true, null_padding = false"
+        return self.create(
+            Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}"), view=True
+        )
+
+    def _frame(self, frame: Any) -> Sql:
+        name = self._name("frame")
+        self.connection.register(name, frame)
+        self._mine[name] = "view"
+        return name
+
+    def _name(self, step: str) -> Sql:
+        return Sql(f"ps_{next(self._to.numbers)}_{step}")
+
+    def columns(self, relation: Sql) -> dict[str, str]:
+        described = self._run(
+            Query(f"select * from {relation} limit 0", f"looking at {relation}")
+        ).description
+        return {name: KINDS.get(str(kind), "other") for name, kind, *_ in described or []}
+
+    # -- statements ----------------------------------------------------------------------------------
+
+    def create(self, query: Query, *, view: bool = False) -> Sql:
+        kind = "view" if view else "table"
+        name = self._name(query.origin.rpartition("/")[2].split()[0])
+        self._run(Query(f"create temp {kind} {name} as {query.text('duckdb')}", query.origin))
+        self._mine[name] = kind
+        return name
+
+    def load(self, columns: Columns, origin: str) -> Sql:
+        name = self._name(origin)
+        parts = ", ".join(f"unnest(cast(? as {kind}[])) as {column}" for column, (kind, _) in columns.items())
+        values = [list(column) for _, column in columns.values()]
+        self._run(Query(f"create temp table {name} as select {parts}", origin), values)
+        self._mine[name] = "table"
+        return name
+
+    def fetch(self, query: Query) -> list[Row]:
+        result = self._run(query)
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def arrays(self, query: Query) -> dict[str, Any]:
+        return dict(self._run(query).fetchnumpy())
+
+    def drop(self, relation: Sql) -> None:
+        kind = self._mine.pop(relation, None)
+        if kind:
+            self._run(Query(f"drop {kind} {relation}", "drop"))
+
+    # -- relations out -------------------------------------------------------------------------------
+
+    def write_file(self, query: Query, path: Path, kind: str) -> None:
+        options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
+        target = literal(str(path.resolve()))
+        path.touch(mode=0o600, exist_ok=False)
+        self._run(Query(f"copy ({query.text('duckdb')}) to {target} ({options})", query.origin))
+
+    def write_table(self, query: Query, table: str) -> None:
+        self._run(Query(f"create table {_relation(table)} as {query.text('duckdb')}", query.origin))
+
+    def rename_table(self, old: str, new: str, *, replace: bool) -> None:
+        connection = self.connection
+        connection.execute("begin")
+        try:
+            if replace:
+                self._run(Query(f"drop table if exists {_relation(new)}", "replace"))
+            bare = new.rpartition(".")[2]
+            self._run(Query(f"alter table {_relation(old)} rename to {quote(bare)}", "rename"))
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+
+    def drop_table(self, table: str) -> None:
+        self._run(Query(f"drop table if exists {_relation(table)}", "drop"))
+
+    def has_table(self, table: str) -> bool:
+        try:
+            self._run(Query(f"select 1 from {_relation(table)} limit 0", "looking for a table"))
+        except EngineError:
+            return False
+        return True
+
+    # -- one statement -------------------------------------------------------------------------------
+
+    def _run(self, query: Query, values: list[Any] | None = None) -> duckdb.DuckDBPyConnection:
+        started = time.perf_counter()
+        try:
+            return self.connection.execute(query.sql, values)
+        except duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except duckdb.Error as problem:
+            raise explain(problem, query.origin) from (problem if self._to.debug else None)
+        finally:
+            # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
+            log.debug("%s on duckdb: %.3f s", query.origin, time.perf_counter() - started)
+
+
+def _forget(connection: Connection, relations: dict[str, str]) -> None:
+    """Drop what a session created once nobody can ask for it any more."""
+    live = connection._live
+    while relations and live is not None:
+        name, kind = relations.popitem()
+        with contextlib.suppress(duckdb.Error):
+            live.execute(f"drop {kind} if exists {name}")
+
+
+def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
+    """An error of DuckDB without its text, which may quote rows."""
+    kind = type(problem).__name__.removesuffix("Exception")
+    # views over files are read late, so a broken line shows up in whichever statement reads it first
+    if "CSV Error" in str(problem) or "sniffing file" in str(problem) or "nicode" in str(problem):
+        return DataError(
+            "bad_file",
+            "the file is not well-formed CSV in UTF-8",
+            where=origin,
+            hint="Every line needs as many fields as the header; save it as UTF-8.",
+        )
+    if kind in ("Conversion", "OutOfRange"):
+        return DataError("bad_value", "a value does not convert as asked", where=origin)
+    if kind == "Catalog":
+        return EngineError("no_relation", "a table, column or function does not exist", where=origin)
+    return EngineError(
+        "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
+    )
+
+
+def csv_header(path: Path) -> tuple[str, list[str]]:
+    """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
+    try:
+        with _opened(path) as lines:
+            first = next(csv.reader([_one_record(lines)], delimiter="\x00"), [""])
+            text = first[0] if len(first) == 1 else ""
+            lines.seek(0)
+            separator = max(",;\t", key=text.count)
+            header = next(csv.reader(lines, delimiter=separator, strict=True), [])
+    except (UnicodeError, csv.Error, OSError, EOFError):
+        raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
+    if not header or not all(name.strip() for name in header):
+        raise DataError("no_header", f"{path.name} has no header, or a column without a name")
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise DataError(
+            "repeated_column", f"{path.name} names {repeated[0]!r} twice", hint="Rename one column."
+        )
+    return separator, header
+
+
+def _one_record(lines: Any) -> str:
+    return str(lines.readline()).rstrip("\r\n").replace("\x00", "")
+
+
+def _opened(path: Path) -> Any:
+    import gzip
+
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    return opener(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def _texts(paths: Iterable[Path]) -> str:
+    return ", ".join(literal(str(path)) for path in sorted(paths))
+
+
+def _relation(name: str) -> Sql:
+    """A relation as the user names it, `schema.table` or quoted as a whole when that is what exists."""
+    if isinstance(name, Sql):
+        return name
+    parts = next(csv.reader([name], delimiter=".", quotechar='"'))
+    return Sql(".".join(quote(part) for part in parts))
+
+
+def sweep() -> None:
+    """Remove private folders left by runs that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        process = left.name.removeprefix(PREFIX).partition("-")[0]
+        if (
+            process.isdigit()
+            and left.is_dir()
+            and not left.is_symlink()
+            and left.stat().st_uid == os.getuid()
+        ):
+            try:
+                os.kill(int(process), 0)
+            except ProcessLookupError:
+                shutil.rmtree(left, ignore_errors=True)
+            except PermissionError:
+                pass

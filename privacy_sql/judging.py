@@ -1,0 +1,126 @@
+"""Ask each requirement about a grouping: its template's evidence, then its own judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from privacy_sql.base import Base, Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.query import Query, names, render
+from privacy_sql.verdict import Verdict, Witness
+
+Judge = Callable[[Grouping], dict[str, Verdict]]
+
+
+class Verdicts(dict[str, Verdict]):
+    """Requirement -> verdict, in the order asked; true when there is one and all are safe.
+
+    >>> bool(Verdicts())
+    False
+    """
+
+    def __bool__(self) -> bool:
+        return bool(len(self)) and all(verdict.safe for verdict in self.values())
+
+
+def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
+    """The verdict of every requirement on one grouping; an empty table is never safe."""
+    refuse_unfit(grouping.base, require)
+    if not grouping.base.rows:
+        raise DataError(
+            "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
+        )
+    return Verdicts({str(criterion): _one(grouping, criterion) for criterion in require})
+
+
+def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
+    """Refuse, before any evidence is gathered, what this table cannot be asked."""
+    if not require:
+        raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
+    problems: list[PrivacySqlError] = [
+        UsageError("no_sensitive", f"{criterion} needs a sensitive column", hint="Name it with --sensitive.")
+        for criterion in require
+        if criterion.reads_sensitive and not base.table.sensitives
+    ]
+    problems += [
+        UsageError(
+            "no_population", f"{criterion} needs a population table", hint="Name it with --population."
+        )
+        for criterion in require
+        if criterion.needs_population and base.table.population is None
+    ]
+    raise_all(problems)
+
+
+def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
+    rows = grouping.base.engine.fetch(evidence(grouping, criterion))
+    verdict = criterion.judge(rows)
+    return verdict.with_witness(told(grouping, verdict.witness))
+
+
+def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Query:
+    """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
+    loaded = {
+        name: grouping.base.engine.load(columns, name) for name, columns in criterion.tables(grouping).items()
+    }
+    return render(
+        f"criteria/{criterion.name}.sql",
+        **grouping.relations(criterion.reads_sensitive),
+        **criterion.context(),
+        **loaded,
+        by_group=by_group,
+    )
+
+
+def failing(grouping: Grouping, criterion: Criterion) -> set[int]:
+    """The groups that do not keep the requirement on their own."""
+    rows = grouping.base.engine.fetch(evidence(grouping, criterion, by_group=True))
+    return set(criterion.failing(rows))
+
+
+def told(grouping: Grouping, witness: Witness) -> Witness:
+    """A witness with its group's number, and with the door to the group's keys and values."""
+    group = witness.private.get("g")
+    if group is None:
+        return witness
+    return witness.revealed_by(lambda seen: revealed(grouping, seen.private["g"]), **grouping.number(group))
+
+
+def revealed(grouping: Grouping, group: int) -> Mapping[str, Any]:
+    """INTERNAL: what is published of one group, its keys by name and its sensitive values with counts."""
+    base = grouping.base
+    found: dict[str, Any] = {"keys": _keys(grouping, group)}
+    if base.table.sensitives:
+        rows = base.engine.fetch(
+            render(
+                "group_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"], group=group
+            )
+        )
+        found["values"] = {row["value"]: row["n_rows"] for row in rows}
+    return found
+
+
+def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
+    """The labels of a group's keys, looked up one column at a time."""
+    base = grouping.base
+    aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
+    if not aliases:
+        return {}
+    (codes,) = base.engine.fetch(
+        render("group_keys.sql", members=grouping.members, keys=aliases, group=group)
+    )
+    labelled: dict[str, Any] = {}
+    for number, key in enumerate(grouping.keys, start=1):
+        name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
+        labelled[name] = _label(base, key.column, key.level, codes[f"k{number}"])
+    return labelled
+
+
+def _label(base: Base, column: str, level: int, code: int) -> Any:
+    levels, codes = base.dictionaries[column], None
+    if level:
+        levels, codes = base.levels[column], base.level_codes[column]
+    query = render("label.sql", levels=levels, codes=codes, level=level, code=code)
+    return base.engine.fetch(query)[0]["label"]

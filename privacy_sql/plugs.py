@@ -1,0 +1,80 @@
+"""Find a part by its file name; there is no list to edit.
+
+`get("criteria", "k_anonymity")` imports `privacy_sql.criteria.k_anonymity` and takes its one public
+class. Packages outside add parts through the entry point group `privacy_sql.<family>`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any
+
+from privacy_sql.errors import UsageError, did_you_mean
+
+FAMILIES = (
+    "criteria",
+    "mechanisms",
+    "searches",
+    "utilities",
+    "attacks",
+    "engines",
+    "commands",
+    "experiments",
+)
+
+
+def available(family: str) -> list[str]:
+    """The names of all parts of a family, ours and those of installed packages.
+
+    >>> "k_anonymity" in available("criteria")
+    True
+    """
+    package = importlib.import_module(f"privacy_sql.{family}")
+    ours = [
+        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
+    ]
+    theirs = [entry.name for entry in entry_points(group=f"privacy_sql.{family}")]
+    return sorted({*ours, *theirs})
+
+
+@cache
+def get(family: str, name: str) -> Any:
+    """The part of that name: the one public class its module defines."""
+    for entry in entry_points(group=f"privacy_sql.{family}"):
+        if entry.name == name:
+            return entry.load()
+    known = available(family)
+    if name not in known:
+        raise UsageError("unknown_part", f'no "{name}" among the {family}', hint=did_you_mean(name, known))
+    return _public(importlib.import_module(f"privacy_sql.{family}.{name}"))
+
+
+def _public(module: ModuleType) -> Any:
+    wanted = class_name(module.__name__.rpartition(".")[2])
+    for name, value in vars(module).items():
+        if isinstance(value, type) and name.casefold() == wanted.casefold():
+            return value
+    raise AttributeError(f"{module.__name__} defines no class {wanted}")
+
+
+def class_name(name: str) -> str:
+    """CamelCase of a part's name.
+
+    >>> class_name("k_anonymity")
+    'KAnonymity'
+    """
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+@cache
+def by_class_name(wanted: str) -> Any:
+    """The part whose class has this name (`KAnonymity`), searched through criteria and mechanisms."""
+    for family in ("criteria", "mechanisms"):
+        for name in available(family):
+            if class_name(name).casefold() == wanted.casefold():
+                return get(family, name)
+    raise AttributeError(wanted)

@@ -1,0 +1,302 @@
+"""Render a template into a Query; the only place where SQL is rendered or parsed.
+
+Templates live in `sql/` (one statement per file) and `macros/` (fragments shared with dbt). They are
+written in DuckDB's words inside the portable subset (`portable.py`); `Query.text` carries them to the
+other engines. A template may print names, numbers and fragments, never a plain string: a value of the
+user's data can therefore not become SQL by accident.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, nodes
+from jinja2.environment import Template
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from privacy_sql.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+PACKAGE = Path(__file__).resolve().parent
+GLUING_FILTERS = frozenset({"join", "format", "replace", "string", "safe", "escape", "e", "indent"})
+
+
+class Sql(Markup):
+    """A fragment of SQL that is already safe to print: a quoted name, a literal, a relation."""
+
+
+def folder(name: str) -> Path:
+    """The `sql` or `macros` folder: inside an installed package, or beside it in a checkout."""
+    installed = PACKAGE / f"_{name}"
+    return installed if installed.is_dir() else PACKAGE.parent / name
+
+
+def quote(name: str) -> Sql:
+    """A column or relation name as a quoted identifier; internal names (already `Sql`) stay bare.
+
+    >>> print(quote('say "hi"; drop table t'))
+    "say ""hi""; drop table t"
+    """
+    if isinstance(name, Markup):
+        return Sql(name)
+    if "\x00" in name:
+        raise UsageError("bad_name", "a name may not hold a NUL character", hint="Rename the column.")
+    return Sql('"' + name.replace('"', '""') + '"')
+
+
+def literal(value: str | int | None) -> Sql:
+    """A value as an SQL literal in DuckDB's words.
+
+    >>> print(literal("O'Hara"), literal(7), literal(None))
+    'O''Hara' 7 null
+    """
+    if value is None:
+        return Sql("null")
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise TypeError(f"no literal for {type(value).__name__}; cast a number from text in the template")
+    return Sql(value) if isinstance(value, int) else Sql("'" + value.replace("'", "''") + "'")
+
+
+def names(columns: Iterable[str]) -> list[Sql]:
+    """Internal column names, printed as they are."""
+    checked = list(columns)
+    bad = [name for name in checked if not re.fullmatch(r"[a-z][a-z0-9_]*", name)]
+    if bad:
+        raise ValueError(f"not an internal name: {bad[0]!r}")
+    return [Sql(name) for name in checked]
+
+
+CONDITION_NODES = frozenset(
+    [
+        "And",
+        "Or",
+        "Not",
+        "Paren",
+        "EQ",
+        "NEQ",
+        "GT",
+        "GTE",
+        "LT",
+        "LTE",
+        "In",
+        "Between",
+        "Like",
+        "Is",
+        "Null",
+        "Boolean",
+        "Literal",
+        "Column",
+        "Identifier",
+        "Neg",
+        "Add",
+        "Sub",
+        "Mul",
+        "Cast",
+        "DataType",
+        "Lower",
+        "Upper",
+        "Trim",
+        "Length",
+        "Coalesce",
+        "Abs",
+    ]
+)
+
+
+def condition(text: str, columns: Iterable[str]) -> Sql:
+    """The `where:` of a project file as one safe expression: no subquery, functions from a short list.
+
+    >>> print(condition("age >= 18 and sex = 'F'", ["age", "sex"]))
+    "age" >= 18 AND "sex" = 'F'
+    """
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = parse(f"select 1 where {text}")
+    except SqlglotError:
+        raise UsageError("bad_condition", "`where:` is not one SQL expression", where="where") from None
+    where = tree.args.get("where")
+    if (
+        not isinstance(tree, exp.Select)
+        or where is None
+        or {name for name, part in tree.args.items() if part} != {"expressions", "where"}
+    ):
+        raise UsageError("bad_condition", "`where:` must be one expression and nothing more", where="where")
+    known = list(columns)
+    for node in where.this.walk():
+        if type(node).__name__ not in CONDITION_NODES:
+            kind = type(node).__name__
+            hint = "Comparisons, and, or, not, in, between, like, lower, upper, trim, length, coalesce, abs."
+            raise UsageError("bad_condition", f"`where:` may not use {kind}", where="where", hint=hint)
+        if isinstance(node, exp.Column):
+            _known_column(node, known)
+    return Sql(where.this.sql(dialect="duckdb"))
+
+
+def _known_column(node: exp.Column, known: list[str]) -> None:
+    """Quote a column after finding it, letter case as the source has it."""
+    found = [name for name in known if name == node.name] or [
+        n for n in known if n.lower() == node.name.lower()
+    ]
+    if len(found) != 1 or node.table:
+        raise UsageError(
+            "unknown_column", f'`where:` names no column "{node.name}"', hint=did_you_mean(node.name, known)
+        )
+    node.this.set("this", found[0])
+    node.this.set("quoted", True)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One statement, in DuckDB's words, and where it came from."""
+
+    sql: str
+    origin: str = "query"
+
+    def text(self, dialect: str = "duckdb") -> str:
+        """The statement for one engine; DuckDB reads what the template says."""
+        return self.sql if dialect == "duckdb" else _translate(self.sql, dialect)
+
+    def tree(self) -> exp.Expr:
+        """The syntax tree, for the linter and for other dialects."""
+        return parse(self.sql)
+
+
+@cache
+def parse(sql: str) -> exp.Expr:
+    """Parse one DuckDB statement; never guesses the dialect."""
+    import sqlglot
+
+    return sqlglot.parse_one(sql, read="duckdb")
+
+
+@cache
+def _translate(sql: str, dialect: str) -> str:
+    from sqlglot import ErrorLevel
+
+    return parse(sql).sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE, pretty=True)
+
+
+def render(template: str, **context: Any) -> Query:
+    """Fill a template of `sql/` and return the statement.
+
+    >>> print(render("groups.sql", histogram=Sql("h"), people=None).sql.splitlines()[-1])
+    group by g
+    """
+    return Query(_filled(template, context), origin=template.removesuffix(".sql"))
+
+
+def _filled(template: str, context: Mapping[str, Any]) -> str:
+    try:
+        text = _environment().get_template(template).render(**context)
+    except TemplateError as problem:
+        raise UsageError("template", str(problem), where=template) from problem
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+class _Adapter:
+    """The two names of dbt's adapter that a kernel macro may use."""
+
+    def quote(self, name: str) -> Sql:
+        return quote(name)
+
+    def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> Any:
+        return getattr(_environment().globals["privacy_sql"], macro)
+
+
+class _Macros:
+    """The `privacy_sql` namespace: each macro is loaded from the file of its name when first used."""
+
+    def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
+        self._environment = environment
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "literal":
+            return literal
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise AttributeError(name)
+        try:
+            module = self._environment.get_template(f"kernel/{name}.sql").module
+        except TemplateError as problem:
+            raise UsageError("template", f"no macro {name!r} in macros/kernel") from problem
+        macro = getattr(module, name)
+        setattr(self, name, macro)
+        return macro
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, (Markup, StrictUndefined)) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    ):
+        return value
+    raise UsageError(
+        "template",
+        f"a template may not print a {type(value).__name__}",
+        hint="Use adapter.quote for names and privacy_sql.literal for values.",
+    )
+
+
+class _Loader(FileSystemLoader):
+    """Reads templates below the two roots only, and refuses those that glue strings together."""
+
+    def get_source(self, environment: Any, template: str) -> tuple[str, str, Any]:
+        source, filename, fresh = super().get_source(environment, template)
+        path = Path(filename).resolve()
+        if not any(path.is_relative_to(Path(root).resolve()) for root in self.searchpath):
+            raise UsageError("template", f"{template} lies outside the template folders")
+        refuse_glue(environment.parse(source), template)
+        return source, filename, fresh
+
+
+def refuse_glue(tree: nodes.Template, template: str) -> None:
+    """Raise when a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
+    glued: list[nodes.Node] = list(tree.find_all((nodes.Concat, nodes.Mod)))
+    glued += [n for n in tree.find_all(nodes.Add) if not _has_number(n)]
+    glued += [n for n in tree.find_all(nodes.Filter) if n.name in GLUING_FILTERS]
+    if glued:
+        raise UsageError(
+            "template",
+            f"{template} line {glued[0].lineno} glues strings into SQL",
+            hint="Write the text in the template and print names with adapter.quote.",
+        )
+
+
+def _has_number(node: nodes.Add) -> bool:
+    return any(
+        isinstance(side, nodes.Const) and isinstance(side.value, int) for side in (node.left, node.right)
+    )
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    return environment([folder("sql"), folder("macros")])
+
+
+def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
+    """A sandbox over template folders, strict about undefined names and about what may be printed."""
+    made = ImmutableSandboxedEnvironment(
+        loader=_Loader([str(root) for root in roots]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    made.globals.update(adapter=_Adapter(), privacy_sql=_Macros(made))
+    return made
+
+
+def templates() -> Mapping[str, Template]:
+    """Every template of `sql/` by its path, for the linter and the golden files."""
+    found = sorted(path.relative_to(folder("sql")).as_posix() for path in folder("sql").rglob("*.sql"))
+    return {name: _environment().get_template(name) for name in found}

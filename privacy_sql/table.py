@@ -1,0 +1,143 @@
+"""Table: what the user says about the source: the roles of its columns, the person, what NULL means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.hierarchies import AsIs, Hierarchy
+
+PER_PERSON = ("one", "set", "multiset")
+NULLS = ("value", "refuse")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A source and the roles of its columns. Nothing is read until an engine is given.
+
+    >>> Table("people.csv", ["age"], "disease").quasi
+    {'age': AsIs()}
+    """
+
+    source: Any  # a file, a relation of the engine, or a DataFrame
+    quasi: Mapping[str, Hierarchy] | Sequence[str]
+    sensitive: str | tuple[str, ...] | None = None
+    _: Any = field(default=None, kw_only=True, repr=False)
+    identifier: str | None = field(default=None, kw_only=True)  # the person, never published
+    group: str | None = field(default=None, kw_only=True)  # groups come from this column
+    count: str | None = field(default=None, kw_only=True)  # multiplicities
+    values_per_person: str = field(default="one", kw_only=True)
+    quasi_nulls: str | Mapping[str, str] = field(default="value", kw_only=True)
+    sensitive_nulls: str = field(default="value", kw_only=True)
+    sensitive_hierarchy: Any = field(default=None, kw_only=True)
+    domains: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    distances: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    insensitive: Sequence[str] = field(default=(), kw_only=True)
+    drop: Sequence[str] = field(default=(), kw_only=True)
+    population: Any = field(default=None, kw_only=True)
+    where: str | None = field(default=None, kw_only=True)
+    joint: bool = field(default=False, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        quasi = self.quasi if isinstance(self.quasi, Mapping) else {column: AsIs() for column in self.quasi}
+        put = object.__setattr__
+        put(self, "quasi", {column: hierarchy or AsIs() for column, hierarchy in quasi.items()})
+        put(self, "name", self.name or _name(self.source))
+        if isinstance(self.sensitive, (list, tuple)):
+            put(
+                self,
+                "sensitive",
+                self.sensitive[0] if len(self.sensitive) == 1 else tuple(self.sensitive) or None,
+            )
+        raise_all([*self._words(), *self._roles()])
+
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The quasi-identifiers and their hierarchies."""
+        assert isinstance(self.quasi, Mapping)
+        return dict(self.quasi)
+
+    @property
+    def sensitives(self) -> tuple[str, ...]:
+        """The sensitive columns: none, one or several."""
+        if self.sensitive is None:
+            return ()
+        return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """Every column named, and what it was named as."""
+        named = [
+            *((column, "quasi-identifier") for column in self.quasi),
+            *((column, "sensitive") for column in self.sensitives),
+            *((column, "identifier") for column in [self.identifier] if column),
+            *((column, "group") for column in [self.group] if column),
+            *((column, "count") for column in [self.count] if column),
+            *((column, "insensitive") for column in self.insensitive),
+            *((column, "dropped") for column in self.drop),
+        ]
+        return dict(named)
+
+    def nulls_of(self, column: str) -> str:
+        """What NULL means in a quasi-identifier: a value of its own, or refused."""
+        if isinstance(self.quasi_nulls, str):
+            return self.quasi_nulls
+        return self.quasi_nulls.get(column, "value")
+
+    def with_sensitive(self, sensitive: str) -> Table:
+        """The table for one of several sensitive columns: the others count as quasi-identifiers."""
+        others = {column: AsIs() for column in self.sensitives if column != sensitive}
+        return replace(self, quasi={**self.hierarchies, **others}, sensitive=sensitive)
+
+    def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
+        """One error for each named column the source does not have."""
+        return [
+            UsageError(
+                "unknown_column",
+                f'{self.name} has no column "{column}" ({role})',
+                where=self.name,
+                hint=did_you_mean(column, columns),
+            )
+            for column, role in self.roles.items()
+            if column not in columns
+        ]
+
+    def unnamed(self, columns: Sequence[str]) -> list[str]:
+        """Columns of the source without a role."""
+        return [column for column in columns if column not in self.roles]
+
+    def _words(self) -> list[PrivacySqlError]:
+        words = [
+            ("values_per_person", self.values_per_person, PER_PERSON),
+            ("nulls of the sensitive column", self.sensitive_nulls, NULLS),
+            *((f"nulls of {column}", self.nulls_of(column), NULLS) for column in self.quasi),
+        ]
+        problems: list[PrivacySqlError] = [
+            UsageError("bad_value", f"{what} is one of {', '.join(known)}", where=self.name)
+            for what, word, known in words
+            if word not in known
+        ]
+        if self.values_per_person != "one" and not self.identifier:
+            hint = "Name the column that says who a row is about."
+            problems.append(
+                UsageError("no_identifier", "several values per person need an identifier", hint=hint)
+            )
+        return problems
+
+    def _roles(self) -> list[PrivacySqlError]:
+        given = [*self.quasi, *self.sensitives, *self.insensitive, *self.drop]
+        given += [column for column in (self.identifier, self.group, self.count) if column]
+        return [
+            UsageError("two_roles", f'column "{column}" has more than one role', where=self.name)
+            for column in sorted({column for column in given if given.count(column) > 1})
+        ]
+
+
+def _name(source: Any) -> str:
+    if isinstance(source, Path) or (isinstance(source, str) and "/" in source):
+        return Path(source).name.partition(".")[0]
+    return source.partition(".csv")[0].partition(".parquet")[0] if isinstance(source, str) else "table"

@@ -1,0 +1,152 @@
+"""Verdict: safe or not, how close, and what the worst adversary knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+Number = int | Fraction | float
+
+# Where no exact form exists, a value this close to its limit is not safe (it cannot be told apart).
+TOLERANCE = 1e-9
+
+
+class Witness(Mapping[str, Any]):
+    """What the worst adversary uses: group number, size, counts and ranks; never names of values.
+
+    `reveal()` asks the engine for the published keys and sensitive values behind the numbers; what it
+    returns is internal. The private part is not part of the mapping and never printed.
+    """
+
+    def __init__(self, facts: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> None:
+        self._facts = dict(facts)
+        self.private = dict(private or {})
+        self._reveal: Callable[[Witness], Mapping[str, Any]] | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        return self._facts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __repr__(self) -> str:
+        return f"Witness({self._facts!r})"
+
+    def revealed_by(self, reveal: Callable[[Witness], Mapping[str, Any]], **facts: Any) -> Witness:
+        """The same witness with more facts and with the door to its names."""
+        made = Witness({**facts, **self._facts}, self.private)
+        made._reveal = reveal
+        return made
+
+    def reveal(self) -> Mapping[str, Any]:
+        """INTERNAL: the facts with the published keys and sensitive values they speak of."""
+        return {**self._facts, **(self._reveal(self) if self._reveal else {})}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One requirement, judged: `value` stands in `relation` to `limit`, or it is not safe."""
+
+    requirement: str
+    criterion: str
+    params: Mapping[str, Any]
+    safe: bool
+    value: Number | None
+    limit: Number | None
+    relation: str
+    exact: bool = True
+    witness: Witness = field(default_factory=lambda: Witness({}))
+    story: str = ""
+    notes: tuple[str, ...] = ()
+    # results of single points or values, for criteria with several limits
+    points: tuple[Any, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.safe
+
+    def explain(self) -> str:
+        """One or two plain sentences: what was asked, what was found, and the worst case."""
+        word = "holds" if self.safe else "does NOT hold"
+        found = "has no finite value" if self.value is None else f"is {shown(self.value)}"
+        need = f", and must be {self.relation} {shown(self.limit)}" if self.limit is not None else ""
+        parts = [f"{self.requirement} {word}: its value {found}{need}.", self.story, *self.notes]
+        return " ".join(part for part in parts if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of `verdicts` under `--json`; NaN and Infinity never appear."""
+        return {
+            "requirement": self.requirement,
+            "criterion": self.criterion,
+            "params": dict(self.params),
+            "safe": self.safe,
+            "value": exact_text(self.value) if self.exact else None,
+            "value_float": finite(self.value),
+            "limit": exact_text(self.limit),
+            "relation": self.relation,
+            "exact": self.exact,
+            "witness": dict(self.witness),
+        }
+
+    def with_witness(self, witness: Witness) -> Verdict:
+        return replace(self, witness=witness)
+
+
+def exact_text(number: Number | None) -> str | None:
+    """A number as text that loses nothing.
+
+    >>> exact_text(Fraction(2, 3)), exact_text(5), exact_text(None)
+    ('2/3', '5', None)
+    """
+    if number is None or (isinstance(number, float) and not math.isfinite(number)):
+        return None
+    return str(number)
+
+
+def finite(number: Number | None) -> float | None:
+    """A number as a float for JSON; None when unbounded or undefined."""
+    if number is None:
+        return None
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+def shown(number: Number | None) -> str:
+    """A number for people: four digits; never rounded across a whole number.
+
+    >>> shown(Fraction(2, 3)), shown(5), shown(None), shown(0.30000000001)
+    ('0.6667', '5', 'none', '0.3')
+    """
+    if number is None:
+        return "none"
+    return str(number) if isinstance(number, int) else f"{float(number):.4g}"
+
+
+COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": lambda value, limit: value >= limit,
+    ">": lambda value, limit: value > limit,
+    "<=": lambda value, limit: value <= limit,
+    "<": lambda value, limit: value < limit,
+}
+
+
+def holds(value: Number | None, relation: str, limit: Number) -> bool:
+    """Whether the value keeps to its limit; exact numbers exactly, floats only beyond the tolerance.
+
+    >>> holds(Fraction(3, 5), "<", Fraction("0.6")), holds(0.6 - 1e-12, "<", Fraction("0.6"))
+    (False, False)
+    >>> holds(float("nan"), "<=", 1), holds(None, "<=", 1), holds(5, ">=", 5)
+    (False, False, True)
+    """
+    if value is None:
+        return False
+    if not isinstance(value, float):
+        return COMPARE[relation](value, limit)
+    if not math.isfinite(value) or abs(value - float(limit)) < TOLERANCE:
+        return False
+    return COMPARE[relation](value, float(limit))

@@ -1,0 +1,25 @@
+-- The source, counted once; the only statement that reads every row.
+-- in: source, columns [(name, alias)], measure rows | sum | people, without_nulls (of that alias)
+-- out: the aliases, n_rows    grain: distinct combination of the columns
+select
+    {% for name, alias in columns %}
+    {{ adapter.quote(name) }} as {{ alias }},
+    {% endfor %}
+    {% if measure == "sum" %}
+    cast(sum({{ adapter.quote(counted) }}) as bigint) as n_rows
+    {% elif measure == "people" %}
+    cast(count(distinct {{ adapter.quote(counted) }}) as bigint) as n_rows
+    {% else %}
+    cast(count(*) as bigint) as n_rows
+    {% endif %}
+from {{ source }}
+{% if present is not none %}
+where {{ adapter.quote(present) }} is not null
+{% endif %}
+{% if columns %}
+group by
+    {% for name, alias in columns %}
+    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+{% endif %}

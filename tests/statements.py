@@ -1,0 +1,48 @@
+"""Every statement the package renders for a set of typical calls, caught on its way to the engine.
+
+A template is only right in the text it renders to, so the linter and the golden files look at what is
+really sent. `tests/calls.py` holds the calls; together they must use every template under `sql/`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from privacy_sql import query
+from privacy_sql.query import Query
+from tests import calls
+
+SHAPES = 3  # a template with many branches is shown in its first few shapes
+
+
+@cache
+def sent() -> dict[str, Query]:
+    """The statements by a name that is stable from run to run: template and number of its shape."""
+    found: dict[str, Query] = {}
+    original = query._filled
+
+    def watch(template: str, context: Any) -> str:
+        text = original(template, context)
+        _keep(found, template, re.sub(r"\bps_\d+_(\w+)", r"ps_\1", text))
+        return text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query, "_filled", watch)
+        calls.run()
+    return found
+
+
+def _keep(found: dict[str, Query], template: str, text: str) -> None:
+    name = template.removesuffix(".sql")
+    shapes = [key for key in found if key.partition("#")[0] == name]
+    if len(shapes) < SHAPES and text not in {found[key].sql for key in shapes}:
+        found[f"{name}#{len(shapes) + 1}"] = Query(text, template)
+
+
+def statements() -> list[Any]:
+    """The statements as pytest parameters."""
+    return [pytest.param(name, statement, id=name) for name, statement in sorted(sent().items())]
