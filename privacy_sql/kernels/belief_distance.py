@@ -37,7 +37,8 @@ def kullback_leibler(p: Array, q: Array, log_base: Any = 2) -> Array:
     a, b = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     a, b = np.broadcast_arrays(a, b)
     ratio = np.divide(a, b, out=np.ones_like(a), where=(a > 0) & (b > 0))
-    terms = np.where((a > 0) & (b <= 0), np.inf, a * np.log(ratio))
+    # 0 * b keeps an undefined belief undefined
+    terms = np.where((a > 0) & (b <= 0), np.inf, a * np.log(ratio) + 0 * b)
     return np.asarray(terms.sum(axis=-1) / log_scale(log_base))
 
 

@@ -20,8 +20,8 @@ Array = NDArray[Any]
 STATE_CAP = 2_000_000
 """Count vectors that the exact posterior may visit in numpy; a group with more is undecided."""
 
-SINKHORN_SWEEPS = 2_000
-SINKHORN_TOLERANCE = 1e-12
+SINKHORN_SWEEPS = 100
+SINKHORN_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class TooManyStates(ValueError):
     """The exact posterior of a group would visit more count vectors than allowed."""
 
 
-def count_states(counts: Sequence[int]) -> int:
+def count_states(counts: Sequence[int] | Array) -> int:
     """Count vectors between nothing and everything assigned: Π (n_i + 1)."""
     return math.prod(int(n) + 1 for n in counts)
 
 
-def exact_posterior(prior: Array, counts: Sequence[int], cap: int = STATE_CAP) -> Posterior:
+def exact_posterior(prior: Array, counts: Sequence[int] | Array, cap: int = STATE_CAP) -> Posterior:
     """P*(s_i|t_j) by Bayes over all distinct assignments: Li et al. 2009, Sec. III.C.
 
     P(s_i|t_j) · L(S∖s_i | E∖t_j) / L(S|E), with L the sum over distinct assignments. Differs from the paper:
@@ -80,7 +80,7 @@ def exact_posterior(prior: Array, counts: Sequence[int], cap: int = STATE_CAP) -
     return Posterior(values, likelihood, log10, flags)
 
 
-def _checked(prior: Array, counts: Sequence[int]) -> tuple[Array, list[int]]:
+def _checked(prior: Array, counts: Sequence[int] | Array) -> tuple[Array, list[int]]:
     table = np.asarray(prior)
     if table.dtype != object:
         table = table.astype(float)
@@ -89,9 +89,13 @@ def _checked(prior: Array, counts: Sequence[int]) -> tuple[Array, list[int]]:
         raise ValueError(f"The prior has one column per count: {len(n)} counts, shape {table.shape}")
     if min(n, default=0) < 0 or sum(n) != len(table) or not n:
         raise ValueError(f"The counts are 0 or more and sum to the {len(table)} people of the group")
-    if not all(cell is not None and 0 <= cell < math.inf for cell in table.ravel()):
+    if not (_all_known(table) if table.dtype == object else bool(np.all((table >= 0) & (table < np.inf)))):
         raise ValueError("A prior is 0 or more everywhere; somebody here has none")
     return table, n
+
+
+def _all_known(table: Array) -> bool:
+    return all(cell is not None and 0 <= cell < math.inf for cell in table.ravel())
 
 
 def _scaled(table: Array, exact: bool) -> tuple[Array, float, Fraction]:
@@ -166,7 +170,7 @@ def _sweep(
     return reached, log
 
 
-def omega_estimate(prior: Array, counts: Sequence[int]) -> Posterior:
+def omega_estimate(prior: Array, counts: Sequence[int] | Array) -> Posterior:
     """Ω(s_i|t_j): each value shared out by prior belief, each person normalised: Li et al. 2009, eq. (5).
 
     Linear in the group and not exact: for Table II it gives 39/67 where the truth is 57/71. A value without
@@ -201,26 +205,52 @@ def _rows_normalised(weighted: Array, flags: list[str]) -> Posterior:
     return Posterior(values, flags=(*flags, *lost))
 
 
-def sinkhorn_estimate(prior: Array, counts: Sequence[int], sweeps: int = SINKHORN_SWEEPS) -> Posterior:
+def sinkhorn_estimate(
+    prior: Array, counts: Sequence[int] | Array, sweeps: int = SINKHORN_SWEEPS
+) -> Posterior:
     """Ω repeated until the columns sum to the published counts; one sweep is Ω (Li et al. 2009, eq. (5)).
 
-    Not an upper bound of the truth any more than Ω is. Flagged when it does not converge.
+    Not an upper bound of the truth any more than Ω is. Flagged when it does not converge, which happens when
+    the prior rules out so much that some beliefs go to 0.
     """
     table, n = _checked(prior, counts)
-    current = table.astype(float)
-    goal = np.array(n, dtype=float)
-    flags = _massless(n, current.sum(axis=0))
+    k = len(table)
+    found = swept(table.astype(float), np.zeros(k, dtype=int), np.ones(k, dtype=int), np.array([n]), sweeps)
+    flags = _massless(n, table.sum(axis=0)) + ([] if found.converged[0] else ["did_not_converge"])
+    return _rows_normalised(np.nan_to_num(found.values), flags)
+
+
+@dataclass(frozen=True)
+class Swept:
+    """Estimates for all groups at once; `possible` is False where a value or a person cannot be placed."""
+
+    values: Array
+    possible: Array
+    converged: Array
+
+
+def swept(prior: Array, group: Array, people: Array, counts: Array, sweeps: int = 1) -> Swept:
+    """Ω (one sweep) or Sinkhorn (many) for every group at once: Li et al. 2009, eq. (5).
+
+    Row i of `prior` stands for `people[i]` alike people of `group[i]`, sorted by group.
+    """
+    starts = np.searchsorted(group, np.arange(len(counts)))
+    current, goal = np.array(prior, dtype=float), np.asarray(counts, dtype=float)
+    possible = np.ones(len(counts), dtype=bool)
+    off = np.zeros(len(counts))
     for _ in range(sweeps):
-        column = current.sum(axis=0)
-        current = current * np.divide(goal, column, out=np.zeros_like(goal), where=column > 0)
+        column = np.add.reduceat(current * people[:, None], starts, axis=0)
+        possible &= ~((goal > 0) & ~(column > 0)).any(axis=1)
+        current *= np.divide(goal, column, out=np.zeros_like(goal), where=column > 0)[group]
         total = current.sum(axis=1, keepdims=True)
-        current = np.divide(current, total, out=np.zeros_like(current), where=total > 0)
-        if np.abs(current.sum(axis=0) - goal).max() <= SINKHORN_TOLERANCE * len(table):
-            return _rows_normalised(current, flags)
-    return _rows_normalised(current, [*flags, "did_not_converge"])
+        current = np.divide(current, total, out=np.full_like(current, np.nan), where=total > 0)
+        off = np.abs(np.add.reduceat(current * people[:, None], starts, axis=0) - goal).max(axis=1)
+        if np.nan_to_num(off).max(initial=0.0) <= SINKHORN_TOLERANCE:
+            break
+    return Swept(current, possible & ~np.isnan(off), off <= SINKHORN_TOLERANCE)
 
 
-def group_posterior(prior: Array, counts: Sequence[int], method: str = "exact") -> Posterior:
+def group_posterior(prior: Array, counts: Sequence[int] | Array, method: str = "exact") -> Posterior:
     """The posterior by name: exact, omega or sinkhorn."""
     methods = {"exact": exact_posterior, "omega": omega_estimate, "sinkhorn": sinkhorn_estimate}
     if method not in methods:

@@ -3,6 +3,7 @@
 import json
 import math
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.kernels import belief_distance as bd
+from privacy_sql.kernels import belief_move as bm
 from privacy_sql.kernels import kernel_prior as kp
 from privacy_sql.kernels import posterior as po
 from tests.oracles import background_knowledge as oracle
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures/vectors/bt_composition.json").read_text())["cases"]
 quick = settings(max_examples=60, deadline=None)
+
+
+@st.composite
+def group(draw, people=6, values=3):
+    m = draw(st.integers(1, values))
+    k = draw(st.integers(1, people))
+    cell = st.integers(0, 4)
+    raw = draw(st.lists(st.lists(cell, min_size=m, max_size=m).filter(any), min_size=k, max_size=k))
+    prior = [[Fraction(x, sum(row)) for x in row] for row in raw]
+    given_values = draw(st.lists(st.integers(0, m - 1), min_size=k, max_size=k))
+    return prior, [given_values.count(i) for i in range(m)]
 
 
 def cases(kind):
@@ -140,17 +153,82 @@ def test_belief_distance_is_the_expected_one(case):
 def test_group_risks_of_a_release_are_the_expected_ones(case, method):
     given_ = case["input"]
     domain = given_["sensitive_domain"]
+    measure = bd.jensen_shannon
+    if smoothing := given_.get("smoothing"):
+        _, apart = column(smoothing["sensitive"], domain)
+        measure = partial(
+            bd.smoothed_jensen_shannon, distances=apart.astype(float), bandwidth=smoothing["Bs"]
+        )
+    order = [r for rows in given_["partition"] for r in rows]
+    group = np.repeat(np.arange(len(given_["partition"])), [len(rows) for rows in given_["partition"]])
+    counts = np.array(
+        [[sum(given_["rows"][r][-1] == s for r in g) for s in domain] for g in given_["partition"]]
+    )
     for point, expect in zip(given_["skyline"], case["expect"][method]["points"], strict=True):
         prior = prior_of(given_, [r[:-1] for r in given_["rows"]], point["B"], exact=False)
-        for rows, risk in zip(given_["partition"], expect["group_risk"], strict=True):
-            counts = [sum(given_["rows"][r][-1] == s for r in rows) for s in domain]
-            after = po.group_posterior(prior[rows], counts, method).values
-            if smoothing := given_.get("smoothing"):
-                _, apart = column(smoothing["sensitive"], domain)
-                moves = bd.smoothed_jensen_shannon(prior[rows], after, apart, smoothing["Bs"])
-            else:
-                moves = bd.jensen_shannon(prior[rows], after)
-            assert moves.max() == pytest.approx(risk, abs=1e-12)
+        found = bm.group_moves(
+            prior, group, np.array(order), np.ones(len(order), int), counts, measure, method
+        )
+        risks = [found.moves[group == g].max() for g in range(len(counts))]
+        assert risks == pytest.approx(expect["group_risk"], abs=1e-12)
+
+
+@quick
+@given(group(), st.integers(1, 3))
+def test_moves_of_kinds_with_multiplicity_equal_those_of_single_people(case, times):
+    prior, counts = np.array(case[0], dtype=float), times * np.array(case[1])
+    ones, people = np.zeros(times * len(prior), int), np.repeat(np.arange(len(prior)), times)
+    for method in ("exact", "estimate"):
+        kinds = bm.group_moves(
+            prior,
+            ones[: len(prior)],
+            np.arange(len(prior)),
+            np.full(len(prior), times),
+            counts[None],
+            bd.jensen_shannon,
+            method,
+        )
+        single = bm.group_moves(prior, ones, people, ones + 1, counts[None], bd.jensen_shannon, method)
+        assert kinds.known == single.known
+        assert np.repeat(kinds.moves, times) == pytest.approx(single.moves, abs=1e-9, nan_ok=True)
+
+
+@quick
+@given(group())
+def test_exact_moves_equal_the_oracle_and_an_impossible_group_is_undefined(case):
+    prior, counts = case
+    k = len(prior)
+    table = np.array(prior, dtype=float)
+    found = bm.group_moves(
+        table, np.zeros(k, int), np.arange(k), np.ones(k, int), np.array([counts]), bd.jensen_shannon
+    )
+    after = oracle.posterior(prior, counts)
+    if after is None:
+        assert found.known == ("impossible",) and np.isnan(found.moves).all()
+    else:
+        expect = [oracle.jensen_shannon(p, q) for p, q in zip(prior, after, strict=True)]
+        assert found.known == ("exact",) and found.moves == pytest.approx(expect, abs=1e-12)
+
+
+def test_a_group_above_the_cap_is_undecided_and_has_no_move():
+    prior = np.array([[0.5, 0.5], [0.4, 0.6]])
+    zeros = np.zeros(2, int)
+    found = bm.group_moves(
+        prior, zeros, np.arange(2), zeros + 1, np.array([[1, 1]]), bd.jensen_shannon, cap=3
+    )
+    assert found.known == ("undecided",) and np.isnan(found.moves).all()
+
+
+def test_omega_misses_most_of_a_single_persons_move():
+    prior = np.array([[0.0, 1], [0, 1], [0.3, 0.7]])
+    zeros = np.zeros(3, int)
+    moves = {
+        m: bm.group_moves(
+            prior, zeros, np.arange(3), zeros + 1, np.array([[1, 2]]), bd.jensen_shannon, m
+        ).moves[2]
+        for m in ("exact", "omega")
+    }
+    assert moves["exact"] > 3 * moves["omega"]
 
 
 def test_table_2_literal_equation_3_would_understate_the_risk():
@@ -163,17 +241,6 @@ def test_table_3_omega_says_two_thirds_where_the_truth_is_one():
     prior = fractions([["0", "1"], ["0", "1"], ["0.3", "0.7"]])
     assert po.exact_posterior(prior, [1, 2]).values[2, 0] == 1
     assert po.omega_estimate(prior, [1, 2]).values[2, 0] == Fraction(27, 41)
-
-
-@st.composite
-def group(draw, people=6, values=3):
-    m = draw(st.integers(1, values))
-    k = draw(st.integers(1, people))
-    cell = st.integers(0, 4)
-    raw = draw(st.lists(st.lists(cell, min_size=m, max_size=m).filter(any), min_size=k, max_size=k))
-    prior = [[Fraction(x, sum(row)) for x in row] for row in raw]
-    given_values = draw(st.lists(st.integers(0, m - 1), min_size=k, max_size=k))
-    return prior, [given_values.count(i) for i in range(m)]
 
 
 @quick
@@ -337,6 +404,11 @@ def test_desideratum_5_a_near_value_is_a_smaller_move_except_for_plain_js(a, b):
     assert bd.smoothed_jensen_shannon(only, sibling, TREE) < bd.smoothed_jensen_shannon(only, stranger, TREE)
     assert bd.jensen_shannon(only, sibling) == bd.jensen_shannon(only, stranger) == 1
     assert bd.earth_movers(start, near, TREE) < bd.earth_movers(start, far, TREE)
+
+
+@pytest.mark.parametrize("measure", [bd.kullback_leibler, bd.jensen_shannon, bd.total_variation])
+def test_the_distance_to_an_undefined_belief_is_undefined(measure):
+    assert np.isnan(measure([0.5, 0.5], [np.nan, np.nan]))
 
 
 def test_kl_is_infinite_where_a_belief_is_ruled_out_and_js_is_not():

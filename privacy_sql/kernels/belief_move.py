@@ -1,0 +1,92 @@
+"""How far a release moves the belief about each of its people: Li, Li and Zhang 2009, Definition 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.kernels.posterior import SINKHORN_SWEEPS, STATE_CAP, count_states, exact_posterior, swept
+
+Array = NDArray[Any]
+Measure = Callable[[Array, Array], Array]
+Method = Literal["exact", "estimate", "omega", "sinkhorn"]
+
+EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE = "exact", "estimated", "undecided", "impossible"
+
+
+@dataclass(frozen=True)
+class Moves:
+    """One entry per (group, kind of person): how far her belief moves; and per group how that is known.
+
+    A move is nan in a group that is undecided (too many count vectors) or impossible under the prior.
+    """
+
+    moves: Array
+    known: tuple[str, ...]
+
+
+def group_moves(
+    prior: Array,
+    group: Array,
+    kind: Array,
+    people: Array,
+    counts: Array,
+    measure: Measure,
+    method: Method = "exact",
+    cap: int = STATE_CAP,
+) -> Moves:
+    """The move of belief of every kind of person in every group.
+
+    publishes. The method "estimate" takes the larger move of Ω and Sinkhorn and bounds nothing.
+    that `people[i]` people of `kind[i]` are in `group[i]`, sorted by group; row g of `counts` is what group g
+    publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
+    """
+    if method != "exact":
+        return _estimated(prior[kind], group, people, counts, measure, method)
+    ends = np.searchsorted(group, np.arange(len(counts) + 1))
+    after = np.full((len(group), prior.shape[1]), np.nan)
+    known = []
+    for g, n in enumerate(counts):
+        here = slice(int(ends[g]), int(ends[g + 1]))
+        after[here], how = _exact(prior[kind[here]], people[here], n, cap)
+        known.append(how)
+    return Moves(measure(prior[kind], after), tuple(known))
+
+
+def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, str]:
+    """The posterior of every kind of person in one group, and how it is known."""
+    if alike(rows, counts):
+        return counts / counts.sum(), EXACT
+    if count_states(counts) > cap:
+        return np.nan, UNDECIDED
+    found = exact_posterior(np.repeat(rows, people, axis=0), counts, cap)
+    if found.values is None or found.flags:
+        return np.nan, IMPOSSIBLE
+    return found.values[np.cumsum(people) - people], EXACT
+
+
+def _estimated(
+    before: Array, group: Array, people: Array, counts: Array, measure: Measure, method: Method
+) -> Moves:
+    moves = np.full(len(group), -np.inf)
+    possible = np.ones(len(counts), dtype=bool)
+    for sweeps in {"omega": [1], "sinkhorn": [SINKHORN_SWEEPS]}.get(method, [1, SINKHORN_SWEEPS]):
+        found = swept(before, group, people, counts, sweeps)
+        possible &= found.possible
+        moves = np.maximum(moves, measure(before, found.values))  # nan, where undefined, stays
+    moves[~possible[group]] = np.nan
+    return Moves(moves, tuple(ESTIMATED if fine else IMPOSSIBLE for fine in possible))
+
+
+def alike(rows: Array, counts: Array) -> bool:
+    """Whether all people of a group look the same to the adversary on what the group publishes.
+
+    Then every assignment is as likely as any other, and the posterior is the share n_i/k (the t-closeness
+    adversary, and every group of one kind of person) without visiting a single count vector.
+    """
+    part = rows[:, counts > 0]
+    return bool((part > 0).all() and (part == part[0]).all())
