@@ -20,6 +20,9 @@ _HOME = {
     "Witness": "verdict",
     "PrivacySqlError": "errors",
     "check": "verbs",
+    **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
+    **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
+    "semantic_game": "kernels.semantic_game",
     **dict.fromkeys(["AsIs", "Breaks", "Dates", "Intervals", "KeepOrDrop", "Mask", "Tree"], "hierarchies"),
 }
 

@@ -24,10 +24,7 @@ NOT_YET = {
     "attack",
     "belief_distance",
     "bt_check",
-    "composition",
-    "discrete_laplace",
     "distance_numeric",
-    "dp_two_release_posterior",
     "kernel_weight",
     "marginals",
     "martin_max_disclosure",
@@ -36,12 +33,9 @@ NOT_YET = {
     "multiplicity_posterior",
     "posterior",
     "prior",
-    "semantic_bound",
-    "semantic_game",
     "skyline_bp",
     "skyline_find",
     "skyline_safe",
-    "zcdp",
 }
 
 
