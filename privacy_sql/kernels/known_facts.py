@@ -58,11 +58,11 @@ class KnownFacts:
         return found
 
     def worst(self, random: np.random.Generator | None = None) -> tuple[Chance, Atom] | None:
-        """The likeliest atom of the groups the facts touch, and its chance; None when no fact touches any."""
+        """The likeliest atom of the groups the facts touch, and its chance; None when nobody there has a value."""
         atoms = list(dict.fromkeys(self._candidates()))
+        chances = self.chances(atoms, random)
         if not atoms:
             return None
-        chances = self.chances(atoms, random)
         best = max(range(len(atoms)), key=lambda i: (_sortable(chances[i].value), -i))
         return chances[best], atoms[best]
 

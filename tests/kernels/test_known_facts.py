@@ -73,7 +73,7 @@ def test_worst_atom_is_the_likeliest_of_the_groups_the_facts_touch(
     if None in everything:
         with pytest.raises(Contradiction):
             facts.worst()
-    elif not everything:
+    elif not any(everything):
         assert facts.worst() is None
     else:
         found = facts.worst()
