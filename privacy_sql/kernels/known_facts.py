@@ -58,7 +58,7 @@ class KnownFacts:
         return found
 
     def worst(self, random: np.random.Generator | None = None) -> tuple[Chance, Atom] | None:
-        """The likeliest atom of the groups the facts touch, and its chance; None when nobody there has a value."""
+        """The likeliest atom of the groups the facts touch; None when nobody there has a value."""
         atoms = list(dict.fromkeys(self._candidates()))
         chances = self.chances(atoms, random)
         if not atoms:
