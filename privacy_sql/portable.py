@@ -70,6 +70,7 @@ NODES = frozenset(
         "Or",
         "Order",
         "Ordered",
+        "Pad",
         "Paren",
         "Pow",
         "RegexpLike",

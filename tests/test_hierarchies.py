@@ -445,17 +445,17 @@ def test_a_missing_file_is_a_usage_error_that_names_the_place_in_the_project_fil
     assert caught.value.where == "quasi_identifiers[1].hierarchy.file"
 
 
-def test_a_tree_of_two_hundred_thousand_values_stays_within_200_bytes_each(tmp_path: Path) -> None:
-    people = 200_000
+def test_a_tree_of_fifty_thousand_values_stays_within_200_bytes_each(tmp_path: Path) -> None:
+    people = 50_000
     path = tmp_path / "big.csv"
     with path.open("w") as file:
-        file.writelines(f"value{i};g{i // 10};h{i // 1000};k{i // 50000}\n" for i in range(people))
+        file.writelines(f"value{i};g{i // 10};h{i // 1000};k{i // 10000}\n" for i in range(people))
     tracemalloc.start()
     tree = Tree.from_file(path, "x")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200 * people
-    assert tree.leaves_under(3)["k0"] == 50_000
+    assert tree.leaves_under(3)["k0"] == 10_000
 
 
 @pytest.fixture

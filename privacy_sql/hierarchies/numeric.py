@@ -219,7 +219,8 @@ def _check_widths(widths: Sequence[Number]) -> None:
 def _cuts_of(level: object) -> tuple[Number, ...]:
     if isinstance(level, str) or not isinstance(level, Iterable):
         raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
-    return tuple(_parameter(cut) for cut in level)
+    numbers = map(_parameter, level)
+    return tuple(cut if _decimals(cut) else int(cut) for cut in numbers)
 
 
 def _check_cuts(levels: Sequence[Sequence[Number]]) -> None:
