@@ -55,8 +55,7 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
 
 
 def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
-    rows = grouping.base.engine.fetch(evidence(grouping, criterion))
-    verdict = criterion.judge(rows)
+    verdict = criterion.judge(_rows(grouping, criterion))
     return verdict.with_witness(told(grouping, verdict.witness))
 
 
@@ -76,8 +75,14 @@ def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False
 
 def failing(grouping: Grouping, criterion: Criterion) -> set[int]:
     """The groups that do not keep the requirement on their own."""
-    rows = grouping.base.engine.fetch(evidence(grouping, criterion, by_group=True))
-    return set(criterion.failing(rows))
+    return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
+
+
+def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Sequence[Mapping[str, Any]]:
+    gathered = criterion.gather(grouping)
+    if gathered is not None:
+        return gathered
+    return grouping.base.engine.fetch(evidence(grouping, criterion, by_group=by_group))
 
 
 def told(grouping: Grouping, witness: Witness) -> Witness:

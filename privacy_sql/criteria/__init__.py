@@ -59,6 +59,10 @@ class Criterion:
         """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
         return {}
 
+    def gather(self, grouping: Any) -> Sequence[Row] | None:
+        """Evidence that takes more than one statement, group by group; None when the template says it all."""
+        return None
+
     @property
     def params(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as the user wrote them."""

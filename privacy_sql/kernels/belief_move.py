@@ -41,9 +41,9 @@ def group_moves(
 ) -> Moves:
     """The move of belief of every kind of person in every group.
 
-    publishes. The method "estimate" takes the larger move of Ω and Sinkhorn and bounds nothing.
-    that `people[i]` people of `kind[i]` are in `group[i]`, sorted by group; row g of `counts` is what group g
-    publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
+    `prior` has a row per kind (combination of quasi-identifiers) and a column per sensitive value. Entry i
+    says that `people[i]` people of `kind[i]` are in `group[i]`, sorted by group; row g of `counts` is what
+    group g publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
     """
     if method != "exact":
         return _estimated(prior[kind], group, people, counts, measure, method)
