@@ -1,0 +1,210 @@
+"""What has to be counted to know the chance of an atom under given facts.
+
+A world is a table that agrees with the release. Groups that no chain of facts links are independent, and
+people nobody speaks of are all alike, so only components of linked draws matter: a draw is one person whose
+value the facts mention, and draws of one pool share its stock. What a world may look like (Chen et al. 2008,
+Sec. 3.1):
+
+    one       every person has exactly one value: a pool is a group, people draw without replacement
+    set       a value of a group belongs to so many different people: a pool is a value of a group
+    multiset  every occurrence of a value belongs to anybody of the group: a pool is a value of a group
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+ValuesPerPerson = Literal["one", "set", "multiset"]
+PoolKey = tuple[int, int]  # group, and the value where values are drawn apart
+
+
+class Group(NamedTuple):
+    """A published group: how many people, and how often each value occurs among them."""
+
+    people: int
+    counts: Mapping[int, int]
+
+
+class Atom(NamedTuple):
+    """Person number `person` of a group has a value."""
+
+    group: int
+    person: int
+    value: int
+
+
+class Clause(NamedTuple):
+    """If all of `if_all` hold, one of `then_any` holds."""
+
+    if_all: tuple[Atom, ...]
+    then_any: tuple[Atom, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Draws from one stock: outcome i is value `values[i]`, the last any other value, or not having it.
+
+    `stock[i]` bounds how many people can have outcome i.
+    """
+
+    people: int
+    values: tuple[int, ...]
+    stock: tuple[int, ...]
+    multiset: bool
+
+    def ways(self, drawn: Sequence[int]) -> int:
+        """In how many ways the drawn people get outcomes that occur so often, up to a common factor.
+
+        >>> Pool(4, (0, 1), (2, 1, 1), False).ways([1, 0, 1])
+        2
+        """
+        if not self.multiset:
+            return math.prod(map(math.perm, self.stock, drawn))
+        # Occurrences fall on the people who have it or on nobody drawn, and miss no one who has it.
+        having, lacking = drawn
+        return sum(
+            (-1) ** j * math.comb(having, j) * (self.people - lacking - j) ** self.stock[0]
+            for j in range(having + 1)
+        )
+
+
+class Draw(NamedTuple):
+    """A person's outcome in a pool."""
+
+    pool: int
+    person: int
+
+
+Outcome = tuple[int, int]  # number of a draw, outcome
+
+
+@dataclass(frozen=True)
+class Component:
+    """Draws that facts link, pool by pool, and the facts: per clause the outcomes that would make it true."""
+
+    keys: tuple[PoolKey, ...]
+    pools: tuple[Pool, ...]
+    draws: tuple[Draw, ...]
+    negative: tuple[tuple[Outcome, ...], ...]
+    positive: tuple[tuple[Outcome, ...], ...]
+
+    @cached_property
+    def number(self) -> dict[tuple[PoolKey, int], int]:
+        """Where each (pool, person) stands among the draws."""
+        return {(self.keys[draw.pool], draw.person): t for t, draw in enumerate(self.draws)}
+
+
+def components(
+    groups: Mapping[int, Group], clauses: Sequence[Clause], asked: Iterable[Atom], kind: ValuesPerPerson
+) -> list[Component]:
+    """The independent parts of the count: every pool that a clause or question mentions is in one."""
+    mentioned: dict[PoolKey, set[Atom]] = {}
+    for atom in [*asked, *(atom for clause in clauses for atom in (*clause.if_all, *clause.then_any))]:
+        mentioned.setdefault(pool_of(atom, kind), set()).add(atom)
+    found = []
+    for keys, inside in _linked(mentioned, clauses, kind):
+        found.append(_component(groups, {key: mentioned[key] for key in keys}, inside, kind))
+    return found
+
+
+def pool_of(atom: Atom, kind: ValuesPerPerson) -> PoolKey:
+    """The pool from which the atom's person draws."""
+    return (atom.group, -1 if kind == "one" else atom.value)
+
+
+def _linked(
+    pools: Iterable[PoolKey], clauses: Sequence[Clause], kind: ValuesPerPerson
+) -> list[tuple[list[PoolKey], list[Clause]]]:
+    """Pools joined by clauses, with their clauses: the connected components."""
+    leader = {key: key for key in pools}
+
+    def find(key: PoolKey) -> PoolKey:
+        while leader[key] != key:
+            leader[key] = leader[leader[key]]
+            key = leader[key]
+        return key
+
+    for clause in clauses:
+        first, *others = [pool_of(atom, kind) for atom in (*clause.if_all, *clause.then_any)]
+        for key in others:
+            leader[find(key)] = find(first)
+    parts: dict[PoolKey, tuple[list[PoolKey], list[Clause]]] = {}
+    for key in leader:
+        parts.setdefault(find(key), ([], []))[0].append(key)
+    for clause in clauses:
+        parts[find(pool_of((*clause.if_all, *clause.then_any)[0], kind))][1].append(clause)
+    return list(parts.values())
+
+
+def _component(
+    groups: Mapping[int, Group],
+    mentioned: Mapping[PoolKey, set[Atom]],
+    clauses: Sequence[Clause],
+    kind: ValuesPerPerson,
+) -> Component:
+    order = _order(mentioned, clauses, kind)
+    keys = tuple(dict.fromkeys(key for key, _ in order))
+    pools = {key: _pool(groups[key[0]], key, mentioned[key], kind) for key in keys}
+    number = {place: t for t, place in enumerate(order)}
+
+    def literals(atoms: Iterable[Atom]) -> tuple[Outcome, ...]:
+        found = []
+        for atom in atoms:
+            key = pool_of(atom, kind)
+            found.append((number[key, atom.person], pools[key].values.index(atom.value)))
+        return tuple(found)
+
+    return Component(
+        keys,
+        tuple(pools.values()),
+        tuple(Draw(keys.index(key), person) for key, person in order),
+        tuple(literals(clause.if_all) for clause in clauses),
+        tuple(literals(clause.then_any) for clause in clauses),
+    )
+
+
+def _pool(group: Group, key: PoolKey, atoms: set[Atom], kind: ValuesPerPerson) -> Pool:
+    values = tuple(sorted({atom.value for atom in atoms}))
+    counts = tuple(group.counts.get(value, 0) for value in values)
+    if kind == "multiset":
+        return Pool(group.people, values, (*counts, group.people), True)
+    return Pool(group.people, values, (*counts, group.people - sum(counts)), False)
+
+
+def _order(
+    mentioned: Mapping[PoolKey, set[Atom]], clauses: Sequence[Clause], kind: ValuesPerPerson
+) -> list[tuple[PoolKey, int]]:
+    """Draws in an order that keeps few clauses open: first pools, then the people inside each."""
+    places = {key: {(key, atom.person) for atom in atoms} for key, atoms in mentioned.items()}
+    touching: dict[tuple[PoolKey, int], set[int]] = {place: set() for ps in places.values() for place in ps}
+    for number, clause in enumerate(clauses):
+        for atom in (*clause.if_all, *clause.then_any):
+            touching[pool_of(atom, kind), atom.person].add(number)
+    left = [0] * len(clauses)
+    for numbers in touching.values():
+        for number in numbers:
+            left[number] += 1
+    order: list[tuple[PoolKey, int]] = []
+    begun: set[int] = set()
+    pools = set(places)
+    while pools:
+        near = {key for key in pools if any(touching[place] & begun for place in places[key])}
+        key = min(
+            near or pools, key=lambda k: (len(set().union(*(touching[p] for p in places[k])) - begun), k)
+        )
+        pools.remove(key)
+        people = set(places[key])
+        while people:
+            place = min(
+                people, key=lambda p: (sum(left[n] > 1 and n not in begun for n in touching[p]), p[1])
+            )
+            people.remove(place)
+            order.append(place)
+            for number in touching[place]:
+                left[number] -= 1
+                (begun.discard if not left[number] else begun.add)(number)
+    return order
