@@ -78,6 +78,20 @@ class Base:
             for column, levels in self.levels.items()
         }
 
+    @cached_property
+    def sensitive_codes(self) -> Sql:
+        """The sensitive values at every level of their hierarchy, as small integers: (code, c0..cH)."""
+        name, kind = self.table.sensitives[0], self.table.sensitive_hierarchy
+        if kind is None:
+            raise UsageError(
+                "no_hierarchy", f"{name} has no hierarchy", hint="Give the sensitive column one in its entry."
+            )
+        levels = labels(self.engine, self.dictionaries["s"], kind)
+        (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
+        if found["n_values"]:
+            raise unmapped(self.table.name, name, found)
+        return self.engine.create(render("level_codes.sql", levels=levels, height=kind.height))
+
     def _unmapped(self, column: str, levels: Sql) -> list[PrivacySqlError]:
         name, kind = self.columns[column]
         (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
@@ -162,6 +176,14 @@ class Grouping:
     def overall(self) -> Sql:
         """How often each sensitive value occurs in the whole table: s, n_rows."""
         return self.base.engine.create(render("overall.sql", histogram=self.histogram))
+
+    @property
+    def sensitive_codes(self) -> Sql:
+        return self.base.sensitive_codes
+
+    @property
+    def sensitive_height(self) -> int:
+        return int(self.base.table.sensitive_hierarchy.height)
 
     @cached_property
     def n_groups(self) -> int:

@@ -51,6 +51,15 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
         for criterion in require
         if criterion.needs_population and base.table.population is None
     ]
+    problems += [
+        UsageError(
+            "several_values",
+            f"{criterion} compares distributions, but people have several values each",
+            hint="Use privacy_skyline, or declare values_per_person: one.",
+        )
+        for criterion in require
+        if criterion.needs_one_value and base.table.values_per_person != "one"
+    ]
     raise_all(problems)
 
 
@@ -67,6 +76,7 @@ def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False
     return render(
         f"criteria/{criterion.name}.sql",
         **grouping.relations(criterion.reads_sensitive),
+        **{name: getattr(grouping, name) for name in criterion.reads},
         **criterion.context(),
         **loaded,
         by_group=by_group,

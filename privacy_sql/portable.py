@@ -164,7 +164,7 @@ def _window(node: exp.Expr) -> str | None:
 
 
 def _frame(node: exp.Expr) -> str | None:
-    return None if node.args.get("kind") == "ROWS" else "a window frame is written in ROWS"
+    return None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
 
 
 def _sum(node: exp.Expr) -> str | None:

@@ -7,7 +7,7 @@ select
     {% for level in range(1, height + 1) %},
     {% if lookup is not none %}
     {% if loop.last %}
-    cast('*' as varchar) as l{{ level }}
+    case when d.value is null or t.l0 is not null then cast('*' as varchar) end as l{{ level }}
     {% else %}
     t.l{{ level }}
     {% endif %}

@@ -27,6 +27,8 @@ def table(case: dict[str, Any]) -> ps.Table:
     """The table of a case: its `keys`, and the sensitive column that is named or the one left over."""
     rows = frame(case["rows"])
     settings = dict(case.get("table", {}))
+    if "sensitive_hierarchy" in settings:
+        settings["sensitive_hierarchy"] = ps.Tree(settings["sensitive_hierarchy"])
     left = [column for column in rows if column not in (*case["keys"], "n_rows", settings.get("identifier"))]
     sensitive = settings.pop("sensitive", left[0] if left else None)
     count = "n_rows" if "n_rows" in rows else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import doctest
 import json
 import os
 import random
@@ -546,10 +545,3 @@ def test_shuffled_rows_give_the_same_tree_to_every_caller() -> None:
     random.Random(7).shuffle(order)
     shuffled = Tree({leaf: paths[leaf] for leaf in order})
     assert sorted(shuffled.rows()) == sorted(Tree(paths).rows())
-
-
-def test_the_examples_of_the_how_to_page_run() -> None:
-    page = Path(__file__).parent.parent / "docs" / "hierarchies.md"
-    result = doctest.testfile(str(page), module_relative=False)
-    assert result.attempted >= 8
-    assert result.failed == 0

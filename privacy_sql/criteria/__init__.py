@@ -38,6 +38,16 @@ class Criterion:
     safe_under_suppression: ClassVar[bool] = False
 
     @property
+    def needs_one_value(self) -> bool:
+        """Whether it compares distributions, which people with several values do not have."""
+        return False
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What the template needs of the grouping beside the usual relations, by attribute."""
+        return ()
+
+    @property
     def limit(self) -> Number:
         raise AttributeError(f"{self.name} has no single limit")
 

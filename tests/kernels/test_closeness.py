@@ -1,102 +1,30 @@
-from collections import Counter
 from fractions import Fraction
+from math import inf
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from privacy_sql.kernels import closeness
-from tests.oracles import classical
+from privacy_sql.kernels.closeness import bounded_gain, log_change
+from tests.oracles.classical import natural_log
 
-TREE = {
-    0: ["A", "left", "*"],
-    1: ["A", "left", "*"],
-    2: ["B", "left", "*"],
-    3: ["C", "right", "*"],
-    4: ["D", "right", "*"],
-}
-rows = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=8)
+shares = st.fractions(min_value="1/1000", max_value=1, max_denominator=1000)
 
 
-def grouped(rows):
-    """The rows as counts, and the values by their number."""
-    groups = {group: number for number, group in enumerate(sorted({group for group, _ in rows}))}
-    values = sorted({value for _, value in rows})
-    cells = sorted(Counter((groups[group], values.index(value)) for group, value in rows).items())
-    columns = np.array([[group, value, n] for (group, value), n in cells]).T
-    return closeness.GroupedCounts(*columns), values
+@given(shares, shares, st.fractions(min_value="1/10", max_value=5, max_denominator=50))
+def test_a_gain_is_measured_against_the_smaller_of_its_two_bounds(share, in_group, beta):
+    gain = max(in_group / share - 1, Fraction(0))
+    bound = min(float(beta), -float(natural_log(share)))
+    expected = 0 if gain == 0 else float(gain) / bound if bound else inf
+    assert float(bounded_gain(in_group / share, share, beta)) == pytest.approx(expected, rel=1e-9)
 
 
-def largest(ratios):
-    return max(Fraction(int(a), int(b)) for a, b in zip(*ratios, strict=True))
+@given(shares, shares)
+def test_a_rise_and_the_fall_that_undoes_it_change_as_much(first, second):
+    assert float(log_change(first / second)) == pytest.approx(abs(float(natural_log(first / second))))
+    assert log_change(first / second) == log_change(second / first)
 
 
-def expected(rows, distance):
-    return classical.t_closeness(rows, Fraction(1), distance).value
-
-
-@pytest.fixture(params=["machine integers", "Python integers"])
-def integers(request, monkeypatch):
-    if request.param == "Python integers":
-        monkeypatch.setattr(closeness, "LARGEST_INTEGER", 0)
-
-
-@pytest.mark.usefixtures("integers")
-class TestDistancesEqualTransportSolvedAsAFlow:
-    @given(rows)
-    @settings(max_examples=60)
-    def test_equal(self, rows):
-        table, _ = grouped(rows)
-        assert largest(closeness.equal_distances(table)) == expected(rows, classical.equal_distance)
-
-    @given(rows)
-    @settings(max_examples=60)
-    def test_ordered(self, rows):
-        table, values = grouped(rows)
-        distance = classical.ordered_distance(values)
-        ranks = np.arange(len(values))
-        assert largest(closeness.ordered_distances(table, ranks)) == expected(rows, distance)
-
-    @given(rows)
-    @settings(max_examples=60)
-    def test_hierarchical(self, rows):
-        table, values = grouped(rows)
-        lines = [[value, *TREE[value]] for value in values]
-        labels = [
-            np.unique([str(line[level]) for line in lines], return_inverse=True)[1] for level in range(3)
-        ]
-        distance = classical.hierarchical_distance(TREE)
-        assert largest(closeness.hierarchical_distances(table, labels)) == expected(rows, distance)
-
-
-@given(rows)
-def test_two_names_of_one_number_share_a_rank(rows):
-    """Values 3 and 4 are the same number here, as 1 and 1.0 would be."""
-    table, values = grouped(rows)
-    ranks = np.unique([min(value, 3) for value in values], return_inverse=True)[1]
-    merged = [(group, min(value, 3)) for group, value in rows]
-    distance = classical.ordered_distance([value for _, value in merged])
-    assert largest(closeness.ordered_distances(table, ranks)) == expected(merged, distance)
-
-
-@given(rows, st.fractions(min_value="1/10", max_value=4, max_denominator=10))
-def test_gains_are_those_of_the_definitions(rows, beta):
-    table, _ = grouped(rows)
-    rises = closeness.rises(table)
-    assert largest(rises) - 1 == classical.basic_beta_likeness(rows, beta).value
-    shares = [Fraction(int(table.totals[value]), table.n_rows) for value in table.values]
-    bounded = [
-        closeness.bounded_gain(Fraction(int(a), int(b)), share, beta)
-        for a, b, share in zip(*rises, shares, strict=True)
-    ]
-    value = classical.enhanced_beta_likeness(rows, beta).value
-    assert float(max(bounded)) == pytest.approx(float(value), abs=1e-12)
-
-
-def test_a_million_rows_of_a_thousand_numbers_keep_their_exact_distance():
-    """Two halves of the line, one group each: every row moves half the line on average."""
-    groups, values = np.repeat([0, 1], 500), np.arange(1000)
-    table = closeness.GroupedCounts(groups, values, np.full(1000, 1000))
-    assert largest(closeness.ordered_distances(table, values)) == Fraction(250, 999)
-    assert largest(closeness.equal_distances(table)) == Fraction(1, 2)
+def test_a_share_that_nearly_fills_the_table_leaves_nearly_no_room():
+    n = 10**9
+    assert bounded_gain(Fraction(n, n - 1), Fraction(n - 1, n), Fraction(1)) == pytest.approx(1, abs=1e-6)

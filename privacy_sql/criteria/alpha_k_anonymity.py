@@ -1,0 +1,82 @@
+"""(α,k)-anonymity: groups of at least k people, in which no watched value is too frequent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(Criterion):
+    """No watched value has a share above alpha in a group, and every group holds at least k people.
+
+    li2009, Sec. VI recalls it (Wong et al.'s (α,k)-anonymity). `values` names the watched ones, all of them
+    when it is left out. `value` is the largest share; the smallest group when only its size is wrong. Both
+    parts survive merging, and leaving out a whole group changes no other.
+    """
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    question: ClassVar[str] = "Is a sensitive value too frequent in a group?"
+    relation: ClassVar[str] = "<="
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    alpha: Exact
+    k: int
+    values: Sequence[str] | str | None = None
+
+    def __post_init__(self) -> None:
+        exact(self.alpha, self.name, "alpha", 0, 1)
+        at_least(self.k, 1, self.name, "k")
+        if isinstance(self.values, (str, list)):
+            watched = (self.values,) if isinstance(self.values, str) else tuple(map(str, self.values))
+            object.__setattr__(self, "values", watched)
+
+    @property
+    def limit(self) -> Fraction:
+        return Fraction(str(self.alpha))
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def tables(self, context: Any) -> dict[str, Any]:
+        if self.values is None:
+            return {}
+        return {"watched": {"value": ("varchar", list(self.values))}}
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The largest share decides, unless only a group is too small.
+
+        >>> group = {"n_people": 4, "n_top": 2, "n_found": 3, "n_groups": 1, "g": 7}
+        >>> AlphaKAnonymity("1/2", 2).judge([group]).value
+        Fraction(1, 2)
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        worst = max(evidence, key=_share)
+        small = min(evidence, key=lambda row: int(row["n_people"]))
+        notes = self._missing(evidence[0]["n_found"])
+        if _share(worst) <= self.limit and small["n_people"] < self.k:
+            story = f"No watched value is too frequent, but a group holds {small['n_people']} people."
+            witness = Witness({"size": small["n_people"]}, {"g": small["g"]})
+            return self.verdict(small["n_people"], witness, story, limit=self.k, relation=">=", notes=notes)
+        facts = {
+            "size": worst["n_people"],
+            "largest_count": worst["n_top"],
+            "smallest_group": small["n_people"],
+        }
+        story = f"In the worst group {worst['n_top']} of {worst['n_people']} people share one watched value."
+        return self.verdict(_share(worst), Witness(facts, {"g": worst["g"]}), story, notes=notes)
+
+    def _missing(self, found: int) -> tuple[str, ...]:
+        missing = len(set(self.values)) - found if self.values is not None else 0
+        return (f"{missing} of the watched values do not occur in the table.",) if missing else ()
+
+
+def _share(row: Row) -> Fraction:
+    return Fraction(row["n_top"], row["n_people"])

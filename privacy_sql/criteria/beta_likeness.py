@@ -1,0 +1,83 @@
+"""β-likeness: no sensitive value becomes much more frequent in a group than in the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.closeness import bounded_gain
+from privacy_sql.verdict import Number, Verdict, Witness, holds
+
+KINDS = ("basic", "enhanced")
+
+
+@dataclass(frozen=True)
+class BetaLikeness(Criterion):
+    """The relative gain of every value, (share - overall share) / overall share, is bounded.
+
+    Cao and Karras's β-likeness, a bound on the adversary of ganta2008, Def. 5 for each value by itself:
+
+    - basic: `value` is the largest gain, at most beta
+    - enhanced: `value` is the largest gain over its own bound min(beta, -ln overall share), at most 1
+
+    The share in a merged group lies between those of its parts and the overall shares stay, so merging raises
+    no gain. Leaving a group out changes the overall shares.
+    """
+
+    name: ClassVar[str] = "beta_likeness"
+    question: ClassVar[str] = "Does a value become much more likely in a group?"
+    relation: ClassVar[str] = "<="
+    safe_under_merging: ClassVar[bool] = True
+
+    beta: Exact
+    kind: str = "basic"
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, KINDS, self.name, "kind")
+        if exact(self.beta, self.name, "beta", 0) == 0 and self.kind == "enhanced":
+            raise UsageError("bad_parameter", f"beta of {self.name} must be above 0")
+
+    @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
+    def limit(self) -> Number:
+        return Fraction(str(self.beta)) if self.kind == "basic" else 1
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The value that gains most decides.
+
+        >>> row = {"n_rows": 2, "n_people": 4, "n_overall": 3, "n_all": 12, "g": 7}
+        >>> BetaLikeness(2).judge([row]).value
+        Fraction(1, 1)
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        gains = [self._gain(row) for row in evidence]
+        kept = [holds(gain, self.relation, self.limit) for gain in gains]
+        place = max(range(len(gains)), key=lambda number: (not kept[number], gains[number]))
+        worst = evidence[place]
+        facts = {
+            "size": worst["n_people"],
+            "count": worst["n_rows"],
+            "overall_count": worst["n_overall"],
+            "rows": worst["n_all"],
+        }
+        story = (
+            f"A value of {worst['n_overall']} in {worst['n_all']} rows is {worst['n_rows']} in"
+            f" {worst['n_people']} in the worst group."
+        )
+        return self.verdict(gains[place], Witness(facts, {"g": worst["g"]}), story, safe=all(kept))
+
+    def _gain(self, row: Row) -> Fraction | float:
+        share = Fraction(row["n_overall"], row["n_all"])
+        rise = Fraction(row["n_rows"], row["n_people"]) / share
+        return rise - 1 if self.kind == "basic" else bounded_gain(rise, share, Fraction(str(self.beta)))

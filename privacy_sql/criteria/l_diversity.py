@@ -1,0 +1,142 @@
+"""ℓ-diversity: the sensitive values of every group are varied enough, in one of four senses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
+from privacy_sql.verdict import Number, Verdict, Witness
+
+KINDS = ("distinct", "entropy", "recursive", "probabilistic")
+
+
+@dataclass(frozen=True)
+class LDiversity(Criterion):
+    """Every group shows varied sensitive values; `value` depends on `kind`, as does what it is compared with.
+
+    - distinct: the fewest values a group shows, at least l
+    - entropy: the least exp(entropy), at least l (ganta2008, Def. 4), decided in integers
+    - recursive: the least c that the worst group needs, r1 / (r_l + ... + r_m), below c (kifer2006, Def. 2.5;
+      that paper prints <=, which is `strict=False`); no value where a group has fewer than l values
+    - probabilistic: the largest share of one value, at most 1/l
+
+    A merged group holds the values of both parts, and its shares lie between theirs (the entropy is concave),
+    so merging lowers none of the four protections; leaving out a whole group changes no other.
+    """
+
+    name: ClassVar[str] = "l_diversity"
+    question: ClassVar[str] = "Does a group give its sensitive values away?"
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    l: int | str | float | Fraction  # noqa: E741 - the papers' letter
+    kind: str = "distinct"
+    c: Exact | None = None
+    strict: bool = True
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, KINDS, self.name, "kind")
+        if (self.c is None) == (self.kind == "recursive"):
+            hint = "For example l_diversity(kind=recursive, c=3, l=4)."
+            raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)
+        if self.kind == "recursive":
+            at_least(self.l, 1, self.name, "l")
+            exact(self.c or 0, self.name, "c", Fraction(0))
+        exact(self.l, self.name, "l", 1)
+
+    @property
+    def needs_one_value(self) -> bool:
+        return self.kind in ("entropy", "recursive")
+
+    @property
+    def ell(self) -> Fraction:
+        return Fraction(str(self.l))
+
+    @property
+    def relation(self) -> str:  # type: ignore[override]
+        words = {"recursive": "<" if self.strict else "<=", "probabilistic": "<="}
+        return words.get(self.kind, ">=")
+
+    @property
+    def limit(self) -> Number:
+        if self.kind == "recursive":
+            return Fraction(str(self.c))
+        return 1 / self.ell if self.kind == "probabilistic" else self.ell
+
+    def context(self) -> dict[str, Any]:
+        nats = log(self.ell)
+        return {
+            "kind": self.kind,
+            "ell": floor(self.ell),
+            "low": repr(nats - UNSURE),
+            "high": repr(nats + UNSURE),
+        }
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The group that shows least decides.
+
+        >>> LDiversity(2).judge([{"n_values": 1, "n_groups": 3, "g": 7}]).safe
+        False
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        return getattr(self, f"_{self.kind}")(evidence)  # type: ignore[no-any-return]
+
+    def _distinct(self, evidence: Sequence[Row]) -> Verdict:
+        worst = min(evidence, key=lambda row: int(row["n_values"]))
+        below = sum(row["n_groups"] for row in evidence if row["n_values"] < self.ell)
+        facts = {"values": worst["n_values"], "groups_below_limit": below}
+        story = f"The least varied group shows {_values(worst['n_values'])}."
+        return self.verdict(worst["n_values"], Witness(facts, {"g": worst["g"]}), story)
+
+    def _recursive(self, evidence: Sequence[Row]) -> Verdict:
+        emptied = [row for row in evidence if not row["n_tail"]]
+        if emptied:
+            below = sum(row["n_groups"] for row in emptied)
+            story = f"{below} groups show fewer than {self.l} values: no c is large enough for them."
+            facts = {"largest_count": emptied[0]["n_top"], "tail": 0, "groups_below_limit": below}
+            return self.verdict(None, Witness(facts, {"g": emptied[0]["g"]}), story)
+        worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_tail"]))
+        facts = {"largest_count": worst["n_top"], "tail": worst["n_tail"]}
+        story = (
+            f"In the worst group the commonest value occurs {worst['n_top']} times, and the values from the "
+            f"{self.l}th commonest on {worst['n_tail']} times together."
+        )
+        value = Fraction(worst["n_top"], worst["n_tail"])
+        return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
+
+    def _probabilistic(self, evidence: Sequence[Row]) -> Verdict:
+        worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_people"]))
+        facts = {"size": worst["n_people"], "largest_count": worst["n_top"]}
+        story = f"In the worst group {worst['n_top']} of {worst['n_people']} people share one value."
+        value = Fraction(worst["n_top"], worst["n_people"])
+        return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
+
+    def _entropy(self, evidence: Sequence[Row]) -> Verdict:
+        counts: dict[int, list[int]] = {}
+        for row in evidence:
+            counts.setdefault(row["g"], []).append(row["n_rows"])
+        values = {group: exponential_entropy(its) for group, its in counts.items()}
+        short = {group for group, its in counts.items() if not entropy_reaches(its, self.ell)}
+        worst = min(short or values, key=lambda group: float(values[group]))
+        facts = {
+            "size": sum(counts[worst]),
+            "values": len(counts[worst]),
+            "largest_count": max(counts[worst]),
+            "groups_clearly_below_limit": evidence[0]["n_below"],
+        }
+        story = (
+            f"The {_values(len(counts[worst]))} of the worst group are as hard to guess as "
+            f"{float(values[worst]):.4g} equally likely ones."
+        )
+        return self.verdict(values[worst], Witness(facts, {"g": worst}), story, safe=not short)
+
+
+def _values(n: int) -> str:
+    return f"{n} sensitive value{'' if n == 1 else 's'}"

@@ -1,0 +1,85 @@
+"""t-closeness: the sensitive values of every group are spread nearly as in the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
+from privacy_sql.errors import DataError
+from privacy_sql.query import Sql
+from privacy_sql.verdict import Verdict, Witness
+
+DISTANCES = ("equal", "ordered", "hierarchical")
+
+
+@dataclass(frozen=True)
+class TCloseness(Criterion):
+    """No group lies farther than t from the whole table; `value` is the largest distance, a fraction.
+
+    ganta2008, Def. 5 (Li, Li and Venkatasubramanian's t-closeness), with the earth mover's distance:
+
+    - equal: all values are equally far, so half the sum of the differences in share
+    - ordered: values are numbers and lie as many steps apart as their ranks, over the number of steps
+    - hierarchical: the level of the lowest common ancestor in the sensitive column's hierarchy, over height
+
+    A merged group lies no farther than the farther of its parts, because a distance of distributions is
+    convex and the whole table stays the same. Leaving a group out changes the whole table.
+    """
+
+    name: ClassVar[str] = "t_closeness"
+    question: ClassVar[str] = "Does a group tell more than the whole table?"
+    relation: ClassVar[str] = "<="
+    safe_under_merging: ClassVar[bool] = True
+
+    t: Exact
+    distance: str = "equal"
+
+    def __post_init__(self) -> None:
+        exact(self.t, self.name, "t", 0, 1)
+        one_of(self.distance, DISTANCES, self.name, "distance")
+
+    @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
+    def limit(self) -> Fraction:
+        return Fraction(str(self.t))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("sensitive_codes", "sensitive_height") if self.distance == "hierarchical" else ()
+
+    def context(self) -> dict[str, Any]:
+        return {"distance": self.distance, "value": Sql("v.value")}
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The farthest group decides.
+
+        >>> farthest = {"n_people": 2, "n_all": 4, "scale": 2, "difference": 8, "n_stray": 0, "g": 1}
+        >>> TCloseness("1/2").judge([farthest]).value
+        Fraction(1, 2)
+        """
+        stray = evidence[0]["n_stray"] if evidence else 0
+        if stray:
+            raise DataError(
+                "unmapped_value",
+                f"{stray} sensitive values are not numbers, so {self} has no order for them",
+                where=str(self),
+                hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
+            )
+        distances = {row["g"]: _distance(row) for row in evidence if row["g"] is not None}
+        if not distances:
+            return self.verdict(None, Witness({}))
+        group = max(distances, key=lambda g: distances[g])
+        size = next(row["n_people"] for row in evidence if row["g"] == group)
+        facts = {"size": size, "distance": str(distances[group])}
+        story = f"The farthest group holds {size} people and lies {float(distances[group]):.4g} away."
+        return self.verdict(distances[group], Witness(facts, {"g": group}), story)
+
+
+def _distance(row: Row) -> Fraction:
+    return Fraction(row["difference"], row["scale"] * row["n_people"] * row["n_all"])

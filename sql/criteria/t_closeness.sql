@@ -1,0 +1,259 @@
+-- How far the sensitive values of the groups lie from those of the whole table, in integers:
+-- distance = difference / (scale * n_people * n_all).
+-- in: histogram (g, s, n_rows), groups (g, n_people), overall (s, n_rows), values (code, value), distance,
+--     sensitive_codes (code, c0..) and sensitive_height when hierarchical
+-- out: n_people, n_all, scale, difference, n_stray (values that are no numbers, when ordered), g
+-- grain: the farthest group of each size (every group, by_group)
+{% set levels = sensitive_height if distance == "hierarchical" else 1 %}
+with total as (
+    select cast(sum(n_rows) as bigint) as n_all
+    from {{ overall }}
+),
+{% if distance == "ordered" %}
+numbered as (
+    select
+        o.s,
+        o.n_rows,
+        {{ privacy_sql.number(value) }} as number
+    from {{ overall }} as o
+    inner join {{ values }} as v
+        on o.s = v.code
+),
+stray as (
+    select cast(sum(case when number is null then 1 else 0 end) as bigint) as n_stray
+    from numbered
+),
+placed as (
+    select
+        s,
+        n_rows,
+        cast(dense_rank() over (order by number) as bigint) - 1 as place
+    from numbered
+    where number is not null
+),
+line as (
+    select
+        place,
+        cast(sum(n_rows) as bigint) as n_rows
+    from placed
+    group by place
+),
+-- rows of the table up to each place, and the running sum of those sums
+cumulated as (
+    select
+        place,
+        cast(sum(n_rows) over (order by place rows between unbounded preceding and current row) as bigint) as upto
+    from line
+),
+summed as (
+    select
+        place,
+        upto,
+        cast(sum(upto) over (order by place rows between unbounded preceding and current row) as bigint) as running
+    from cumulated
+),
+edges as (
+    select
+        cast(0 as bigint) as place,
+        cast(0 as bigint) as running
+    union all
+    select
+        place + 1 as place,
+        running
+    from summed
+),
+ends as (
+    select
+        cast(count(*) as bigint) as n_places,
+        greatest(cast(count(*) as bigint) - 1, 1) as scale
+    from line
+),
+shown as (
+    select
+        h.g,
+        p.place,
+        cast(sum(h.n_rows) as bigint) as n_rows
+    from {{ histogram }} as h
+    inner join placed as p
+        on h.s = p.s
+    group by
+        h.g,
+        p.place
+),
+-- between two places that a group shows, its own cumulated count stands still
+steps as (
+    select
+        g,
+        place as low,
+        min(place) over (partition by g order by place rows between 1 following and 1 following) as high,
+        cast(
+            sum(n_rows) over (partition by g order by place rows between unbounded preceding and current row) as bigint
+        ) as reached
+    from shown
+    union all
+    select
+        g,
+        cast(0 as bigint) as low,
+        min(place) as high,
+        cast(0 as bigint) as reached
+    from shown
+    group by g
+),
+pieces as (
+    select
+        t.g,
+        t.low,
+        coalesce(t.high, e.n_places) as high,
+        t.reached,
+        p.n_people
+    from steps as t
+    inner join {{ groups }} as p
+        on t.g = p.g
+    cross join ends as e
+),
+-- the table's cumulated share overtakes the group's once in each piece: sorting both together shows where
+sorted as (
+    select
+        cast(c.upto as double) / cast(t.n_all as double) as share,
+        0 as side,
+        c.upto,
+        cast(null as bigint) as g,
+        cast(null as bigint) as low,
+        cast(null as bigint) as high,
+        cast(null as bigint) as reached,
+        cast(null as bigint) as n_people
+    from cumulated as c
+    cross join total as t
+    union all
+    select
+        cast(reached as double) / cast(n_people as double) as share,
+        1 as side,
+        cast(0 as bigint) as upto,
+        g,
+        low,
+        high,
+        reached,
+        n_people
+    from pieces
+),
+turning as (
+    select
+        g,
+        low,
+        high,
+        reached,
+        n_people,
+        cast(
+            sum(1 - side) over (order by share, side rows between unbounded preceding and current row) as bigint
+        ) as turn,
+        cast(
+            sum(upto) over (order by share, side rows between unbounded preceding and current row) as bigint
+        ) as running
+    from sorted
+),
+measured as (
+    select
+        u.g,
+        max(u.n_people) as n_people,
+        cast(
+            sum(
+                u.reached * t.n_all * (2 * least(greatest(u.turn, u.low), u.high) - u.low - u.high)
+                + u.n_people * (l.running + h.running - 2 * least(greatest(u.running, l.running), h.running))
+            ) as bigint
+        ) as difference
+    from turning as u
+    inner join edges as l
+        on u.low = l.place
+    inner join edges as h
+        on u.high = h.place
+    cross join total as t
+    group by u.g
+),
+{% else %}
+stray as (
+    select cast(0 as bigint) as n_stray
+),
+ends as (
+    select cast({{ 2 * levels }} as bigint) as scale
+),
+labelled as (
+    {% if distance == "equal" %}
+    select
+        0 as level,
+        g,
+        s as label,
+        n_rows
+    from {{ histogram }}
+    {% else %}
+    {% for level in range(levels) %}
+    select
+        {{ level }} as level,
+        h.g,
+        c.c{{ level }} as label,
+        cast(sum(h.n_rows) as bigint) as n_rows
+    from {{ histogram }} as h
+    inner join {{ sensitive_codes }} as c
+        on h.s = c.code
+    group by
+        h.g,
+        c.c{{ level }}
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+    {% endif %}
+),
+table_labelled as (
+    select
+        level,
+        label,
+        cast(sum(n_rows) as bigint) as n_rows
+    from labelled
+    group by
+        level,
+        label
+),
+compared as (
+    select
+        h.g,
+        max(p.n_people) as n_people,
+        cast(sum(abs(h.n_rows * t.n_all - o.n_rows * p.n_people)) as bigint) as difference,
+        cast(sum(o.n_rows) as bigint) as n_met
+    from labelled as h
+    inner join table_labelled as o
+        on h.level = o.level and h.label = o.label
+    inner join {{ groups }} as p
+        on h.g = p.g
+    cross join total as t
+    group by h.g
+),
+-- values that a group lacks differ by their whole overall share
+measured as (
+    select
+        c.g,
+        c.n_people,
+        c.difference + ({{ levels }} * t.n_all - c.n_met) * c.n_people as difference
+    from compared as c
+    cross join total as t
+),
+{% endif %}
+farthest as (
+    select
+        g,
+        n_people,
+        difference,
+        row_number() over (partition by n_people order by difference desc, g) as place
+    from measured
+)
+select
+    f.n_people,
+    t.n_all,
+    e.scale,
+    f.difference,
+    s.n_stray,
+    f.g
+from stray as s
+cross join ends as e
+cross join total as t
+left join farthest as f
+    on {% if by_group %}1 = 1{% else %}f.place = 1{% endif %}
