@@ -7,8 +7,8 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,31 @@ class Base:
     statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
     rows: int
     combinations: int
-    ignored: tuple[str, ...] = ()
+    source_columns: Mapping[str, str]  # every column of the source and its kind
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the source without a role."""
+        return tuple(self.table.unnamed(list(self.source_columns)))
+
+    @cached_property
+    def coded(self) -> Sql:
+        """The source rows: codes q1.., raw values r_q1.., the sensitive value s, the insensitive i1.. ."""
+        return self.engine.create(
+            render(
+                "coded.sql",
+                source=self.source,
+                quasi=[(name, Sql(q), self.dictionaries[q]) for name, q in self.aliases.items()],
+                others=[(name, Sql(alias)) for name, alias in self.others.items()],
+            ),
+            view=True,
+        )
+
+    @cached_property
+    def others(self) -> dict[str, str]:
+        """Columns published as they are, and their internal names."""
+        free = {name: f"i{number}" for number, name in enumerate(self.table.insensitive, start=1)}
+        return {**dict.fromkeys(self.table.sensitives, "s"), **free}
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -111,7 +135,7 @@ class Base:
     def keyed(self, keys: Sequence[Key], relation: Sql | None = None) -> Query:
         """The base (or its people) with key columns k1.. beside its own."""
         return render(
-            "mechanisms/generalise.sql",
+            "keyed.sql",
             base=relation or self.relation,
             keys=[
                 (
@@ -145,6 +169,8 @@ class Grouping:
     members: Sql  # g, k1.., q1.., grp, n_rows as people; the candidate itself when a row is a person
     histogram: Sql  # g, s, n_rows
     groups: Sql  # g, n_people
+    numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
+    gone: Sql | None = None  # g of the groups left out
 
     @classmethod
     def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
@@ -170,7 +196,63 @@ class Grouping:
                 render("candidate.sql", keyed=inputs[1], columns=inside, **shared), view=True
             )
         groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
-        return cls(base, tuple(keys), candidate, members, histogram, groups)
+        return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
+
+    def without(self, groups: Collection[int]) -> Grouping:
+        """The same grouping with some groups left out, and with all that were left out before."""
+        engine, base = self.base.engine, self.base
+        gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
+        key_columns = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+
+        def kept(relation: Sql, columns: Sequence[Sql], view: bool) -> Sql:
+            return engine.create(
+                render("without.sql", relation=relation, columns=columns, gone=gone), view=view
+            )
+
+        inside = [*key_columns, *base.inside(), Sql("n_rows")]
+        of_people = [*key_columns, *base.inside(base.people), Sql("n_rows")]
+        values = [*([Sql("s")] if base.table.sensitives else []), Sql("n_rows")]
+        candidate = kept(self.candidate, inside, True)
+        return replace(
+            self,
+            candidate=candidate,
+            members=kept(self.members, of_people, True) if base.people else candidate,
+            histogram=kept(self.histogram, values, False),
+            groups=kept(self.groups, [Sql("n_people")], False),
+            gone=gone,
+        )
+
+    @cached_property
+    def rows(self) -> Sql:
+        """The source rows that stay, with the number of their group: what a view reads from."""
+        base = self.base
+        raw = [f"r_{alias}" for alias in base.columns]
+        return base.engine.create(
+            render(
+                "grouped_rows.sql",
+                coded=base.coded,
+                keys=[
+                    (
+                        Sql(f"k{n}"),
+                        k.top + 1,
+                        Sql(k.column),
+                        k.level,
+                        base.level_codes[k.column] if k.level else None,
+                    )
+                    for n, k in enumerate(self.keys, start=1)
+                ],
+                pairs=[(Sql(f"k{n}"), k.top + 1) for n, k in enumerate(self.keys, start=1)],
+                columns=names([*base.columns, *raw, *base.others.values()]),
+                numbers=self.numbers,
+                gone=self.gone,
+            ),
+            view=True,
+        )
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows the groups hold."""
+        return _sizes(self.base.engine, self.histogram)["rows"]
 
     @cached_property
     def overall(self) -> Sql:
@@ -230,7 +312,7 @@ def count(engine: Engine, table: Table) -> Base:
         dictionaries=dictionaries,
         statistics=statistics,
         **_sizes(engine, counted),
-        ignored=tuple(table.unnamed(list(columns))),
+        source_columns=columns,
     )
     raise_all(_refused_nulls(base))
     return base

@@ -50,6 +50,12 @@ class UsageError(PrivacySqlError):
     exit = 2
 
 
+class NotSafe(PrivacySqlError):
+    """Checked and not safe, so nothing was published; or `verify` found a difference."""
+
+    exit = 1
+
+
 class DataError(PrivacySqlError):
     """The data is not as declared: an unmapped value, a repeated person, an empty table, bad encoding."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from privacy_sql.base import Base, Grouping
@@ -10,8 +11,6 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.query import Query, names, render
 from privacy_sql.verdict import Verdict, Witness
-
-Judge = Callable[[Grouping], dict[str, Verdict]]
 
 
 class Verdicts(dict[str, Verdict]):
@@ -23,6 +22,25 @@ class Verdicts(dict[str, Verdict]):
 
     def __bool__(self) -> bool:
         return bool(len(self)) and all(verdict.safe for verdict in self.values())
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a release is held to; the only thing a method is given to ask about a grouping."""
+
+    require: tuple[Criterion, ...]
+
+    def judge(self, grouping: Grouping) -> Verdicts:
+        return judge(grouping, self.require)
+
+    def failing(self, grouping: Grouping) -> set[int]:
+        """The groups that break some requirement on their own."""
+        return {group for criterion in self.require for group in failing(grouping, criterion)}
+
+    @property
+    def not_safe_under_merging(self) -> tuple[str, ...]:
+        """Requirements for which a coarser choice may be less safe than a finer one."""
+        return tuple(str(criterion) for criterion in self.require if not criterion.safe_under_merging)
 
 
 def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:

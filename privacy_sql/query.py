@@ -271,9 +271,7 @@ def refuse_glue(tree: nodes.Template, template: str) -> None:
 
 
 def _has_number(node: nodes.Add) -> bool:
-    return any(
-        isinstance(side, nodes.Const) and isinstance(side.value, int) for side in (node.left, node.right)
-    )
+    return any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
 
 
 @cache

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import datetime
+import secrets
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-from privacy_sql.base import count
+import privacy_sql
+from privacy_sql import audit, manifest, writing
+from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
-from privacy_sql.engines import Engine
-from privacy_sql.judging import Verdicts, judge
+from privacy_sql.engines import Engine, connect
+from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
+from privacy_sql.mechanisms import Mechanism, Proposal
+from privacy_sql.release import Release
 from privacy_sql.table import Table
 
+TABLE = "table:"
 
-def check(engine: Engine, table: Table, require: Sequence[Criterion]) -> Verdicts:
-    """Judge a table as it stands.
+
+def check(engine: Engine, table: Table | Release, require: Sequence[Criterion]) -> Verdicts:
+    """Judge a table as it stands, or a release as it would be published.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -21,5 +32,201 @@ def check(engine: Engine, table: Table, require: Sequence[Criterion]) -> Verdict
     ...     bool(ps.check(engine, table, [ps.KAnonymity(2)]))
     False
     """
+    if isinstance(table, Release):
+        return judge(table.grouping, require)
     base = count(engine, table)
     return judge(base.grouped(base.own_keys()), require)
+
+
+def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:
+    """Choose how to publish a table and judge the choice; nothing leaves before `write`.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
+    ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
+    True
+    """
+    base = count(engine, table)
+    refuse_unfit(base, require)
+    asked = Requirements(tuple(require))
+    proposal = method.propose(base, asked)
+    return released(base, proposal, method, asked)
+
+
+def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:
+    """A proposal as a release, judged once more as a whole."""
+    view = base.engine.create(proposal.view, view=True)
+    return Release(
+        name=base.table.name,
+        table=base.table,
+        view=proposal.view,
+        verdicts=asked.judge(proposal.grouping),
+        require=asked.require,
+        method=method.name,
+        choice=proposal.choice,
+        rows_in=base.rows,
+        rows_out=base.rows - proposal.suppressed,
+        quasi=proposal.quasi,
+        levels=proposal.levels,
+        group=proposal.group,
+        columns=base.engine.columns(view),
+        search=proposal.search,
+        rehearsal=proposal.rehearsal,
+        grouping=proposal.grouping,
+    )
+
+
+def write(
+    engine: Engine,
+    release: Release,
+    target: str | Path,
+    *,
+    overwrite: bool = False,
+    manifest_to: Path | None = None,
+) -> Path:
+    """Write a release to a file, a folder or `table:NAME`, audited from its own bytes; returns its manifest.
+
+    Refuses a release that is not safe, and one whose published form does not keep the requirements.
+    """
+    if not release.safe:
+        failed = [requirement for requirement, verdict in release.verdicts.items() if not verdict.safe]
+        raise NotSafe(
+            "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
+        )
+    if isinstance(target, str) and target.startswith(TABLE):
+        return _write_table(release, target.removeprefix(TABLE), overwrite, manifest_to)
+    return _write_file(release, _file(Path(target), release), overwrite)
+
+
+def _file(target: Path, release: Release) -> Path:
+    if target.suffix:
+        writing.kind_of(target)
+        return target
+    return target / f"{release.name}.csv"
+
+
+def _write_file(release: Release, target: Path, overwrite: bool) -> Path:
+    home: Engine = release.grouping.base.engine
+    audited: list[Verdicts] = []
+
+    def inspect(temporary: Path) -> None:
+        with connect("duckdb:") as auditor:
+            audited.append(audit.audit(auditor, temporary, release))
+
+    return writing.publish_file(
+        target,
+        overwrite=overwrite,
+        write=lambda temporary: home.write_file(release.view, temporary, writing.kind_of(target)),
+        inspect=inspect,
+        describe=lambda digest, size: describe(
+            audit.confirmed(release, audited[-1]), {"file": target.name, "sha256": digest, "bytes": size}
+        ),
+    )
+
+
+def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Path | None) -> Path:
+    home: Engine = release.grouping.base.engine
+    place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
+    if home.has_table(table) and not overwrite:
+        raise UsageError("target_exists", f"{table} exists", hint="Use --overwrite.")
+    schema, dot, _ = table.rpartition(".")
+    temporary = f"{schema}{dot}ps_new_{secrets.token_hex(6)}"
+    if overwrite:
+        place.unlink(missing_ok=True)
+    with home.transaction():
+        home.write_table(release.view, temporary)
+        verdicts = audit.audit(home, temporary, release)
+        marks = audit.fingerprint(home, home.source(temporary), list(release.columns))
+        if overwrite:
+            home.drop_table(table)
+        home.rename_table(temporary, table)
+    writing.write_atomically(
+        place, describe(audit.confirmed(release, verdicts), {"relation": table, **marks})
+    )
+    return place
+
+
+def describe(release: Release, output: dict[str, Any]) -> bytes:
+    """The bytes of a release's manifest."""
+    table: Table = release.table
+    hierarchies = {
+        column: {"levels": list(kind.level_names()), "checksum": kind.checksum()}
+        for column, kind in table.hierarchies.items()
+        if kind.height
+    }
+    content = {
+        "schema": manifest.SCHEMA,
+        "release": release.name,
+        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "privacy_sql": privacy_sql.__version__,
+            "engine": release.grouping.base.engine.version(),
+        },
+        "rows_in": release.rows_in,
+        "rows_out": release.rows_out,
+        "suppressed": release.suppressed,
+        "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
+        "roles": table.roles,
+        "where": table.where,
+        "values_per_person": table.values_per_person,
+        "hierarchies": hierarchies,
+        "method": release.method,
+        "choice": release.choice,
+        "search": release.search,
+        "verdicts": [verdict.to_json() for verdict in release.verdicts.values()],
+        "claims": dict(release.claims),
+        "sql": release.view.sql,
+        "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
+        "output": output,
+    }
+    return manifest.canonical(content)
+
+
+def _published_as(release: Release, column: str) -> str:
+    if column == release.group:
+        return "group number"
+    if column not in release.quasi:
+        return str(release.table.roles.get(column, "as it is"))
+    level = release.levels.get(column, 0)
+    return f"level {level}" if level else "as it is"
+
+
+def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
+    """The manifest of a release whose bytes are all as they were written; needs no key.
+
+    `path` is a manifest or an output file. A table needs the engine it lies in.
+    """
+    place = Path(path)
+    if not place.name.endswith(manifest.SUFFIX):
+        place = manifest.manifest_path(place)
+    if not place.is_file():
+        raise UsageError(
+            "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
+        )
+    content = manifest.read(place)
+    output = content["output"]
+    same = _same_table(output, content, engine) if "relation" in output else _same_file(output, place)
+    if not same:
+        raise NotSafe(
+            "output_changed", f"{output.get('file') or output['relation']} is not as it was written"
+        )
+    return content
+
+
+def _same_file(output: dict[str, Any], place: Path) -> bool:
+    written = place.parent / output["file"]
+    return written.is_file() and manifest.checksum(written) == output["sha256"]
+
+
+def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine | None) -> bool:
+    if engine is None:
+        raise UsageError("no_engine", f"{output['relation']} is a table", hint="Give the engine it lies in.")
+    if not engine.has_table(output["relation"]):
+        return False
+    columns = [column["name"] for column in content["columns"]]
+    relation = engine.source(output["relation"])
+    marks = audit.fingerprint(engine, relation, columns) if list(engine.columns(relation)) == columns else {}
+    return all(bool(marks.get(key) == output[key]) for key in output if key != "relation")

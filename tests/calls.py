@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 
 import privacy_sql as ps
-from privacy_sql.base import count
 from privacy_sql.criteria import make
-from privacy_sql.judging import judge
 from tests import cases as reading
 from tests.conftest import cases
 
@@ -15,7 +17,7 @@ from tests.conftest import cases
 def run() -> None:
     """Make every call once, on tables of a few rows."""
     with ps.connect() as engine:
-        for call in (criteria, people, conditions, levels):
+        for call in (criteria, people, conditions, published):
             call(engine)
 
 
@@ -40,11 +42,27 @@ def conditions(engine: ps.Engine) -> None:
     ps.check(engine, table, [ps.KAnonymity(1)])
 
 
-def levels(engine: ps.Engine) -> None:
-    """A choice of levels, not yet published."""
-    rows = pd.DataFrame({"job": ["baker", "cook", "nurse", None], "s": ["a", "b", "a", "b"]})
-    jobs = ps.Tree({"baker": ["food", "*"], "cook": ["food", "*"], "nurse": ["care", "*"]})
-    base = count(engine, ps.Table(rows, {"job": jobs}, "s"))
-    grouping = base.grouped(base.keys({"job": 1}))
-    for verdict in judge(grouping, [ps.KAnonymity(1)]).values():
-        verdict.witness.reveal()
+JOBS = ps.Tree({"baker": ["food", "*"], "cook": ["food", "*"], "nurse": ["care", "*"]})
+WORKERS = {
+    "age": ["30", "31", "41", None] * 2,
+    "job": ["baker", "cook", "nurse", None, "baker", "cook", "cook", None],
+    "s": ["a", "b", "a", "b", "c", "c", None, "a"],
+}
+
+
+def workers(**more: Any) -> ps.Table:
+    """Eight people with a job that has a hierarchy."""
+    return ps.Table(pd.DataFrame(WORKERS), {"age": None, "job": JOBS}, "s", **more)
+
+
+def published(engine: ps.Engine) -> None:
+    """Both ways to publish at chosen levels, to every kind of target."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for number, method in enumerate((ps.Generalise({"job": 1}, "0.9"), ps.Bucketize({"job": 1}))):
+            release = ps.publish(engine, workers(), [ps.KAnonymity(2)], method)
+            for ending in ("csv", "parquet"):
+                ps.verify(ps.write(engine, release, place / f"{number}.{ending}"))
+            for verdict in release.verdicts.values():
+                verdict.witness.reveal()
+            ps.write(engine, release, f"table:t{number}", manifest_to=place / f"{number}.manifest.json")

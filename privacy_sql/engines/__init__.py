@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,8 +59,11 @@ class Engine(Protocol):
     def write_table(self, query: Query, table: str) -> None:
         """Write a query's rows to a new table."""
 
-    def rename_table(self, old: str, new: str, *, replace: bool) -> None:
-        """Give a table its final name in one transaction."""
+    def transaction(self) -> AbstractContextManager[None]:
+        """All or nothing: tables written inside exist for others only at its end."""
+
+    def rename_table(self, old: str, new: str) -> None:
+        """Give a table its final name; both in one schema."""
 
     def drop_table(self, table: str) -> None:
         """Remove a table written by `write_table`."""

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -244,26 +244,31 @@ class DuckDB:
     # -- relations out -------------------------------------------------------------------------------
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
+        self.connection.execute("select 1")
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
-        target = literal(str(path.resolve()))
-        path.touch(mode=0o600, exist_ok=False)
-        self._run(Query(f"copy ({query.text('duckdb')}) to {target} ({options})", query.origin))
+        # DuckDB reaches its own private folder only; the file moves from there
+        made = Path(str(self._to.private)) / f"{next(self._to.numbers)}.{kind}"
+        made.touch(mode=0o600)
+        self._run(Query(f"copy ({query.text('duckdb')}) to {literal(str(made))} ({options})", query.origin))
+        shutil.move(made, path)
 
     def write_table(self, query: Query, table: str) -> None:
         self._run(Query(f"create table {_relation(table)} as {query.text('duckdb')}", query.origin))
 
-    def rename_table(self, old: str, new: str, *, replace: bool) -> None:
-        connection = self.connection
-        connection.execute("begin")
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._run(Query("begin", "begin"))
         try:
-            if replace:
-                self._run(Query(f"drop table if exists {_relation(new)}", "replace"))
-            bare = new.rpartition(".")[2]
-            self._run(Query(f"alter table {_relation(old)} rename to {quote(bare)}", "rename"))
-            connection.execute("commit")
+            yield
+            self._run(Query("commit", "commit"))
         except BaseException:
-            connection.execute("rollback")
+            with contextlib.suppress(duckdb.Error):
+                self.connection.execute("rollback")
             raise
+
+    def rename_table(self, old: str, new: str) -> None:
+        bare = _parts(new)[-1]
+        self._run(Query(f"alter table {_relation(old)} rename to {quote(bare)}", "rename"))
 
     def drop_table(self, table: str) -> None:
         self._run(Query(f"drop table if exists {_relation(table)}", "drop"))
@@ -359,8 +364,11 @@ def _relation(name: str) -> Sql:
     """A relation as the user names it, `schema.table` or quoted as a whole when that is what exists."""
     if isinstance(name, Sql):
         return name
-    parts = next(csv.reader([name], delimiter=".", quotechar='"'))
-    return Sql(".".join(quote(part) for part in parts))
+    return Sql(".".join(quote(part) for part in _parts(name)))
+
+
+def _parts(name: str) -> list[str]:
+    return next(csv.reader([name], delimiter=".", quotechar='"'))
 
 
 def sweep() -> None:

@@ -1,0 +1,113 @@
+"""Ways to publish. A mechanism chooses, and says what would be published; it never decides that it is safe.
+
+`propose` may ask the requirements as often as it likes. The driver asks them again about the proposal, and
+once more about the published bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from privacy_sql.base import Base, Grouping
+from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.query import Query, Sql, render
+
+
+class Asked(Protocol):
+    """What a mechanism may ask: `judging.Requirements`."""
+
+    def judge(self, grouping: Grouping) -> Mapping[str, Any]: ...
+
+    def failing(self, grouping: Grouping) -> set[int]: ...
+
+    @property
+    def not_safe_under_merging(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What would be published, and the grouping the requirements are judged on."""
+
+    grouping: Grouping
+    view: Query  # the rows that would leave
+    choice: Mapping[str, Any]  # plain data, for the manifest
+    quasi: tuple[str, ...]  # published quasi-identifiers
+    levels: Mapping[str, int] = field(default_factory=dict)  # the level each is shown at
+    group: str | None = None  # the published group number, when groups are not the quasi-identifiers
+    suppressed: int = 0
+    search: Mapping[str, Any] | None = None
+    rehearsal: bool = False  # made with a seed: not for publication
+
+
+class Mechanism(Protocol):
+    """One way to publish, with its parameters bound."""
+
+    name: str
+
+    def propose(self, base: Base, asked: Asked) -> Proposal: ...
+
+
+def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
+    """The published columns in the source's order: name, internal name, level (None: as it is), labels."""
+    made: list[tuple[str, Sql, int | None, Sql | None]] = []
+    for name in base.source_columns:
+        if name in base.aliases:
+            alias, level = base.aliases[name], levels.get(name, 0)
+            made.append((name, Sql(alias), level, base.levels[alias] if level else None))
+        elif name in base.others:
+            made.append((name, Sql(base.others[name]), None, None))
+    return made
+
+
+def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
+    """The view of a full-domain generalisation."""
+    return render("mechanisms/generalise.sql", rows=grouping.rows, shown=shown(grouping.base, levels))
+
+
+def check_levels(base: Base, levels: Mapping[str, int]) -> None:
+    """Refuse a level of an unknown column, or one its hierarchy does not have."""
+    for column, level in levels.items():
+        if column not in base.aliases:
+            raise UsageError(
+                "unknown_column",
+                f'levels: "{column}" is not a quasi-identifier',
+                hint=did_you_mean(column, base.aliases),
+            )
+        height = base.table.hierarchies[column].height
+        if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= height:
+            raise UsageError("no_level", f"levels: {column} has the levels 0 to {height}")
+
+
+def share(value: str | int | float, name: str) -> Fraction:
+    """A share of the rows as the exact number its text says.
+
+    >>> share("0.01", "max_suppressed")
+    Fraction(1, 100)
+    """
+    try:
+        number = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if not 0 <= number < 1:
+        raise UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
+    return number
+
+
+def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
+    """Leave out the groups that fail, and again those that fail then, while no more than `allowed` go.
+
+    `allowed` is a share of the rows. Leaving rows out changes the whole table, so a criterion that compares
+    with it may let other groups fail; the caller judges what stays.
+    """
+    total = grouping.n_rows
+    kept, gone = grouping, frozenset[int]()
+    while more := asked.failing(kept) - gone:
+        gone |= more
+        candidate = grouping.without(gone)
+        if not candidate.n_rows > 0 or total - candidate.n_rows > allowed * total:
+            break
+        kept = candidate
+    return kept, total - kept.n_rows

@@ -1,21 +1,26 @@
--- The base with the key columns of a choice of levels beside it.
--- in: base (q1.., s, n_rows), keys [(alias, column, level, codes)]    out: k1.., q1.., s, n_rows    grain: as base
+-- The published rows: every quasi-identifier at its level, the other columns as they are.
+-- The order is that of the published values, so it says nothing about the order of the source.
+-- in: rows (g, q1.., r_q1.., others), shown [(name, alias, level, levels)]    out: the shown columns    grain: row
 select
-    {% for alias, column, level, codes in keys %}
-    {% if level == 0 %}
-    base.{{ column }} as {{ alias }},
-    {% else %}
-    c_{{ column }}.c{{ level }} as {{ alias }},
-    {% endif %}
+    {% for name, alias, level, levels in shown %}
+    {% if level is none %}
+    rows.{{ alias }}
+    {%- elif level == 0 %}
+    rows.r_{{ alias }}
+    {%- else %}
+    l_{{ alias }}.l{{ level }}
+    {%- endif %} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
     {% endfor %}
-    {% for column in columns %}
-    base.{{ column }},
-    {% endfor %}
-    base.n_rows
-from {{ base }} as base
-{% for alias, column, level, codes in keys %}
-{% if level > 0 %}
-inner join {{ codes }} as c_{{ column }}
-    on base.{{ column }} = c_{{ column }}.code
+from {{ rows }} as rows
+{% for name, alias, level, levels in shown %}
+{% if level %}
+inner join {{ levels }} as l_{{ alias }}
+    on rows.{{ alias }} = l_{{ alias }}.code
 {% endif %}
 {% endfor %}
+order by
+    {% for name, alias, level, levels in shown %}
+    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}

@@ -1,0 +1,111 @@
+"""Read a release again from its published form and judge it as a stranger would.
+
+The audit works on its own engine session over the written bytes. It trusts nothing of the search: it counts
+the published rows, compares them with what should have left, looks for labels that no hierarchy has, and asks
+every requirement again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from privacy_sql.base import count
+from privacy_sql.criteria import Criterion
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe
+from privacy_sql.judging import Verdicts, judge
+from privacy_sql.query import Query, Sql, render
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+
+
+def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
+    """The verdicts on the published bytes; raises when they are not the rows that should have left."""
+    _same_rows(engine, published, release)
+    _known_labels(engine, published, release)
+    verdicts = judge_published(engine, published, release)
+    if not verdicts:
+        failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
+        raise NotSafe("audit", f"the published rows do not keep {', '.join(failed)}", where=release.name)
+    return verdicts
+
+
+def judge_published(engine: Engine, published: Any, release: Release) -> Verdicts:
+    """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
+    by_rows = [criterion for criterion in release.require if decidable(criterion, release.table)]
+    verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
+    if by_rows:
+        base = count(engine, published_table(published, release))
+        verdicts.update(judge(base.grouped(base.own_keys()), by_rows))
+    return verdicts
+
+
+def decidable(criterion: Criterion, table: Table) -> bool:
+    """Whether published rows alone decide a requirement.
+
+    Not when it reads the original quasi-identifiers or a population, nor when a person may have several rows:
+    then the rows must be exactly those that were judged, which `_same_rows` makes sure of.
+    """
+    return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
+
+
+def published_table(published: Any, release: Release) -> Table:
+    """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
+    return Table(
+        published,
+        list(release.quasi),
+        release.table.sensitive,
+        group=release.group,
+        sensitive_nulls=release.table.sensitive_nulls,
+        sensitive_hierarchy=release.table.sensitive_hierarchy,
+        domains=release.table.domains,
+        insensitive=release.table.insensitive,
+        name=f"{release.name} as published",
+    )
+
+
+def fingerprint(engine: Engine, relation: Sql, columns: Sequence[str]) -> dict[str, int]:
+    """Row count and a checksum of the rows that ignores their order."""
+    (found,) = engine.fetch(render("fingerprint.sql", relation=relation, columns=list(columns)))
+    return found
+
+
+def _same_rows(engine: Engine, published: Any, release: Release) -> None:
+    """The published rows are exactly the rows of the release's view, each as often."""
+    session = engine.session([published]) if not isinstance(published, str) else engine.session()
+    relation = session.source(published)
+    columns = list(release.columns)
+    if list(session.columns(relation)) != columns:
+        raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
+    home: Engine = release.grouping.base.engine
+    meant = home.create(Query(release.view.sql, "published rows"), view=True)
+    if fingerprint(session, relation, columns) != fingerprint(home, meant, columns):
+        raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
+
+
+def _known_labels(engine: Engine, published: Any, release: Release) -> None:
+    """Every published label is one that the column's hierarchy has at its level."""
+    base = release.grouping.base
+    session = engine.session([published]) if not isinstance(published, str) else engine.session()
+    relation = session.source(published)
+    for column, level in release.levels.items():
+        if level and column in release.columns:
+            levels = base.levels[base.aliases[column]]
+            known = [
+                row["label"] for row in base.engine.fetch(render("labels.sql", levels=levels, level=level))
+            ]
+            query = render(
+                "audit/labels.sql",
+                published=relation,
+                column=column,
+                labels=session.load({"label": ("varchar", known)}, "labels"),
+            )
+            if session.fetch(query)[0]["n_values"]:
+                raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
+
+
+def confirmed(release: Release, verdicts: Verdicts) -> Release:
+    """The release with the verdicts of its own published bytes."""
+    return replace(release, verdicts=verdicts)

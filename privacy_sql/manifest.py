@@ -1,0 +1,62 @@
+"""The manifest of a release: what was published, how, from what, and checksums that find any changed byte.
+
+Canonical bytes: JSON with sorted keys and no spare blank, one checksum over everything else. It is not a
+signature. It never holds a row's value, and no unkeyed hash of the source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import NotSafe
+
+SCHEMA = 1
+SUFFIX = ".manifest.json"
+
+
+def manifest_path(target: Path) -> Path:
+    """Where the manifest of an output file lies.
+
+    >>> manifest_path(Path("out/people.csv")).name
+    'people.csv.manifest.json'
+    """
+    return target.with_name(target.name + SUFFIX)
+
+
+def canonical(content: Mapping[str, Any]) -> bytes:
+    """The manifest's bytes, its own checksum included.
+
+    >>> canonical({"b": 1, "a": 2}) == canonical({"a": 2, "b": 1})
+    True
+    """
+    plain = {key: value for key, value in content.items() if key != "checksum"}
+    return _dump({**plain, "checksum": hashlib.sha256(_dump(plain)).hexdigest()})
+
+
+def _dump(content: Mapping[str, Any]) -> bytes:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode()
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A manifest whose bytes are as they were written; anything else is a difference."""
+    raw = path.read_bytes()
+    try:
+        content = json.loads(raw)
+        whole = isinstance(content, dict) and canonical(content) == raw
+    except ValueError:
+        whole = False
+    if not whole:
+        raise NotSafe("manifest_changed", f"{path.name} is not as it was written", hint="Publish again.")
+    found: dict[str, Any] = content
+    return found
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,46 @@
+"""Full-domain generalisation at levels somebody chose, with the groups that fail left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from privacy_sql.base import Base
+from privacy_sql.mechanisms import Asked, Proposal, check_levels, generalised, share, suppress
+
+
+@dataclass(frozen=True)
+class Generalise:
+    """Every quasi-identifier at one level; at most `max_suppressed` of the rows left out.
+
+    martin2007, Sec. 2.1 (full-domain generalisation).
+
+    >>> Generalise(levels={"age": 2}, max_suppressed="0.01").max_suppressed
+    '0.01'
+    """
+
+    name: ClassVar[str] = "generalise"
+
+    levels: Mapping[str, int] = field(default_factory=dict)
+    max_suppressed: str | int | float = 0
+
+    def __post_init__(self) -> None:
+        share(self.max_suppressed, "max_suppressed")
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        check_levels(base, self.levels)
+        grouping = base.grouped(base.keys(self.levels))
+        suppressed = 0
+        allowed = share(self.max_suppressed, "max_suppressed")
+        if allowed:
+            grouping, suppressed = suppress(grouping, asked, allowed)
+        levels = {column: self.levels.get(column, 0) for column in base.table.quasi}
+        return Proposal(
+            grouping=grouping,
+            view=generalised(grouping, levels),
+            choice={"levels": levels},
+            quasi=tuple(levels),
+            levels=levels,
+            suppressed=suppressed,
+        )

@@ -1,0 +1,76 @@
+"""Release: what leaves, with its verdicts and everything needed to write, audit and explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from privacy_sql.query import Query
+from privacy_sql.verdict import Verdict, shown
+
+
+@dataclass(frozen=True)
+class Release:
+    """One way to publish a table, judged. Nothing has left yet: `write` audits and writes it."""
+
+    name: str
+    table: Any
+    view: Query  # the rows that would leave
+    verdicts: Mapping[str, Verdict]
+    require: tuple[Any, ...]
+    method: str
+    choice: Mapping[str, Any]
+    rows_in: int
+    rows_out: int
+    quasi: tuple[str, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+    group: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    search: Mapping[str, Any] | None = None
+    rehearsal: bool = False
+    # promised by the method, not checkable from rows (a privacy loss)
+    claims: Mapping[str, Any] = field(default_factory=dict)
+    grouping: Any = field(default=None, repr=False)
+
+    @property
+    def safe(self) -> bool:
+        """Whether there are requirements and all of them hold."""
+        return bool(self.verdicts) and all(verdict.safe for verdict in self.verdicts.values())
+
+    @property
+    def suppressed(self) -> int:
+        return self.rows_in - self.rows_out
+
+    def sql(self, dialect: str = "duckdb") -> str:
+        """The SELECT whose rows leave."""
+        return self.view.text(dialect)
+
+    def __str__(self) -> str:
+        choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
+        head = [
+            f"{self.name}    {self.rows_in} rows in, {self.rows_out} published, {self.suppressed} suppressed",
+            f"method      {self.method} {choice}",
+            "",
+            *verdict_lines(self.verdicts),
+        ]
+        if self.rehearsal:
+            head += ["", "REHEARSAL: made with a seed, NOT FOR PUBLICATION."]
+        return "\n".join(head)
+
+
+def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
+    """The verdicts as aligned lines: requirement, value, limit, safe or not.
+
+    >>> verdict_lines({})
+    ['requirement  value  limit  verdict']
+    """
+    cells = [("requirement", "value", "limit", "verdict")]
+    for requirement, verdict in verdicts.items():
+        limit = f"{verdict.relation} {shown(verdict.limit)}" if verdict.limit is not None else ""
+        cells.append((requirement, shown(verdict.value), limit, "safe" if verdict.safe else "NOT SAFE"))
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
