@@ -218,7 +218,7 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 
 def _same_file(output: dict[str, Any], place: Path) -> bool:
     written = place.parent / output["file"]
-    return written.is_file() and manifest.checksum(written) == output["sha256"]
+    return written.is_file() and manifest.checksum(written) == str(output["sha256"])
 
 
 def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine | None) -> bool:
@@ -228,5 +228,7 @@ def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine 
         return False
     columns = [column["name"] for column in content["columns"]]
     relation = engine.source(output["relation"])
-    marks = audit.fingerprint(engine, relation, columns) if list(engine.columns(relation)) == columns else {}
-    return all(bool(marks.get(key) == output[key]) for key in output if key != "relation")
+    if list(engine.columns(relation)) != columns:
+        return False
+    marks = audit.fingerprint(engine, relation, columns)
+    return bool({**marks, "relation": output["relation"]} == output)

@@ -44,8 +44,8 @@ def conditions(engine: ps.Engine) -> None:
 
 JOBS = ps.Tree({"baker": ["food", "*"], "cook": ["food", "*"], "nurse": ["care", "*"]})
 WORKERS = {
-    "age": ["30", "31", "41", None] * 2,
-    "job": ["baker", "cook", "nurse", None, "baker", "cook", "cook", None],
+    "age": ["30", "30", "41", "41", "30", "30", "41", None],
+    "job": ["baker", "cook", "nurse", "nurse", "baker", "cook", "nurse", "nurse"],
     "s": ["a", "b", "a", "b", "c", "c", None, "a"],
 }
 
