@@ -21,6 +21,7 @@ _HOME = {
     "PrivacySqlError": "errors",
     "Release": "release",
     **dict.fromkeys(["check", "publish", "verify", "write"], "verbs"),
+    "disclosure_curve": "studies.disclosure_curve",
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
     "semantic_game": "kernels.semantic_game",

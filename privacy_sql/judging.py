@@ -106,7 +106,7 @@ def failing(grouping: Grouping, criterion: Criterion) -> set[int]:
     return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
 
 
-def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Sequence[Mapping[str, Any]]:
+def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Any:
     gathered = criterion.gather(grouping)
     if gathered is not None:
         return gathered

@@ -69,8 +69,9 @@ class Criterion:
         """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
         return {}
 
-    def gather(self, grouping: Any) -> Sequence[Row] | None:
-        """Evidence that takes more than one statement, group by group; None when the template says it all."""
+    def gather(self, grouping: Any) -> Any:
+        """Evidence that takes more than one statement, group by group, or arrays instead of rows; None when
+        the rows of the template say it all."""
         return None
 
     @property

@@ -54,6 +54,27 @@ class GroupShapes:
             copies=np.array(list(copies.values()), np.int64),
         )
 
+    @classmethod
+    def from_columns(cls, groups: Ints, counts: Ints, width: int) -> tuple[GroupShapes, Ints, Ints]:
+        """Shapes of a histogram given as two columns, with the groups in order and the shape of each.
+
+        Only the `width` largest counts of a group are kept. Both columns may be in any order.
+        """
+        counted = counts != 0
+        groups, counts = _sorted(groups[counted], counts[counted])
+        starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]])[: len(groups)])
+        if not len(starts):
+            raise ValueError("there are no groups, so there is no worst case to compute")
+        values = np.diff(np.append(starts, len(groups)))
+        place = np.arange(len(groups)) - np.repeat(starts, values)
+        width = min(width, int(values.max()))
+        top = np.zeros((len(starts), width), np.int64)
+        kept = place < width
+        top[np.repeat(np.arange(len(starts)), values)[kept], place[kept]] = counts[kept]
+        size = np.add.reduceat(counts, starts)
+        first, shape, copies = _alike(np.column_stack([size, top]))
+        return cls(size[first], top[first], copies), groups[starts], shape
+
     def useful_facts(self, facts: int) -> int:
         """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group."""
         if facts < 0:
@@ -65,6 +86,27 @@ class GroupShapes:
         if facts >= width and poorest == width and cut.any():
             raise ValueError(f"{facts} facts need the {facts + 1} largest counts of each group, not {width}")
         return min(facts, poorest - 1)
+
+
+def _sorted(groups: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """By group, and inside a group largest count first."""
+    span = int(counts.max(initial=0)) + 1
+    if int(groups.min(initial=0)) >= 0 and int(groups.max(initial=0)) < 2**62 // span:
+        order = np.argsort(groups * span - counts)  # one key sorts ten times faster than two
+    else:
+        order = np.lexsort((-counts, groups))
+    return groups[order], counts[order]
+
+
+def _alike(rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """One row number of each distinct row, the number of its kind for every row, and how many of each."""
+    mixed = rows @ (np.arange(1, 2 * rows.shape[1], 2) * 0x9E3779B97F4A7C1 | 1)
+    _, first, kind, copies = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
+    if (rows != rows[first][kind]).any():  # two different rows got the same mixture: compare them in full
+        _, first, kind, copies = np.unique(
+            rows, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+    return first, kind.ravel(), copies
 
 
 def shape_of(histogram: Iterable[int]) -> Shape:

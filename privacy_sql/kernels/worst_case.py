@@ -96,6 +96,39 @@ def worst_negations(shapes: GroupShapes, facts: int) -> Knowledge:
     return Knowledge(value, useful, (Place(shape, 0, (useful + 1,), True),))
 
 
+def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:
+    """Shapes without which the other groups disclose less than `limit` together.
+
+    Those that disclose too much on their own go first; then, as long as several groups together still do, the
+    shape of the group that the worst knowledge is about.
+
+    >>> shapes = GroupShapes.of([[4, 3, 1, 1, 1], [4, 4, 1, 1, 1], [5]])
+    >>> sorted(shapes_to_leave_out(shapes, 2, Fraction(22, 31)))
+    [0, 2]
+    """
+    atoms = min(facts, int(np.count_nonzero(shapes.top, axis=1).max())) + 1
+    chances = least_chances(shapes, atoms)
+    alone = 1 / (1 + chances[:, atoms] * (shapes.size / shapes.top[:, 0]))
+    clear = (alone < float(limit) - NEAR).tolist()
+    near = (alone < float(limit) + NEAR).tolist()
+    left = [s for s in range(len(alone)) if clear[s] or (near[s] and _alone(shapes, s, atoms) < limit)]
+    while left:
+        rest = GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
+        combination = Combination(rest, atoms, chances[left])
+        if 1 / (1 + combination.least_odds([atoms])[0]) < limit:
+            break
+        stage = next(stage for stage, _, target in combination.walk_back(atoms) if target)
+        del left[combination.stages[stage][0]]
+    return set(range(len(shapes.size))) - set(left)
+
+
+def _alone(shapes: GroupShapes, shape: int, atoms: int) -> Fraction:
+    """Maximum disclosure of one group on its own."""
+    top = [n for n in shapes.top[shape].tolist() if n]
+    size = int(shapes.size[shape])
+    return 1 / (1 + exact_chances(size, top, atoms)[atoms][0] * Fraction(size, top[0]))
+
+
 def _worst_negations(shapes: GroupShapes, facts: int) -> tuple[Fraction, int]:
     first = shapes.top[:, 0]
     left = shapes.size - shapes.top[:, 1 : facts + 1].sum(axis=1)

@@ -1,0 +1,140 @@
+"""(c,k)-safety: k facts more, whichever hurt most, leave every guess below c."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, at_least, exact
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case import Knowledge, Place, shapes_to_leave_out, worst_knowledge
+from privacy_sql.query import render
+from privacy_sql.verdict import Verdict, Witness, shown
+
+
+@dataclass(frozen=True)
+class CKSafety(Criterion):
+    """The best guess of an adversary who knows the groups and k implications more stays below c.
+
+    martin2007, Def. 13; `value` is the maximum disclosure of Def. 6, exact. Merging groups never raises it
+    (Theorem 14). Leaving out whole groups leaves fewer implications to choose from and changes no other
+    group, so it cannot raise it either. Every person has one sensitive value.
+    """
+
+    name: ClassVar[str] = "ck_safety"
+    question: ClassVar[str] = "How sure can somebody be who knows k facts more, whichever help most?"
+    relation: ClassVar[str] = "<"
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    c: Exact
+    k: int
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 0, self.name, "k")
+        if not exact(self.c, self.name, "c", 0, 1):
+            raise UsageError(
+                "bad_parameter",
+                "c of ck_safety must be above 0",
+                hint="No release keeps every guess below 0.",
+            )
+
+    @property
+    def limit(self) -> Fraction:
+        return exact(self.c, self.name, "c", 0, 1)
+
+    def gather(self, grouping: Any) -> Mapping[str, Any]:
+        return group_counts(grouping)
+
+    def judge(self, evidence: Any) -> Verdict:
+        """The worst knowledge decides.
+
+        >>> import numpy as np
+        >>> counts = {"g": np.array([0, 0, 0, 1, 1, 1, 1]), "n_rows": np.array([2, 2, 1, 2, 1, 1, 1])}
+        >>> str(CKSafety(c="2/3", k=1).judge(counts).value)
+        '2/3'
+        """
+        shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
+        knowledge = worst_knowledge(shapes, self.k)
+        numbers = [int((shape == place.shape).nonzero()[0][place.copy]) for place in knowledge.places]
+        target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target)
+        facts = {
+            "facts": knowledge.facts,
+            "size": int(shapes.size[shape[target]]),
+            "places": [
+                _told(shapes, number, place) for number, place in zip(numbers, knowledge.places, strict=True)
+            ],
+            "knows": list(_in_words(numbers, knowledge)),
+        }
+        private = {"g": int(groups[target]), "others": [int(groups[n]) for n in numbers if n != target]}
+        return self.verdict(knowledge.value, Witness(facts, private), _story(target + 1, facts, knowledge))
+
+    def failing(self, evidence: Any) -> list[int]:
+        """Groups to leave out so that the others are safe together."""
+        shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
+        unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
+        return [int(group) for group, kind in zip(groups, shape.tolist(), strict=True) if kind in unsafe]
+
+
+def group_counts(grouping: Any) -> Mapping[str, Any]:
+    """The counts of every group as arrays; they are as many as groups and values, not as rows.
+
+    Tables in which a person may have several values are refused: they have other worlds than counted here.
+    """
+    table = grouping.base.table
+    if table.values_per_person != "one":
+        raise UsageError(
+            "several_values",
+            f"maximum disclosure is defined for one sensitive value per person, and {table.name} declares"
+            f" {table.values_per_person}",
+            hint="privacy_skyline covers sets and multisets of values.",
+        )
+    if not table.sensitives:
+        raise UsageError("no_sensitive", "maximum disclosure needs a sensitive column", where=table.name)
+    if not grouping.base.rows:
+        raise DataError("empty_table", f"{table.name} has no rows", hint="There is nothing to disclose.")
+    query = render("criteria/ck_safety.sql", histogram=grouping.histogram)
+    arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
+    return arrays
+
+
+def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
+    """One group of the worst knowledge: its number, its counts, and how many top values each person is
+    claimed to have one of."""
+    return {
+        "group": number + 1,
+        "size": int(shapes.size[place.shape]),
+        "counts": [int(n) for n in shapes.top[place.shape, : max(place.atoms)]],
+        "claims": list(place.atoms),
+        "target": place.target,
+    }
+
+
+def _in_words(numbers: list[int], knowledge: Knowledge) -> Iterator[str]:
+    """The implications, one sentence each; one about the target's own values is a plain no."""
+    target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target) + 1
+    for number, place in zip(numbers, knowledge.places, strict=True):
+        for person, claimed in enumerate(place.atoms, start=1):
+            for rank in range(1, claimed + 1):
+                if place.target and person == 1:
+                    if rank > 1:
+                        yield f"person 1 of group {target} does not have its value number {rank}"
+                else:
+                    yield (
+                        f"if person {person} of group {number + 1} has its value number {rank},"
+                        f" then person 1 of group {target} has its value number 1"
+                    )
+
+
+def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge) -> str:
+    sure = f"the commonest value of group {target} ({facts['size']} people) with probability"
+    found = f"{sure} {shown(knowledge.value)}"
+    if not knowledge.facts:
+        return f"Who knows only who is in which group guesses {found}."
+    return (
+        f"Who also knows {knowledge.facts} facts gives person 1 {found}: {'; '.join(facts['knows'])}."
+        " Take as person 1 somebody who has that value, and every one of these facts is true."
+    )

@@ -1,0 +1,46 @@
+"""Maximum disclosure against the number of facts an adversary knows (martin2007, Fig. 5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.base import Grouping, count
+from privacy_sql.criteria import one_of
+from privacy_sql.criteria.ck_safety import group_counts
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case import implication_curve, negation_curve
+
+MOST_FACTS = 10_000  # points of one curve; with as many facts as values every curve has reached 1
+LANGUAGES = {"implications": implication_curve, "negations": negation_curve}
+
+
+def disclosure_curve(
+    engine: Engine, table: Any, facts: int, language: str = "implications"
+) -> list[Fraction]:
+    """Maximum disclosure for 0, 1, ..., `facts` implications, or for as many negated atoms.
+
+    martin2007, Def. 6 and Fig. 5. Exact.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"sex": ["M"] * 5, "disease": ["flu", "flu", "lung", "lung", "mumps"]})
+    >>> with ps.connect() as engine:
+    ...     curve = ps.disclosure_curve(engine, ps.Table(rows, ["sex"], "disease"), facts=2)
+    >>> [str(value) for value in curve]
+    ['2/5', '2/3', '1']
+    """
+    base = count(engine, table)
+    return curve_of(base.grouped(base.own_keys()), facts, language)
+
+
+def curve_of(grouping: Grouping, facts: int, language: str = "implications") -> list[Fraction]:
+    """The curve of one grouping."""
+    one_of(language, list(LANGUAGES), "disclosure_curve", "language")
+    if isinstance(facts, bool) or not isinstance(facts, int) or not 0 <= facts <= MOST_FACTS:
+        raise UsageError("bad_parameter", f"facts of a curve is a whole number from 0 to {MOST_FACTS}")
+    counts = group_counts(grouping)
+    shapes, _, _ = GroupShapes.from_columns(counts["g"], counts["n_rows"], facts + 1)
+    return LANGUAGES[language](shapes, facts)
