@@ -89,36 +89,41 @@ measured as (
         ln(n_people) - weight / cast(n_people as double) as entropy
     from weighed
 ),
-placed as (
+extreme as (
     select
-        g,
-        uniform,
-        entropy,
-        row_number() over (order by entropy, g) as place,
-        -- uniform groups are as varied as they have values: one of each kind is enough
-        row_number() over (partition by uniform, n_values order by entropy, g) as place_of_kind
-    from measured
-),
-below as (
-    select
+        min(entropy) as least,
         cast(
             sum(case when entropy < cast({{ privacy_sql.literal(low) }} as double) then 1 else 0 end) as bigint
         ) as n_below
     from measured
+),
+wanted as (
+    {% if by_group %}
+    select g
+    from measured
+    where entropy <= cast({{ privacy_sql.literal(high) }} as double)
+    {% else %}
+    select min(m.g) as g
+    from measured as m
+    cross join extreme as e
+    where m.entropy <= e.least
+    union
+    select
+        -- uniform groups are as varied as they have values: one of each kind is enough
+        min(g) as g
+    from measured
+    where
+        entropy between cast({{ privacy_sql.literal(low) }} as double)
+        and cast({{ privacy_sql.literal(high) }} as double)
+    group by case when uniform = 1 then -n_values else g end
+    {% endif %}
 )
 select
     h.n_rows,
-    b.n_below,
+    e.n_below,
     h.g
-from placed as p
+from wanted as w
 inner join {{ histogram }} as h
-    on p.g = h.g
-cross join below as b
-where
-    p.entropy <= cast({{ privacy_sql.literal(high) }} as double)
-    {% if not by_group %}
-    and p.entropy >= cast({{ privacy_sql.literal(low) }} as double)
-    and (p.uniform = 0 or p.place_of_kind = 1)
-    or p.place = 1
-    {% endif %}
+    on w.g = h.g
+cross join extreme as e
 {% endif %}

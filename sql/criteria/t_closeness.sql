@@ -176,20 +176,13 @@ stray as (
 ends as (
     select cast({{ 2 * levels }} as bigint) as scale
 ),
+{% if distance == "hierarchical" %}
 labelled as (
-    {% if distance == "equal" %}
-    select
-        0 as level,
-        g,
-        s as label,
-        n_rows
-    from {{ histogram }}
-    {% else %}
     {% for level in range(levels) %}
     select
         {{ level }} as level,
         h.g,
-        c.c{{ level }} as label,
+        c.c{{ level }} as s,
         cast(sum(h.n_rows) as bigint) as n_rows
     from {{ histogram }} as h
     inner join {{ sensitive_codes }} as c
@@ -201,27 +194,33 @@ labelled as (
     union all
     {% endif %}
     {% endfor %}
-    {% endif %}
 ),
 table_labelled as (
     select
         level,
-        label,
+        s,
         cast(sum(n_rows) as bigint) as n_rows
     from labelled
     group by
         level,
-        label
+        s
 ),
+{% endif %}
 compared as (
     select
         h.g,
         max(p.n_people) as n_people,
         cast(sum(abs(h.n_rows * t.n_all - o.n_rows * p.n_people)) as bigint) as difference,
         cast(sum(o.n_rows) as bigint) as n_met
+    {% if distance == "hierarchical" %}
     from labelled as h
     inner join table_labelled as o
-        on h.level = o.level and h.label = o.label
+        on h.level = o.level and h.s = o.s
+    {% else %}
+    from {{ histogram }} as h
+    inner join {{ overall }} as o
+        on h.s = o.s
+    {% endif %}
     inner join {{ groups }} as p
         on h.g = p.g
     cross join total as t
