@@ -1,4 +1,4 @@
-"""What criteria declare about merging and suppression, tried on random tables and the limits of their cases."""
+"""What criteria declare about merging and suppression, tried on random tables and the limits of cases."""
 
 from __future__ import annotations
 
