@@ -113,13 +113,13 @@ class Base:
         levels = labels(self.engine, self.dictionaries["s"], kind)
         (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
         if found["n_values"]:
-            raise unmapped(self.table.name, name, found)
+            raise unmapped(self.table.name, name, kind, found)
         return self.engine.create(render("level_codes.sql", levels=levels, height=kind.height))
 
     def _unmapped(self, column: str, levels: Sql) -> list[PrivacySqlError]:
         name, kind = self.columns[column]
         (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
-        return [unmapped(self.table.name, name, found)] if found["n_values"] else []
+        return [unmapped(self.table.name, name, kind, found)] if found["n_values"] else []
 
     def keys(self, choice: Mapping[str, int]) -> list[Key]:
         """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
@@ -303,6 +303,7 @@ def count(engine: Engine, table: Table) -> Base:
     people = _people(engine, source, table, quasi_only) if several else None
     dictionaries = _dictionaries(engine, [alias for _, alias in inside], counted, people)
     statistics = _statistics(engine, dictionaries)
+    table = _fitted(engine, table, dictionaries)
     base = Base(
         engine=engine,
         table=table,
@@ -346,10 +347,21 @@ def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
             dictionary=dictionary,
             height=kind.height,
             lookup=lookup,
-            recipe=kind.recipe(),
+            recipe=None if lookup else kind.recipe(),
             value=Sql("d.value"),
         )
     )
+
+
+def _fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
+    """The table with bands written for fractions, `[20, 25)`, where a column in whole bands holds some."""
+    fitted = dict(table.hierarchies)
+    for number, (column, kind) in enumerate(table.hierarchies.items(), start=1):
+        if kind.for_fractions() != kind:
+            query = render("fractions.sql", dictionary=dictionaries[f"q{number}"], value=Sql("d.value"))
+            (found,) = engine.fetch(query)
+            fitted[column] = kind.for_fractions() if found["n_values"] else kind
+    return replace(table, quasi=fitted) if fitted != table.hierarchies else table
 
 
 def _lookup(kind: Tree) -> dict[str, tuple[str, list[str]]]:
@@ -357,13 +369,13 @@ def _lookup(kind: Tree) -> dict[str, tuple[str, list[str]]]:
     return {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}
 
 
-def unmapped(table: str, column: str, found: Mapping[str, int]) -> DataError:
+def unmapped(table: str, column: str, kind: Hierarchy, found: Mapping[str, int]) -> DataError:
     """The error for values a hierarchy does not know: how many, never which."""
     return DataError(
         "unmapped_value",
         f"{found['n_values']} values of {column} ({found['n_rows']} rows) are not in its hierarchy",
         where=f"{table}.{column}",
-        hint="Add them to the hierarchy; a project run lists them in target/private/unmapped.csv.",
+        hint=f"{kind.unmapped_hint} A project run lists them in target/private/unmapped.csv.",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 import privacy_sql as ps
+from privacy_sql.base import count
 from privacy_sql.criteria import make
 from tests import cases as reading
 from tests.conftest import cases
@@ -17,7 +18,7 @@ from tests.conftest import cases
 def run() -> None:
     """Make every call once, on tables of a few rows."""
     with ps.connect() as engine:
-        for call in (criteria, people, conditions, published):
+        for call in (criteria, people, conditions, fractions, published):
             call(engine)
 
 
@@ -40,6 +41,11 @@ def conditions(engine: ps.Engine) -> None:
     rows = pd.DataFrame({f"c{number}": [str(row) for row in range(20)] for number in range(16)})
     table = ps.Table(rows, list(rows), where="c1 <> '30' and c2 not in ('31', '32')")
     ps.check(engine, table, [ps.KAnonymity(1)])
+
+
+def fractions(engine: ps.Engine) -> None:
+    """A column in bands of whole numbers that holds a fraction."""
+    count(engine, ps.Table(pd.DataFrame({"kg": ["60", "61.5", None]}), {"kg": ps.Intervals(5)}))
 
 
 JOBS = ps.Tree({"baker": ["food", "*"], "cook": ["food", "*"], "nurse": ["care", "*"]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import doctest
 import json
 import os
 import random
@@ -108,8 +109,8 @@ def test_different_hierarchies_have_different_checksums() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(VALUES, min_size=2, max_size=12), st.sampled_from(EVERY_KIND))
-def test_values_that_share_a_label_share_every_label_above(values: list[object], kind: Hierarchy) -> None:
+@given(st.lists(VALUES.map(str), min_size=2, max_size=12), st.sampled_from(EVERY_KIND))
+def test_values_that_share_a_label_share_every_label_above(values: list[str], kind: Hierarchy) -> None:
     covered = [value for value in values if kind.maps(value)]
     for level in range(kind.height):
         above: dict[object, object] = {}
@@ -545,3 +546,10 @@ def test_shuffled_rows_give_the_same_tree_to_every_caller() -> None:
     random.Random(7).shuffle(order)
     shuffled = Tree({leaf: paths[leaf] for leaf in order})
     assert sorted(shuffled.rows()) == sorted(Tree(paths).rows())
+
+
+def test_the_examples_of_the_how_to_page_run() -> None:
+    page = Path(__file__).parent.parent / "docs" / "hierarchies.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted >= 8
+    assert result.failed == 0

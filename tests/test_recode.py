@@ -212,4 +212,4 @@ def test_a_recipe_as_a_dbt_model_writes_it_gives_the_same_labels(
 @pytest.mark.parametrize(("pattern", "name"), [(NUMBER, "is_number"), (DATE, "recode_date")])
 def test_the_macro_reads_a_value_by_the_pattern_python_reads_it_by(pattern: Any, name: str) -> None:
     text = (Path(folder("macros")) / "kernel" / f"{name}.sql").read_text()
-    assert f"'^{pattern.pattern}$'" in text
+    assert f"'^{pattern.pattern}[|]$'" in text

@@ -1,13 +1,13 @@
 {#
 A day, month, quarter, year or decade, read from the text of a date or timestamp; NULL where the text names no
-day of the calendar. The pattern is the one of hierarchies/dates.py.
+day of the calendar. The pattern is the one of hierarchies/dates.py; for the bar see is_number.
 #}
 {% macro recode_date(column, unit) -%}
 case
     when
         regexp_matches(
-            cast({{ column }} as varchar),
-            '^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)([ T][0-9:.+Z-]*)?$'
+            concat(cast({{ column }} as varchar), '|'),
+            '^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)([ T][0-9:.+Z-]*)?[|]$'
         )
         then
             {% if unit == 'day' %}
