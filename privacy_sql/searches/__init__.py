@@ -6,13 +6,14 @@ them in one statement), an `Objective` and `Limits`, and hands back what it `Fou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer
 
+Step = TypeVar("Step", bound=Hashable)
 Decide = Callable[[Sequence[Choice]], Sequence[Answer]]
 
 
@@ -104,6 +105,30 @@ class Incumbent:
         return float("inf") if self.cost is None else self.cost[0] + 1e-9 * max(1.0, abs(self.cost[0]))
 
 
+class Steps(Protocol[Step]):
+    """A space without levels: where to begin, and what is one step further or one step back."""
+
+    @property
+    def start(self) -> Step:
+        """Where every search begins."""
+
+    def larger(self, choice: Step) -> Iterable[Step]:
+        """The choices that say a little more; they cost less."""
+
+    def smaller(self, choice: Step) -> Iterable[Step]:
+        """The choices that say a little less."""
+
+
+@dataclass(frozen=True)
+class Reached(Generic[Step]):
+    """The best safe choice a walk over `Steps` met, how many it looked at, and whether none can be better."""
+
+    best: Step | None
+    explored: int
+    optimal: bool = False
+    stopped: str | None = None
+
+
 def bound_of(objective: Objective, choice: Choice) -> float:
     """The lower bound for a choice and everything coarser; minus infinity where none is known."""
     if objective.level_bounds is None:
@@ -111,4 +136,17 @@ def bound_of(objective: Objective, choice: Choice) -> float:
     return sum(parts[level] for parts, level in zip(objective.level_bounds, choice, strict=True))
 
 
-__all__ = ["Answer", "Choice", "Decide", "Found", "Incumbent", "Lattice", "Limits", "Objective", "bound_of"]
+__all__ = [
+    "Answer",
+    "Choice",
+    "Decide",
+    "Found",
+    "Incumbent",
+    "Lattice",
+    "Limits",
+    "Objective",
+    "Reached",
+    "Step",
+    "Steps",
+    "bound_of",
+]

@@ -1,0 +1,178 @@
+"""What every table that agrees with the published marginals has in common.
+
+Kifer & Gehrke 2006, Definition 4.2 and Sect. 7. For decomposable collections the largest count of a cell
+has a closed form (`largest_counts`). For the others it is an integer program, solved by HiGHS through
+scipy (the extra `exact`) up to a stated size; above it the answer is "undecided", never "safe".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from types import ModuleType
+
+import numpy as np
+
+from privacy_sql.errors import Undecided
+from privacy_sql.kernels.junction_tree import Resolutions, finest
+from privacy_sql.kernels.leaf_domain import Cell, Counts, LeafDomain
+from privacy_sql.kernels.max_entropy import constraint_rows, possible_cells
+
+PROGRAM_CELLS = 5_000  # cells an integer program may hold
+PROGRAM_SECONDS = 60.0  # for all cells of one collection together
+
+
+def largest_counts(
+    domain: LeafDomain, cliques: Mapping[Resolutions, Counts], sensitive: int
+) -> dict[Cell, int]:
+    """Largest T(x) over all consistent tables, per nonsensitive cell x some table fills (decomposable only).
+
+    U(x) = min( Σ_c min_{E ∋ C} T_E(x, c), min_{E ∌ C} T_E(x) ): every sensitive value is bounded on its own
+    before they are added up. Differs from the paper, which bounds T(t) cell by cell (Eq. 7) and leaves the
+    sum out; the smaller-looking minimum over marginals with C summed out first is wrong and passes unsafe
+    collections.
+    """
+    at = finest(list(cliques))
+    with_c = {e: counts for e, counts in cliques.items() if e[sensitive]}
+    without = {e: counts for e, counts in cliques.items() if not e[sensitive]}
+    sums: dict[Cell, int] = {}
+    for cell in possible_cells(domain, cliques):
+        x = (*cell[:sensitive], 0, *cell[sensitive + 1 :])
+        here = [counts[domain.project(cell, at, e)] for e, counts in with_c.items()]
+        sums[x] = sums.get(x, 0) + min(here, default=0)
+    plain = (*at[:sensitive], 0, *at[sensitive + 1 :])
+    return {
+        x: int(
+            min(
+                [counts[domain.project(x, plain, e)] for e, counts in without.items()]
+                + ([summed] if with_c else [])
+            )
+        )
+        for x, summed in sums.items()
+    }
+
+
+def largest_counts_by_program(
+    domain: LeafDomain, marginals: Mapping[Resolutions, Counts], sensitive: int
+) -> dict[Cell, int]:
+    """Largest T(x) over all consistent integer tables, for any collection, one integer program per x.
+
+    Raises Undecided where the program is too large, times out or does not prove its answer.
+    """
+    cells = possible_cells(domain, marginals)
+    _refuse_large(len(cells))
+    members: dict[Cell, list[int]] = {}
+    for i, cell in enumerate(cells):
+        members.setdefault((*cell[:sensitive], 0, *cell[sensitive + 1 :]), []).append(i)
+    program = _Program(domain, marginals, cells)
+    return {x: program.largest(places) for x, places in members.items()}
+
+
+def largest_support(domain: LeafDomain, marginals: Mapping[Resolutions, Counts]) -> list[Cell]:
+    """The cells that some consistent table with real counts fills.
+
+    The maximum-entropy table is positive there and nowhere else. One linear program: consistent tables
+    may be scaled up, so all cells that can be positive can be at least 1 together.
+    """
+    cells = possible_cells(domain, marginals)
+    _refuse_large(len(cells))
+    return [
+        cell
+        for cell, filled in zip(cells, _Program(domain, marginals, cells).fillable(), strict=True)
+        if filled
+    ]
+
+
+def _refuse_large(n_cells: int) -> None:
+    if n_cells > PROGRAM_CELLS:
+        raise Undecided(
+            "program_too_large",
+            f"{n_cells} cells are more than the {PROGRAM_CELLS} an exact decision is tried for",
+            where="collection that is not decomposable",
+            hint="Publish a decomposable collection, or fewer or coarser marginals.",
+        )
+
+
+def _scipy() -> tuple[ModuleType, ModuleType]:
+    try:
+        import scipy.optimize
+        import scipy.sparse
+    except ImportError:
+        raise Undecided(
+            "extra_missing",
+            "a collection that is not decomposable needs an integer program",
+            hint="pip install 'privacy-sql[exact]'",
+        ) from None
+    return scipy.optimize, scipy.sparse
+
+
+class _Program:
+    """The marginals as linear constraints over the cells they leave possible."""
+
+    def __init__(
+        self, domain: LeafDomain, marginals: Mapping[Resolutions, Counts], cells: Sequence[Cell]
+    ) -> None:
+        self.optimize, sparse = _scipy()
+        rows, targets = constraint_rows(domain, marginals, cells)
+        columns = np.arange(len(cells))
+        self.matrix = sparse.vstack(
+            [
+                sparse.csr_matrix((np.ones(len(cells)), (row, columns)), shape=(len(target), len(cells)))
+                for row, target in zip(rows, targets, strict=True)
+            ]
+        ).tocsr()
+        self.counts = np.concatenate(targets)
+        self.exact_counts = self.counts.astype(np.int64)
+        self.seconds = PROGRAM_SECONDS
+
+    def largest(self, places: Sequence[int]) -> int:
+        """Largest sum over some cells in a consistent integer table."""
+        goal = np.zeros(self.matrix.shape[1])
+        goal[list(places)] = -1.0
+        found = self.optimize.milp(
+            goal,
+            integrality=np.ones_like(goal),
+            bounds=self.optimize.Bounds(0, inf),
+            constraints=self.optimize.LinearConstraint(self.matrix, self.counts, self.counts),
+            options={"time_limit": max(self.seconds, 1e-3), "mip_rel_gap": 0.0},
+        )
+        if found.x is None or found.status != 0:
+            raise _unproven()
+        table = np.rint(found.x).astype(np.int64)
+        answer = int(table[list(places)].sum())
+        # the table is checked in integers; that none is better is the solver's bound, well inside one row
+        consistent = (table >= 0).all() and (self.matrix.astype(np.int64) @ table == self.exact_counts).all()
+        if not consistent or -found.mip_dual_bound >= answer + 0.5:
+            raise _unproven()
+        return answer
+
+    def fillable(self) -> list[bool]:
+        """Per cell, whether some consistent table with real counts is positive there."""
+        _, sparse = _scipy()
+        n_rows, n_cells = self.matrix.shape
+        # variables: table t, flags z <= min(1, t), scale s >= 1; constraints: M t = s * counts, z <= t
+        scaled = sparse.hstack([self.matrix, sparse.csr_matrix((n_rows, n_cells)), -self.counts[:, None]])
+        flags = sparse.hstack([-sparse.eye(n_cells), sparse.eye(n_cells), sparse.csr_matrix((n_cells, 1))])
+        found = self.optimize.linprog(
+            np.concatenate([np.zeros(n_cells), -np.ones(n_cells), [0.0]]),
+            A_ub=flags.tocsr(),
+            b_ub=np.zeros(n_cells),
+            A_eq=scaled.tocsr(),
+            b_eq=np.zeros(n_rows),
+            bounds=[(0, None)] * n_cells + [(0, 1)] * n_cells + [(1, None)],
+        )
+        if found.status != 0:
+            raise _unproven()
+        flags = found.x[n_cells : 2 * n_cells]
+        if ((flags > 1e-6) & (flags < 1 - 1e-6)).any():
+            raise _unproven()
+        return [bool(flag > 0.5) for flag in flags]
+
+
+def _unproven() -> Undecided:
+    return Undecided(
+        "program_unproven",
+        "the exact program gave no proven answer within its limits",
+        where="collection that is not decomposable",
+        hint="Publish a decomposable collection, or fewer or coarser marginals.",
+    )

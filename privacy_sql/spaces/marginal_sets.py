@@ -1,0 +1,270 @@
+"""The decomposable collections of anonymized marginals, one edge or vertex apart from each other.
+
+Kifer & Gehrke 2006, Sect. 6.2. A collection is its interaction graph over induced attributes: a vertex
+L_i per step of resolution, an edge where two stand in one marginal. The rules for adding and removing keep
+the graph triangulated and every marginal a real generalization. Differs from the paper's words: "two or
+more marginals" means maximal cliques, and a common neighbourhood may be an empty separator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+
+from privacy_sql.kernels.junction_tree import Resolutions
+
+Graph = tuple[int, ...]  # per vertex the bits of its neighbours and itself; 0 when it is not there
+
+
+@dataclass(frozen=True)
+class Collection:
+    """One choice: an interaction graph, with the KL divergence it leaves (smaller is better)."""
+
+    graph: Graph
+    kl: float = field(compare=False)
+
+
+@dataclass(frozen=True)
+class MarginalSets:
+    """All decomposable collections whose marginals are `admissible` one by one.
+
+    `resolutions` is the finest resolution of each attribute worth publishing; `entropy` gives, in nats, the
+    entropy of a marginal, and `spread` that of spreading one attribute's nodes over their leaves. `given` is
+    a table already chosen: its edges and vertices stay. `admissible` must be monotone: true of every coarser
+    marginal of one it is true of (k-link anonymity and diversity of the single marginal both are).
+    """
+
+    resolutions: Resolutions
+    sensitive: int
+    admissible: Callable[[Resolutions], bool]
+    entropy: Callable[[Resolutions], float]
+    spread: Callable[[int, int], float]
+    original_entropy: float
+    given: Resolutions | None = None
+    max_with_sensitive: int | None = None
+
+    @cached_property
+    def vertices(self) -> list[tuple[int, int]]:
+        """(attribute, i) of every vertex; its place is its bit."""
+        return [(a, i) for a, r in enumerate(self.resolutions) for i in range(1, r + 1)]
+
+    @cached_property
+    def _place(self) -> dict[tuple[int, int], int]:
+        return {vertex: place for place, vertex in enumerate(self.vertices)}
+
+    @cached_property
+    def _stretch(self) -> list[list[int]]:
+        """Per attribute, the bits of L_1..L_r for r = 0, 1, ..."""
+        return [
+            [sum(1 << self._place[a, i] for i in range(1, r + 1)) for r in range(self.resolutions[a] + 1)]
+            for a in range(len(self.resolutions))
+        ]
+
+    def mask(self, marginal: Resolutions) -> int:
+        """The bits of a marginal's induced attributes."""
+        return sum(self._stretch[a][r] for a, r in enumerate(marginal))
+
+    def marginal(self, mask: int) -> Resolutions:
+        """The marginal of a set of bits."""
+        known = self._marginals.get(mask)
+        if known is None:
+            known = tuple((mask & stretch[-1]).bit_count() for stretch in self._stretch)
+            self._marginals[mask] = known
+        return known
+
+    @cached_property
+    def _marginals(self) -> dict[int, Resolutions]:
+        return {}
+
+    @property
+    def start(self) -> Collection:
+        """Every attribute on its own at the finest admissible resolution, and the given table.
+
+        Nothing better leaves one of them out: a marginal of one nonsensitive attribute costs no diversity
+        (Prop. 7.3) and never hurts use (Theorem 6.3), and when not even the sensitive attribute alone is
+        admissible no marginal with it is.
+        """
+        singles = []
+        for a, most in enumerate(self.resolutions):
+            alone = ((*(0,) * a, r, *(0,) * (len(self.resolutions) - a - 1)) for r in range(most, 0, -1))
+            singles += [next((single for single in alone if self.admissible(single)), None)]
+        marginals = [single for single in singles if single] + ([self.given] if self.given else [])
+        return self.collection(marginals)
+
+    def collection(self, marginals: list[Resolutions]) -> Collection:
+        """The collection of some marginals, built up from nothing by the rules for adding."""
+        wanted = [self.mask(marginal) for marginal in marginals]
+        target = _joined_graph(len(self.vertices), wanted)
+        spread = sum(self.spread(a, 0) for a in range(len(self.resolutions)))
+        empty = Collection((0,) * len(self.vertices), spread - self.original_entropy)
+        return self._grown(empty, target)
+
+    def _grown(self, collection: Collection, target: Graph) -> Collection:
+        while collection.graph != target:
+            inside = (
+                larger
+                for larger in self._additions(collection, lambda _: True)
+                if all(bits & ~goal == 0 for bits, goal in zip(larger.graph, target, strict=True))
+            )
+            collection = next(inside)
+        return collection
+
+    def larger(self, collection: Collection) -> Iterator[Collection]:
+        """The admissible collections with one edge or vertex more."""
+        return self._additions(collection, self.admissible)
+
+    def _additions(
+        self, collection: Collection, admissible: Callable[[Resolutions], bool]
+    ) -> Iterator[Collection]:
+        for added, common in self._new_cliques(collection.graph):
+            marginal = self.marginal(added | common)
+            if admissible(marginal):
+                graph = list(collection.graph)
+                for place in _bits(added):
+                    graph[place] |= added | (common if added.bit_count() == 1 else 0)
+                if added.bit_count() == 1:
+                    for place in _bits(common):
+                        graph[place] |= added
+                larger = tuple(graph)
+                if self._few_enough(larger, added | common):
+                    yield Collection(larger, collection.kl - self._gain(added, common))
+
+    def _few_enough(self, graph: Graph, clique: int) -> bool:
+        if self.max_with_sensitive is None or not clique & self._stretch[self.sensitive][-1]:
+            return True
+        return self.with_sensitive(graph) <= self.max_with_sensitive
+
+    def with_sensitive(self, graph: Graph) -> int:
+        """How many marginals hold the sensitive attribute."""
+        bit = self._stretch[self.sensitive][-1]
+        return sum(bool(clique & bit) for clique in maximal_masks(graph))
+
+    def _new_cliques(self, graph: Graph) -> Iterator[tuple[int, int]]:
+        """Every allowed addition: the bits of the new edge or vertex, and its common neighbours."""
+        for place, (a, i) in enumerate(self.vertices):
+            below = self._stretch[a][i - 1]
+            if not graph[place] and all(graph[p] for p in _bits(below)):
+                yield 1 << place, below
+        for u, v in combinations(range(len(graph)), 2):
+            if self._edge_allowed(graph, u, v):
+                common = graph[u] & graph[v]
+                if _separated(graph, u, v, common):
+                    yield 1 << u | 1 << v, common
+
+    def _edge_allowed(self, graph: Graph, u: int, v: int) -> bool:
+        """Both vertices there, of different attributes, not yet joined, and joined at coarser resolutions."""
+        (a, i), (b, j) = self.vertices[u], self.vertices[v]
+        if a == b or not graph[u] or not graph[v] or graph[u] >> v & 1:
+            return False
+        return not (self._stretch[b][j - 1] & ~graph[u]) and not (self._stretch[a][i - 1] & ~graph[v])
+
+    def _gain(self, added: int, common: int) -> float:
+        """How much the KL divergence falls: a difference of entropies around the new clique."""
+        entropy, whole = self.entropy, self.marginal(added | common)
+        if added.bit_count() == 1:
+            a, i = self.vertices[added.bit_length() - 1]
+            finer = entropy(self.marginal(common)) - entropy(whole)
+            return finer + self.spread(a, i - 1) - self.spread(a, i)
+        u, v = (1 << place for place in _bits(added))
+        sides = entropy(self.marginal(common | u)) + entropy(self.marginal(common | v))
+        return sides - entropy(whole) - entropy(self.marginal(common))
+
+    def smaller(self, collection: Collection) -> Iterator[Collection]:
+        """The collections with one edge or vertex less; never one inside the given table."""
+        graph, kept = collection.graph, self.mask(self.given) if self.given else 0
+        cliques = maximal_masks(graph)
+        for place, (a, i) in enumerate(self.vertices):
+            last = i == self.resolutions[a] or not graph[place + 1]
+            alone = graph[place] == self._stretch[a][i]
+            if graph[place] and last and alone and not kept >> place & 1:
+                yield self._without_vertex(collection, place)
+        for u, v in combinations(range(len(graph)), 2):
+            both = 1 << u | 1 << v
+            loose = graph[u] >> v & 1 and both & ~kept and self._edge_removable(graph, u, v)
+            if loose and sum(clique & both == both for clique in cliques) == 1:
+                yield self._without_edge(collection, u, v)
+
+    def _edge_removable(self, graph: Graph, u: int, v: int) -> bool:
+        (a, i), (b, j) = self.vertices[u], self.vertices[v]
+        if a == b:
+            return False
+        finer_a = self._stretch[a][-1] & ~self._stretch[a][i]
+        finer_b = self._stretch[b][-1] & ~self._stretch[b][j]
+        return not (graph[v] & finer_a) and not (graph[u] & finer_b)
+
+    def _without_vertex(self, collection: Collection, place: int) -> Collection:
+        graph = tuple(0 if p == place else bits & ~(1 << place) for p, bits in enumerate(collection.graph))
+        a, i = self.vertices[place]
+        return Collection(graph, collection.kl + self._gain(1 << place, self._stretch[a][i - 1]))
+
+    def _without_edge(self, collection: Collection, u: int, v: int) -> Collection:
+        graph = list(collection.graph)
+        both = 1 << u | 1 << v
+        common = graph[u] & graph[v] & ~both
+        graph[u] &= ~(1 << v)
+        graph[v] &= ~(1 << u)
+        return Collection(tuple(graph), collection.kl + self._gain(both, common))
+
+    def marginals(self, collection: Collection) -> list[Resolutions]:
+        """The maximal cliques: the marginals to publish, in sorted order."""
+        return sorted(self.marginal(mask) for mask in maximal_masks(collection.graph))
+
+    def restricted(self, given: Resolutions) -> MarginalSets:
+        """The same space with a table that must stay."""
+        return replace(self, given=given)
+
+
+def maximal_masks(graph: Graph) -> list[int]:
+    """The maximal cliques of a triangulated graph, as bits.
+
+    Vertices whose neighbours form a clique are taken away one after the other (a perfect elimination).
+
+    >>> maximal_masks((0b011, 0b111, 0b110))  # a path of three
+    [3, 6]
+    """
+    left = sum(1 << place for place, bits in enumerate(graph) if bits)
+    found: list[int] = []
+    while left:
+        for place in _bits(left):
+            clique = graph[place] & left
+            if all(not clique & ~graph[other] for other in _bits(clique)):
+                if not any(not clique & ~known for known in found):
+                    found.append(clique)
+                left &= ~(1 << place)
+                break
+        else:
+            raise ValueError("the graph is not triangulated")
+    return found
+
+
+def _joined_graph(size: int, cliques: list[int]) -> Graph:
+    graph = [0] * size
+    for clique in cliques:
+        for place in _bits(clique):
+            graph[place] |= clique
+    return tuple(graph)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _separated(graph: Graph, u: int, v: int, common: int) -> bool:
+    """Whether every path from u to v meets their common neighbours (also when there are none)."""
+    reached = graph[u] & ~common
+    frontier = reached
+    while frontier:
+        low = frontier & -frontier
+        frontier ^= low
+        news = graph[low.bit_length() - 1] & ~common & ~reached
+        if news >> v & 1:
+            return False
+        reached |= news
+        frontier |= news
+    return True

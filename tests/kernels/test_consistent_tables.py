@@ -1,0 +1,116 @@
+"""Largest counts over all tables that agree with the marginals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+
+from privacy_sql.errors import Undecided
+from privacy_sql.kernels import consistent_tables
+from privacy_sql.kernels.consistent_tables import largest_counts, largest_counts_by_program, largest_support
+from privacy_sql.kernels.junction_tree import finest, is_decomposable, maximal_sets
+from privacy_sql.kernels.leaf_domain import Cell, LeafDomain
+from tests.marginal_cases import Small, in_numbers, resolutions_of, small_collections, vector_cases
+from tests.oracles import marginals as oracle
+
+
+def bounds_of(small: Small) -> dict[Cell, int]:
+    kept = maximal_sets(small.collection)
+    decide = largest_counts if is_decomposable(kept) else largest_counts_by_program
+    return decide(small.domain, small.counts(kept), small.sensitive)
+
+
+@pytest.mark.parametrize("case", vector_cases(), ids=lambda case: case["id"])
+def test_upper_bounds_and_largest_k_of_the_vectors(case: Any) -> None:
+    small, expected = in_numbers(case), case["expected"]
+    kept = maximal_sets(small.collection)
+    bounds = bounds_of(small)
+    names = [c for c in case["columns"] if c != "count"]
+    at = finest(kept)
+    for labels, largest in expected["upper_bounds"]:
+        heights = {name: small.domain.finest[a] - at[a] for a, name in enumerate(names)}
+        cell = tuple(
+            _node(case, small, name, a, at[a], heights[name], labels) if name in labels else 0
+            for a, name in enumerate(names)
+        )
+        assert bounds.get(cell, 0) == largest
+    assert min(n for n in bounds.values() if n) == expected["k_combinatorial_max"]
+    smallest = [min(_without_c(small, m).values()) for m in kept]
+    assert min(smallest) == expected["k_link_max"]
+    assert resolutions_of(case, {}) == (0,) * len(names)
+
+
+def _node(case: Any, small: Small, name: str, a: int, at: int, height: int, labels: dict[str, str]) -> int:
+    rows = case["attributes"][name]
+    leaf = next(i for i, row in enumerate(rows) if row[height] == labels[name])
+    return small.domain.paths[a][leaf][at]
+
+
+def _without_c(small: Small, marginal: tuple[int, ...]) -> dict[Cell, int]:
+    only = tuple(0 if a == small.sensitive else r for a, r in enumerate(marginal))
+    return small.domain.marginal(small.table, small.domain.finest, only)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_collections(most_rows=5))
+def test_largest_counts_are_those_of_all_consistent_tables(small: Small) -> None:
+    assume(oracle.size(small.sizes) <= 18)
+    kept = maximal_sets(small.collection)
+    at = tuple(0 if a == small.sensitive else r for a, r in enumerate(finest(kept)))
+    seen: dict[Cell, int] = {}
+    for leaf, largest in oracle.largest_counts(
+        small.node, small.sizes, small.table, kept, small.sensitive
+    ).items():
+        cell = small.domain.project(leaf, small.domain.finest, at)
+        seen[cell] = max(seen.get(cell, 0), largest)
+    found = bounds_of(small)
+    assert {x: n for x, n in found.items() if n} == {x: n for x, n in seen.items() if n}
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_collections(most_rows=8))
+def test_the_closed_form_and_the_integer_program_agree(small: Small) -> None:
+    kept = maximal_sets(small.collection)
+    assume(is_decomposable(kept))
+    counts = small.counts(kept)
+    closed = largest_counts(small.domain, counts, small.sensitive)
+    assert largest_counts_by_program(small.domain, counts, small.sensitive) == closed
+
+
+def test_summing_the_sensitive_attribute_out_first_would_pass_unsafe_data() -> None:
+    """The trap: each marginal counts two rows at a0 and at b0, but value by value only one can meet."""
+    table = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 2): 1}
+    flat = ((0, 0), (0, 1), (0, 2))
+    pair = ((0, 0), (0, 1))
+    small = Small(LeafDomain((pair, pair, flat)), table, [(1, 0, 1), (0, 1, 1)], 2)
+    assert [_without_c(small, m)[(0, 0, 0)] for m in small.collection] == [2, 2]
+    assert bounds_of(small)[(0, 0, 0)] == 1
+
+
+def test_a_collection_too_large_for_the_program_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(c for c in vector_cases() if c["id"] == "m02")
+    small = in_numbers(case)
+    monkeypatch.setattr(consistent_tables, "PROGRAM_CELLS", 3)
+    with pytest.raises(Undecided):
+        largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
+
+
+def test_a_program_out_of_time_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(c for c in vector_cases() if c["id"] == "m02")
+    small = in_numbers(case)
+    monkeypatch.setattr(consistent_tables, "PROGRAM_SECONDS", -1.0)
+    with pytest.raises(Undecided):
+        largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
+
+
+def test_the_support_leaves_out_cells_that_no_consistent_table_fills() -> None:
+    """Three pairs over two rows: no marginal is empty at (0, 0, 1), yet every consistent table is."""
+    pair = ((0, 0), (0, 1))
+    domain = LeafDomain((pair, pair, pair))
+    table = {(0, 0, 0): 1, (0, 1, 1): 1, (1, 0, 1): 1}
+    small = Small(domain, table, [(1, 1, 0), (0, 1, 1), (1, 0, 1)], 2)
+    counts = small.counts(small.collection)
+    possible = set(consistent_tables.possible_cells(domain, counts))
+    assert set(largest_support(domain, counts)) == set(table) < possible

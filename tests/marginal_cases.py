@@ -1,0 +1,85 @@
+"""Collections of anonymized marginals for tests: those of the vectors in numbers, and random small ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from privacy_sql.kernels.junction_tree import Resolutions
+from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, domain_of
+from tests.conftest import FIXTURES
+
+
+@dataclass(frozen=True)
+class Small:
+    """A table of leaf cells, its domain and a collection; the sensitive attribute is the last one."""
+
+    domain: LeafDomain
+    table: dict[Cell, int]
+    collection: list[Resolutions]
+    sensitive: int
+
+    @property
+    def sizes(self) -> list[int]:
+        return [len(paths) for paths in self.domain.paths]
+
+    def node(self, attribute: int, leaf: int, resolution: int) -> int:
+        return self.domain.paths[attribute][leaf][resolution]
+
+    def counts(self, collection: list[Resolutions]) -> dict[Resolutions, dict[Cell, int]]:
+        return {r: self.domain.marginal(self.table, self.domain.finest, r) for r in collection}
+
+
+def vector_cases() -> list[Any]:
+    return json.loads((FIXTURES / "vectors" / "marginals.json").read_text(encoding="utf-8"))["cases"]
+
+
+def in_numbers(case: Any) -> Small:
+    names = [c for c in case["columns"] if c != "count"]
+    domain = domain_of([case["attributes"][name] for name in names])
+    leaf = [{row[0]: i for i, row in enumerate(case["attributes"][name])} for name in names]
+    table: dict[Cell, int] = {}
+    for *values, n in case["rows"]:
+        cell = tuple(leaf[a][v] for a, v in enumerate(values))
+        table[cell] = table.get(cell, 0) + n
+    collection = [resolutions_of(case, heights) for heights in case["collection"]]
+    return Small(domain, table, collection, names.index(case["sensitive"]))
+
+
+def resolutions_of(case: Any, heights: dict[str, int]) -> Resolutions:
+    names = [c for c in case["columns"] if c != "count"]
+    tops = [len(case["attributes"][name][0]) - 1 for name in names]
+    return tuple(top - heights.get(name, top) for name, top in zip(names, tops, strict=True))
+
+
+def cell_of(case: Any, values: list[str]) -> Cell:
+    names = [c for c in case["columns"] if c != "count"]
+    return tuple(
+        [row[0] for row in case["attributes"][n]].index(v) for n, v in zip(names, values, strict=True)
+    )
+
+
+PATHS = {  # hierarchies of two to four leaves, also one with a chain (a node with one child)
+    "pair": ((0, 0), (0, 1)),
+    "three": ((0, 0, 0), (0, 0, 1), (0, 1, 2)),
+    "four": ((0, 0, 0), (0, 0, 1), (0, 1, 2), (0, 1, 3)),
+    "flat": ((0, 0), (0, 1), (0, 2)),
+}
+
+
+@st.composite
+def small_collections(draw: st.DrawFn, most_rows: int = 12, attributes: int = 2) -> Small:
+    """A few rows over `attributes` quasi-identifiers and a sensitive one, and any collection of them."""
+    shapes = [draw(st.sampled_from(sorted(PATHS))) for _ in range(attributes)]
+    domain = LeafDomain((*(PATHS[shape] for shape in shapes), PATHS[draw(st.sampled_from(["pair", "flat"]))]))
+    sizes = [len(paths) for paths in domain.paths]
+    rows = draw(st.lists(st.tuples(*(st.integers(0, n - 1) for n in sizes)), min_size=1, max_size=most_rows))
+    table: dict[Cell, int] = {}
+    for row in rows:
+        table[row] = table.get(row, 0) + 1
+    finest = domain.finest
+    marginals = st.tuples(*(st.integers(0, r) for r in finest)).filter(any)
+    return Small(domain, table, draw(st.lists(marginals, min_size=1, max_size=3)), attributes)

@@ -1,0 +1,85 @@
+"""Walks over steps: every one against the list of all choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privacy_sql.searches import Limits
+from privacy_sql.searches.annealing import Annealing
+from privacy_sql.searches.beam import Beam
+from privacy_sql.searches.every_step import EveryStep
+
+Bits = frozenset[int]
+
+
+class Subsets:
+    """Sets of the numbers below `size`, one number more or less at a time."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    @property
+    def start(self) -> Bits:
+        return frozenset()
+
+    def larger(self, choice: Bits) -> Iterable[Bits]:
+        return (choice | {i} for i in range(self.size) if i not in choice)
+
+    def smaller(self, choice: Bits) -> Iterable[Bits]:
+        return (choice - {i} for i in choice)
+
+
+def gain(choice: Bits) -> float:
+    return -float(sum(i + 1 for i in choice))
+
+
+forbidden = st.sets(st.frozensets(st.integers(0, 4), min_size=1), max_size=20)
+
+
+@settings(max_examples=50, deadline=None)
+@given(forbidden)
+def test_listing_every_step_finds_the_best_safe_choice(unsafe: set[Bits]) -> None:
+    found = EveryStep().choose(Subsets(5), lambda c: c not in unsafe, gain)
+    everything = [frozenset(i for i in range(5) if n >> i & 1) for n in range(32)]
+    assert found.optimal and gain(found.best) == min(gain(c) for c in everything if c not in unsafe)
+
+
+@settings(max_examples=50, deadline=None)
+@given(forbidden, st.integers(0, 1000))
+def test_walks_that_prove_nothing_return_safe_choices_and_say_so(unsafe: set[Bits], seed: int) -> None:
+    best = EveryStep().choose(Subsets(5), lambda c: c not in unsafe, gain).best
+    beam = Beam(3).choose(Subsets(5), lambda c: c not in unsafe, gain)
+    walk = Annealing(30, 2).choose(Subsets(5), lambda c: c not in unsafe, gain, np.random.default_rng(seed))
+    for found in (beam, walk):
+        assert found.best not in unsafe and gain(found.best) >= gain(best) and not found.optimal
+
+
+def test_a_wide_beam_without_walls_finds_the_best() -> None:
+    assert Beam(100).choose(Subsets(5), lambda _: True, gain).best == frozenset(range(5))
+
+
+def test_annealing_goes_on_from_where_it_is_told() -> None:
+    start = frozenset({4})
+    found = Annealing(1, 1).choose(Subsets(5), lambda c: 4 in c, gain, np.random.default_rng(0), start=start)
+    assert 4 in found.best
+
+
+def test_too_many_choices_are_not_listed() -> None:
+    found = EveryStep(max_choices=10).choose(Subsets(5), lambda _: True, gain)
+    assert found.best is None and found.stopped == "too many choices"
+
+
+@pytest.mark.parametrize("search", [EveryStep(), Beam()])
+def test_nothing_safe_is_nothing_chosen(search: EveryStep | Beam) -> None:
+    assert search.choose(Subsets(3), lambda _: False, gain).best is None
+
+
+@pytest.mark.parametrize("search", [EveryStep(), Beam()])
+def test_a_stopped_search_says_why_and_proves_nothing(search: EveryStep | Beam) -> None:
+    found = search.choose(Subsets(3), lambda _: True, gain, Limits(stop=lambda: "time limit"))
+    assert found.stopped == "time limit" and not found.optimal
