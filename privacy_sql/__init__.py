@@ -25,6 +25,7 @@ _HOME = {
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
     "semantic_game": "kernels.semantic_game",
+    "intersection_attack": "attacks.intersection",
     **dict.fromkeys(["AsIs", "Breaks", "Dates", "Intervals", "KeepOrDrop", "Mask", "Tree"], "hierarchies"),
 }
 

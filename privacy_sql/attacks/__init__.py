@@ -1,0 +1,1 @@
+"""Attacks: several releases and a population in, who is exposed out."""

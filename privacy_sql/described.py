@@ -1,0 +1,221 @@
+"""How to read a published release: the short description an adversary would write down.
+
+It names the published columns, says how a label covers values, and where the groups and the sensitive values
+are. Releases of this package describe themselves in their manifest; for files from elsewhere a person writes
+a description, as a mapping or as a YAML or JSON file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.hierarchies.spec import from_spec
+from privacy_sql.labels import BOUNDS, Rule, rules, spelt_out, written
+
+LOCATE = ("region", "exact", "centroid")
+KEYS = ("name", "file", "relation", "locate", "sensitive", "group", "columns", "map", "scale", "groups")
+# columns of a release spelt out in a description; no published column is named like this
+_GROUP, _VALUE = "the group", "the sensitive value"
+COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published quasi-identifier: its column and what its labels mean."""
+
+    column: str
+    bounds: str = "[]"
+    hierarchy: Hierarchy | None = None
+    labels: Mapping[str, list[Rule]] = field(default_factory=dict)
+
+    def rules(self, label: Any) -> list[Rule]:
+        """What one label covers; NULL covers NULL."""
+        if label is None:
+            return rules(None)
+        text = str(label)
+        return self.labels[text] if text in self.labels else rules(text, self.bounds)
+
+
+@dataclass(frozen=True)
+class Description:
+    """A release as an adversary reads it; `columns` goes from what is known to what is published."""
+
+    name: str
+    source: Any
+    sensitive: str
+    columns: Mapping[str, Published]
+    group: str | None = None
+    locate: str = "region"
+    names: Mapping[str, str] = field(default_factory=dict)
+    scale: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> list[Path]:
+        """The file it is read from, if it is one."""
+        return [self.source] if isinstance(self.source, Path) else []
+
+    def canonical(self, value: Any) -> str | None:
+        """A sensitive value in the name all releases share."""
+        text = None if value is None else str(value)
+        return None if text is None else self.names.get(text, text)
+
+
+def describe(release: Any, number: int, folder: Path = Path()) -> Description:
+    """The description of anything a release may be given as; relative files start from `folder`."""
+    if isinstance(release, Description):
+        return release
+    if isinstance(release, (str, Path)):
+        return _from_file(Path(release), number)
+    if not isinstance(release, Mapping):
+        hint = "A manifest, a description, or a mapping such as {'file': 'b.csv', 'sensitive': 'illness'}."
+        raise UsageError("bad_release", f"release {number} is not a release", hint=hint)
+    return _from_mapping(release, number, folder)
+
+
+def _from_file(path: Path, number: int) -> Description:
+    if not path.is_file():
+        raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
+    try:
+        content = _READ.get(path.suffix.lower(), _read_yaml)(path)
+    except (ValueError, UnicodeDecodeError):
+        raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
+    if not isinstance(content, Mapping):
+        raise UsageError("bad_release", f"{path.name} describes no release")
+    return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _read_yaml(path: Path) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except YAMLError:
+        raise ValueError from None
+
+
+_READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
+
+
+def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Description:
+    where = str(content.get("name", f"release {number}"))
+    raise_all(_problems(content, where))
+    if "groups" in content:
+        return _inline(content, where)
+    columns = content.get("columns") or {}
+    named = columns if isinstance(columns, Mapping) else {column: {} for column in columns}
+    return Description(
+        name=where,
+        source=folder / content["file"] if "file" in content else content["relation"],
+        sensitive=content["sensitive"],
+        columns={known: _published(known, how or {}, folder, where) for known, how in named.items()},
+        group=content.get("group"),
+        locate=content.get("locate", "region"),
+        names={str(old): str(new) for old, new in content.get("map", {}).items()},
+        scale=_scale(content, where),
+    )
+
+
+def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
+    found: list[PrivacySqlError] = [
+        UsageError("unknown_key", f'a description has no "{key}"', where=where, hint=did_you_mean(key, KEYS))
+        for key in content
+        if key not in KEYS
+    ]
+    if sum(key in content for key in ("file", "relation", "groups")) != 1:
+        found.append(UsageError("no_source", "name one of file, relation or groups", where=where))
+    elif "groups" not in content:
+        found += [
+            UsageError("missing_key", f"a description needs {key}", where=where)
+            for key in ("sensitive", "columns")
+            if not content.get(key)
+        ]
+    if content.get("locate", "region") not in LOCATE:
+        found.append(UsageError("bad_value", f"locate is one of {', '.join(LOCATE)}", where=where))
+    return found
+
+
+def _published(known: str, how: Any, folder: Path, where: str) -> Published:
+    place = f"{where}.columns.{known}"
+    if isinstance(how, str):
+        return Published(how)
+    if not isinstance(how, Mapping) or set(how) - set(COLUMN_KEYS):
+        raise UsageError("bad_column", f"a column is described by {', '.join(COLUMN_KEYS)}", where=place)
+    if how.get("bounds", "[]") not in BOUNDS:
+        raise UsageError("bad_value", f"bounds is one of {' '.join(BOUNDS)}", where=place)
+    column = how.get("column", known)
+    kind = from_spec(how["hierarchy"], column, folder, place) if "hierarchy" in how else None
+    labels = {str(label): spelt_out(cover, place) for label, cover in how.get("labels", {}).items()}
+    return Published(column, how.get("bounds", "[]"), kind, labels)
+
+
+def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The range each column of centroids is divided by, as text the engine casts."""
+    found = {}
+    for column, width in content.get("scale", {}).items():
+        try:
+            number = Fraction(str(width))
+        except ValueError:
+            number = Fraction(0)
+        if number <= 0:
+            raise UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
+        found[column] = repr(float(number))
+    return found
+
+
+def _inline(content: Mapping[str, Any], where: str) -> Description:
+    """A release spelt out group by group."""
+    import pandas as pd
+
+    locate = content.get("locate", "region")
+    makers = {"region": _region_rows, "exact": _exact_rows, "centroid": _centroid_rows}
+    rows: list[dict[str, Any]] = []
+    spelt: dict[str, dict[str, list[Rule]]] = {}
+    for group in content["groups"]:
+        for labels in makers[locate](group, spelt, where):
+            rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
+    known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
+    frame = pd.DataFrame(rows, columns=[*known, _GROUP, _VALUE], dtype=object)
+    return Description(
+        name=where,
+        source=frame,
+        sensitive=_VALUE,
+        columns={name: Published(name, labels=spelt.get(name, {})) for name in known},
+        group=_GROUP,
+        locate=locate,
+        names={str(old): str(new) for old, new in content.get("map", {}).items()},
+        scale=_scale(content, where),
+    )
+
+
+def _region_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    labels = {}
+    for column, cover in group["region"].items():
+        text = written(cover)
+        spelt.setdefault(column, {})[text] = spelt_out(cover, f"{where}.{column}")
+        labels[column] = text
+    return [labels]
+
+
+def _exact_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    rows = []
+    for person in group["qi"]:
+        for column, value in person.items():
+            spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
+        rows.append({column: str(value) for column, value in person.items()})
+    return rows
+
+
+def _centroid_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    return [{column: str(centre) for column, centre in group["centroid"].items()}]

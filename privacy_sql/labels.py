@@ -1,0 +1,139 @@
+"""Which raw values a published label covers, read from the label's text.
+
+`20-29`, `[20, 30)`, `<30`, `≥40`, `130**` and `*` say it themselves; a description may spell a label out as
+`{"range": [20, 29]}`. What is none of these covers the value it is equal to, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privacy_sql.errors import UsageError
+
+INFINITE = 1e308
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_BETWEEN = re.compile(rf"({_NUMBER})\s*(?:-|–|\.\.|to)\s*({_NUMBER})")
+_BRACKETS = re.compile(rf"([\[(])\s*({_NUMBER}|-inf)\s*[,;]\s*({_NUMBER}|inf)\s*([\])])", re.IGNORECASE)
+_COMPARED = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
+_PLUS = re.compile(rf"({_NUMBER})\+")
+_MASKED = re.compile(r"([^*]+)(\*+)")
+_ANYTHING = ("*", "any", "all")
+BOUNDS = ("[]", "[)", "(]", "()")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way a label covers values: everything, NULL, one text, a prefix, or numbers between two bounds."""
+
+    everything: bool = False
+    nothing: bool = False
+    text: str | None = None
+    prefix: str | None = None
+    length: int | None = None
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+
+def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
+    """The rules of a label as published; `bounds` says how the ends of `20-29` are meant.
+
+    >>> rules("<30")[1]
+    Rule(everything=False, nothing=False, text=None, prefix=None, length=None, low=-1e+308, high=30.0, \
+low_open=False, high_open=True)
+    >>> [rule.prefix for rule in rules("130**")]
+    [None, '130']
+    """
+    if label is None:
+        return [Rule(nothing=True)]
+    text = label.strip()
+    if text.casefold() in _ANYTHING:
+        return [Rule(everything=True)]
+    # a value may happen to be written like a label, so equality always covers
+    found = [Rule(text=label)]
+    masked = _MASKED.fullmatch(text)
+    if masked:
+        return [*found, Rule(prefix=masked[1], length=len(text))]
+    return [*found, *_numeric(text, bounds)]
+
+
+def _numeric(text: str, bounds: str) -> list[Rule]:
+    if match := _BETWEEN.fullmatch(text):
+        return [_between(float(match[1]), float(match[2]), bounds)]
+    if match := _BRACKETS.fullmatch(text):
+        low, high = (max(min(float(end), INFINITE), -INFINITE) for end in (match[2], match[3]))
+        return [_between(low, high, match[1] + match[4])]
+    if match := _COMPARED.fullmatch(text):
+        return [_compared(match[1].replace("≤", "<=").replace("≥", ">="), float(match[2]))]
+    if match := _PLUS.fullmatch(text):
+        return [_compared(">=", float(match[1]))]
+    return []
+
+
+def _between(low: float, high: float, bounds: str) -> Rule:
+    return Rule(low=low, high=high, low_open=bounds[0] == "(", high_open=bounds[1] == ")")
+
+
+def _compared(sign: str, bound: float) -> Rule:
+    if sign[0] == "<":
+        return Rule(low=-INFINITE, high=bound, high_open=sign == "<")
+    return Rule(low=bound, high=INFINITE, low_open=sign == ">")
+
+
+def spelt_out(cover: Any, where: str) -> list[Rule]:
+    """The rules of a label a description spells out, such as {"prefix": "130"} or {"range": [20, 29]}.
+
+    >>> spelt_out({"lt": 30}, "age")[0].high_open
+    True
+    """
+    if not isinstance(cover, Mapping) or len(cover) != 1:
+        raise _bad(where)
+    ((word, bound),) = cover.items()
+    signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+    try:
+        if word in signs:
+            return [_compared(signs[word], float(bound))]
+        if word == "range":
+            low, high = bound
+            return [_between(float(low), float(high), "[]")]
+    except (TypeError, ValueError):
+        raise _bad(where) from None
+    if word == "prefix" and isinstance(bound, str):
+        return [Rule(prefix=bound)]
+    if word == "values" and isinstance(bound, Sequence) and not isinstance(bound, str):
+        return [Rule(text=str(value)) for value in bound]
+    if word == "any":
+        return [Rule(everything=True)]
+    raise _bad(where)
+
+
+def written(cover: Any) -> str:
+    """A label spelt out as one text, the same for equal labels."""
+    return json.dumps(cover, sort_keys=True)
+
+
+def columns(labels: Iterable[tuple[int, list[Rule]]]) -> dict[str, tuple[str, list[Any]]]:
+    """The rules of coded labels as a small table for the engine."""
+    rows = [(code, rule) for code, found in labels for rule in found]
+    return {
+        "label": ("bigint", [code for code, _ in rows]),
+        "everything": ("bigint", [int(rule.everything) for _, rule in rows]),
+        "nothing": ("bigint", [int(rule.nothing) for _, rule in rows]),
+        "exact": ("varchar", [rule.text for _, rule in rows]),
+        "prefix": ("varchar", [rule.prefix for _, rule in rows]),
+        "width": ("bigint", [rule.length for _, rule in rows]),
+        "low": ("double", [rule.low for _, rule in rows]),
+        "high": ("double", [rule.high for _, rule in rows]),
+        "low_open": ("bigint", [int(rule.low_open) for _, rule in rows]),
+        "high_open": ("bigint", [int(rule.high_open) for _, rule in rows]),
+    }
+
+
+def _bad(where: str) -> UsageError:
+    hint = 'Such as {"range": [20, 29]}, {"lt": 30}, {"prefix": "130"}, {"values": ["a"]}, {"any": true}.'
+    return UsageError("bad_label", "a label is spelt out as one rule", where=where, hint=hint)

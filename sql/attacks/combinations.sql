@@ -1,0 +1,7 @@
+-- The people under attack, one line per combination of what is known about them.
+-- in: base (q1.., n_rows), columns    out: person (a number), q1.., n_people    grain: combination
+select
+    cast(row_number() over (order by {{ privacy_sql.columns(columns) }}) as bigint) as person,
+    {{ privacy_sql.columns(columns) }},
+    n_rows as n_people
+from {{ base }}

@@ -1,0 +1,4 @@
+-- Some columns of a relation as they are.
+-- in: relation, columns    out: the columns    grain: as relation
+select {{ privacy_sql.columns(columns) }}
+from {{ relation }}

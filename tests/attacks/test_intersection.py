@@ -1,0 +1,164 @@
+import json
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from tests.oracles import intersection_attack as oracle
+
+LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 3)]
+sensitive = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4)
+number = st.integers(0, 6)
+
+
+@st.composite
+def regions(draw):
+    low, high = draw(number), draw(number)
+    rules = [{"range": [min(low, high), max(low, high)]}, {"lt": low}, {"ge": high}, {"any": True}]
+    return {"x": draw(st.sampled_from(rules[:3])), "y": draw(st.sampled_from([{"range": [0, 3]}, {"lt": 5}]))}
+
+
+@st.composite
+def releases(draw):
+    locate = draw(st.sampled_from(["region", "exact", "centroid"]))
+    groups = []
+    for name in range(draw(st.integers(1, 4))):
+        group = {"id": f"g{name}", "sensitive": draw(sensitive)}
+        if locate == "region":
+            group["region"] = draw(regions())
+        elif locate == "exact":
+            group["qi"] = [{"x": draw(number), "y": draw(number)} for _ in range(draw(st.integers(1, 4)))]
+        else:
+            # halves are exact in binary, so the oracle's ties are ties here too
+            group["centroid"] = {"x": draw(number) / 2, "y": draw(number)}
+        groups.append(group)
+    scale = {"x": 4, "y": 8} if locate == "centroid" else {}
+    return {
+        "locate": locate,
+        "groups": groups,
+        "scale": scale,
+        "map": draw(st.sampled_from([{}, {"a": "b"}])),
+    }
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    published=st.lists(releases(), min_size=1, max_size=3),
+    known=st.lists(st.tuples(number, number), min_size=1, max_size=6),
+)
+def test_any_attack_in_sql_agrees_with_the_attack_person_by_person(engine, published, known):
+    people = [{"id": f"p{i}", "qi": {"x": x, "y": y}} for i, (x, y) in enumerate(known)]
+    found = ps.intersection_attack(engine, published, people, LEVELS)
+    expected = oracle.attack(published, people, LEVELS)
+    for person, answer in zip(found.people(), expected["individuals"], strict=True):
+        assert {name: person[name] for name in answer} == answer
+    for name, value in expected["aggregate"].items():
+        same = {str(level): share for level, share in value.items()} if name == "PVP" else value
+        assert found.summary[name] == same
+
+
+@pytest.fixture
+def hospital(tmp_path):
+    """A published file with a description beside it."""
+    rows = "zip,years,illness\n130**,<30,flu\n130**,<30,cold\n148**,30-39,flu\n148**,30-39,Grippe\n"
+    (tmp_path / "b.csv").write_text(rows)
+    path = tmp_path / "b.yml"
+    path.write_text(
+        "file: b.csv\nsensitive: illness\n"
+        "columns:\n  zip:\n  age: {column: years, bounds: '[)'}\nmap: {Grippe: flu}\n"
+    )
+    return path
+
+
+PEOPLE = pd.DataFrame(
+    {"name": ["Ann", "Bob", "Cem"], "age": ["28", "38", "39"], "zip": ["13012", "14850", "14850"]}
+)
+
+
+def test_a_file_from_elsewhere_is_attacked_by_its_description(engine, hospital):
+    table = ps.Table(PEOPLE, ["age", "zip"], identifier="name")
+    people = {person.id: person for person in ps.intersection_attack(engine, [hospital], table).people()}
+    assert people["Ann"]["set"] == ["cold", "flu"]
+    # two published values are one illness under its shared name, and 39 lies outside [30, 39)
+    assert people["Bob"]["set"] == ["flu"] and people["Bob"].confidence == 1
+    assert people["Cem"].status == "unlocated"
+
+
+def test_hierarchy_nodes_cover_the_values_below_them(engine):
+    frame = pd.DataFrame({"job": ["care", "care", "food"], "s": ["a", "b", "a"]})
+    tree = {"tree": {"nurse": ["care", "*"], "cook": ["food", "*"]}}
+    engine.source(frame)
+    release = {"relation": frame, "sensitive": "s", "columns": {"job": {"hierarchy": tree}}}
+    people = [{"id": 1, "qi": {"job": "nurse"}}, {"id": 2, "qi": {"job": "cook"}}]
+    first, second = ps.intersection_attack(engine, [release], people).people()
+    assert (first["set"], second["set"]) == (["a", "b"], ["a"])
+
+
+def test_only_counts_reach_the_summary(engine, hospital):
+    table = ps.Table(PEOPLE, ["age", "zip"], identifier="name")
+    summary = ps.intersection_attack(engine, [hospital], table).summary
+    told = json.dumps(summary, default=str)
+    assert not any(value in told for value in ("Ann", "13012", "flu", "28"))
+    assert summary.avg_group_size == [2] and summary.smallest_group == [2]
+    assert summary.located == [Fraction(200, 3)]
+
+
+def test_people_without_a_name_are_numbered(engine, hospital):
+    found = ps.intersection_attack(engine, [hospital], ps.Table(PEOPLE[["age", "zip"]], ["age", "zip"]))
+    assert sorted(person.id for person in found.people()) == [1, 2, 3]
+
+
+def test_columns_coded_differently_are_warned_about(engine, hospital):
+    table = ps.Table(pd.DataFrame({"age": ["young"], "zip": ["13012"]}), ["age", "zip"])
+    (warning,) = ps.intersection_attack(engine, [hospital], table).warnings
+    assert "coded" in warning
+
+
+def test_releases_without_a_common_value_are_warned_about(engine):
+    first, second = (
+        {"groups": [{"id": "g", "region": {"age": {"any": True}}, "sensitive": [value]}]}
+        for value in ("Grippe", "flu")
+    )
+    found = ps.intersection_attack(engine, [first, second], [{"id": 1, "qi": {"age": 3}}])
+    assert found.summary.n_empty == 1
+    assert "map their names" in found.warnings[0]
+
+
+def test_releases_that_share_no_column_with_the_people_are_refused(engine, hospital):
+    with pytest.raises(UsageError, match="none of the columns"):
+        ps.intersection_attack(engine, [hospital], [{"id": 1, "qi": {"height": 180}}])
+
+
+@pytest.mark.parametrize("level", [0, 2, -1, "x", float("nan")])
+def test_a_level_that_is_no_confidence_is_refused(engine, hospital, level):
+    with pytest.raises(UsageError, match="confidence"):
+        ps.intersection_attack(engine, [hospital], [{"id": 1, "qi": {"age": 3}}], [level])
+
+
+def test_an_attack_on_nobody_is_refused(engine, hospital):
+    with pytest.raises(DataError, match="nobody"):
+        ps.intersection_attack(engine, [hospital], ps.Table(PEOPLE[:0], ["age", "zip"]))
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        {},
+        {"file": "x.csv"},
+        {"file": "x.csv", "relation": "x", "sensitive": "s", "columns": ["a"]},
+        {"file": "x.csv", "sensitive": "s", "columns": ["a"], "locate": "guess"},
+        {"file": "x.csv", "sensitve": "s", "columns": ["a"]},
+        {"file": "x.csv", "sensitive": "s", "columns": {"a": {"bounds": "<>"}}},
+        {"file": "x.csv", "sensitive": "s", "columns": {"a": {"scale": 3}}},
+        {"file": "x.csv", "sensitive": "s", "columns": ["a"], "scale": {"a": 0}},
+        "nowhere.json",
+        7,
+    ],
+)
+def test_a_description_that_says_too_little_or_too_much_is_refused(engine, description):
+    with pytest.raises(PrivacySqlError):
+        ps.intersection_attack(engine, [description], [{"id": 1, "qi": {"a": 3}}])
