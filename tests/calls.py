@@ -18,7 +18,7 @@ from tests.conftest import cases
 def run() -> None:
     """Make every call once, on tables of a few rows."""
     with ps.connect() as engine:
-        for call in (criteria, people, conditions, fractions, published):
+        for call in (criteria, people, conditions, fractions, published, attacked):
             call(engine)
 
 
@@ -72,3 +72,20 @@ def published(engine: ps.Engine) -> None:
             for verdict in release.verdicts.values():
                 verdict.witness.reveal()
             ps.write(engine, release, f"table:t{number}", manifest_to=place / f"{number}.manifest.json")
+
+
+def attacked(engine: ps.Engine) -> None:
+    """Three releases together: hierarchy nodes, exact quasi-identifiers and centroids; then one alone."""
+    tree = {"tree": {"baker": ["food", "*"], "nurse": ["care", "*"]}}
+    nodes = pd.DataFrame({"job": ["food", "care"], "age": ["<40", "40+"], "s": ["a", "b"]})
+    columns = {"job": {"hierarchy": tree}, "age": {}}
+    exact = [{"id": "e", "qi": [{"age": 30, "job": "baker"}], "sensitive": ["a"]}]
+    near = [{"id": "n", "centroid": {"age": 33.5}, "sensitive": ["a", "b"]}]
+    releases = [
+        {"relation": nodes, "sensitive": "s", "columns": columns},
+        {"groups": exact, "locate": "exact"},
+        {"groups": near, "locate": "centroid"},
+    ]
+    for together in (releases, releases[:1]):
+        found = ps.intersection_attack(engine, together, workers())
+        assert len(found.people()) == found.summary.P

@@ -1,7 +1,14 @@
 -- The people under attack, one line per combination of what is known about them.
 -- in: base (q1.., n_rows), columns    out: person (a number), q1.., n_people    grain: combination
+with known as (
+    select
+        {{ privacy_sql.columns(columns) }},
+        cast(sum(n_rows) as bigint) as n_people
+    from {{ base }}
+    group by {{ privacy_sql.columns(columns) }}
+)
 select
     cast(row_number() over (order by {{ privacy_sql.columns(columns) }}) as bigint) as person,
     {{ privacy_sql.columns(columns) }},
-    n_rows as n_people
-from {{ base }}
+    n_people
+from known
