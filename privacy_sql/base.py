@@ -13,9 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from privacy_sql import levels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
-from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query import Query, Sql, condition, names, render
 from privacy_sql.table import Table
 
@@ -84,23 +85,19 @@ class Base:
     @cached_property
     def levels(self) -> dict[str, Sql]:
         """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
-        made = {
-            column: labels(self.engine, self.dictionaries[column], kind)
-            for column, (_, kind) in self.columns.items()
-            if kind.height
-        }
-        raise_all([p for column, levels in made.items() for p in self._unmapped(column, levels)])
+        kinds = {column: (name, kind) for column, (name, kind) in self.columns.items() if kind.height}
+        made = {c: levels.labels(self.engine, self.dictionaries[c], kind) for c, (_, kind) in kinds.items()}
+        found = [
+            levels.unmapped(self.engine, made[c], kind, self.table.name, name)
+            for c, (name, kind) in kinds.items()
+        ]
+        raise_all([problem for problems in found for problem in problems])
         return made
 
     @cached_property
     def level_codes(self) -> dict[str, Sql]:
         """The same labels as small integers: (code, c0..cH)."""
-        return {
-            column: self.engine.create(
-                render("level_codes.sql", levels=levels, height=self.columns[column][1].height)
-            )
-            for column, levels in self.levels.items()
-        }
+        return {c: levels.codes(self.engine, made, self.columns[c][1]) for c, made in self.levels.items()}
 
     @cached_property
     def sensitive_codes(self) -> Sql:
@@ -110,16 +107,9 @@ class Base:
             raise UsageError(
                 "no_hierarchy", f"{name} has no hierarchy", hint="Give the sensitive column one in its entry."
             )
-        levels = labels(self.engine, self.dictionaries["s"], kind)
-        (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
-        if found["n_values"]:
-            raise unmapped(self.table.name, name, kind, found)
-        return self.engine.create(render("level_codes.sql", levels=levels, height=kind.height))
-
-    def _unmapped(self, column: str, levels: Sql) -> list[PrivacySqlError]:
-        name, kind = self.columns[column]
-        (found,) = self.engine.fetch(render("unmapped.sql", levels=levels, height=kind.height))
-        return [unmapped(self.table.name, name, kind, found)] if found["n_values"] else []
+        made = levels.labels(self.engine, self.dictionaries["s"], kind)
+        raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
+        return levels.codes(self.engine, made, kind)
 
     def keys(self, choice: Mapping[str, int]) -> list[Key]:
         """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
@@ -303,7 +293,7 @@ def count(engine: Engine, table: Table) -> Base:
     people = _people(engine, source, table, quasi_only) if several else None
     dictionaries = _dictionaries(engine, [alias for _, alias in inside], counted, people)
     statistics = _statistics(engine, dictionaries)
-    table = _fitted(engine, table, dictionaries)
+    table = levels.fitted(engine, table, dictionaries)
     base = Base(
         engine=engine,
         table=table,
@@ -336,47 +326,6 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
             render("where.sql", source=source, condition=text, columns=list(columns)), view=True
         )
     return source, columns
-
-
-def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
-    """A dictionary's values at every level of a hierarchy."""
-    lookup = engine.load(_lookup(kind), "lookup") if isinstance(kind, Tree) else None
-    return engine.create(
-        render(
-            "levels.sql",
-            dictionary=dictionary,
-            height=kind.height,
-            lookup=lookup,
-            recipe=None if lookup else kind.recipe(),
-            value=Sql("d.value"),
-        )
-    )
-
-
-def _fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
-    """The table with bands written for fractions, `[20, 25)`, where a column in whole bands holds some."""
-    fitted = dict(table.hierarchies)
-    for number, (column, kind) in enumerate(table.hierarchies.items(), start=1):
-        if kind.for_fractions() != kind:
-            query = render("fractions.sql", dictionary=dictionaries[f"q{number}"], value=Sql("d.value"))
-            (found,) = engine.fetch(query)
-            fitted[column] = kind.for_fractions() if found["n_values"] else kind
-    return replace(table, quasi=fitted) if fitted != table.hierarchies else table
-
-
-def _lookup(kind: Tree) -> dict[str, tuple[str, list[str]]]:
-    by_level = zip(*kind.rows(), strict=True)
-    return {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}
-
-
-def unmapped(table: str, column: str, kind: Hierarchy, found: Mapping[str, int]) -> DataError:
-    """The error for values a hierarchy does not know: how many, never which."""
-    return DataError(
-        "unmapped_value",
-        f"{found['n_values']} values of {column} ({found['n_rows']} rows) are not in its hierarchy",
-        where=f"{table}.{column}",
-        hint=f"{kind.unmapped_hint} A project run lists them in target/private/unmapped.csv.",
-    )
 
 
 def _internal(table: Table) -> list[tuple[str, Sql]]:
