@@ -22,6 +22,7 @@ _HOME = {
     "Release": "release",
     **dict.fromkeys(["check", "publish", "verify", "write"], "verbs"),
     "disclosure_curve": "studies.disclosure_curve",
+    "disclosure_risk": "studies.disclosure_risk",
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
     "semantic_game": "kernels.semantic_game",

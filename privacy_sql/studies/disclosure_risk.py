@@ -1,0 +1,312 @@
+"""How likely given facts make an atom: facts as people write them, against one table or release."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql import facts as written
+from privacy_sql.base import Base, Grouping, count
+from privacy_sql.engines import Engine
+from privacy_sql.errors import Undecided, UsageError, raise_all
+from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
+from privacy_sql.kernels.world_count import WORK_LIMIT, Contradiction
+from privacy_sql.kernels.world_sample import SAMPLES
+from privacy_sql.kernels.worlds import Atom, Clause, Group
+from privacy_sql.query import Sql, render
+from privacy_sql.release import Release
+from privacy_sql.verdict import Witness, exact_text, finite, shown
+
+Ints = NDArray[np.int64]
+HINT = "Names stand as in the table, letter case included; put double quotes around unusual ones."
+
+
+@dataclass(frozen=True)
+class DisclosureRisk:
+    """The chance of an atom under the facts: a fraction when counted, else an estimate with its interval."""
+
+    value: Fraction | float
+    low: Fraction | float
+    high: Fraction | float
+    witness: Witness
+
+    @property
+    def exact(self) -> bool:
+        return isinstance(self.value, Fraction)
+
+    def explain(self) -> str:
+        """One or two plain sentences."""
+        seen = self.witness
+        who = f"{seen['person']} in group {seen['group']} ({seen['size']} people)"
+        what = f"value number {seen['rank']}, held by {seen['count']} there" if seen["rank"] else "the value"
+        said = f"The chance that {who} has {what}, is {shown(self.value)}."
+        if self.exact:
+            return said
+        return (
+            f"{said} It is estimated from {SAMPLES:,} random tables, because counting would take more than"
+            f" {WORK_LIMIT:,} steps; with {1 - DOUBT:.0%} confidence it lies between"
+            f" {float(self.low):.4g} and {float(self.high):.4g}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "value": exact_text(self.value) if self.exact else None,
+            "value_float": finite(self.value),
+            "low": finite(self.low),
+            "high": finite(self.high),
+            "exact": self.exact,
+            "estimated": not self.exact,
+            "witness": dict(self.witness),
+        }
+
+
+def disclosure_risk(
+    engine: Engine,
+    table: Any,
+    facts: Sequence[str],
+    atom: str | None = None,
+    *,
+    random: np.random.Generator | None = None,
+    work_limit: int = WORK_LIMIT,
+) -> DisclosureRisk:
+    """The chance of `atom` ("Tom is AIDS") for somebody who knows the facts; without one, of the likeliest.
+
+    martin2007, Def. 5. Works for one value, sets and multisets of values per person. Exact when counting the
+    tables that agree takes at most `work_limit` steps, otherwise estimated.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = {"name": ["Ed", "Frank", "Gary", "Tom"], "s": ["Flu", "Cancer", "Flu", "AIDS"]}
+    >>> table = ps.Table(pd.DataFrame(rows), [], "s", identifier="name")
+    >>> with ps.connect() as engine:
+    ...     ps.disclosure_risk(engine, table, ["Tom not Cancer", "Gary is Flu"], "Tom is AIDS").value
+    Fraction(1, 2)
+    """
+    grouping = table.grouping if isinstance(table, Release) else _own(engine, table)
+    question = [written.parse_atom(atom)] if atom is not None else []
+    asked = _Asked.of(grouping, written.parse_facts(facts), question)
+    known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)
+    generator = np.random.default_rng() if random is None else random
+    try:
+        if asked.question:
+            return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
+        return _likeliest(asked, known, generator)
+    except Contradiction:
+        raise UsageError(
+            "contradiction",
+            "the facts contradict the release: no table agrees with both",
+            where="facts",
+            hint="At least one of them is not true.",
+        ) from None
+
+
+def _own(engine: Engine, table: Any) -> Grouping:
+    base = count(engine, table)
+    return base.grouped(base.own_keys())
+
+
+def _likeliest(asked: _Asked, known: KnownFacts, generator: np.random.Generator) -> DisclosureRisk:
+    """The likelier of the worst atom the facts touch and the commonest value of any other group."""
+    found = known.worst(generator)
+    elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
+    if elsewhere is not None and (found is None or elsewhere[0].value > found[0].value):
+        found = elsewhere
+    if found is None:
+        raise UsageError("no_value", "nobody has a sensitive value", hint="There is nothing to disclose.")
+    return asked.answer(*found)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Facts and question in numbers: groups and people counted, values in codes."""
+
+    grouping: Grouping
+    counts: _Counts
+    names: _Names
+    clauses: tuple[Clause, ...]
+    question: tuple[Atom, ...]
+
+    @classmethod
+    def of(
+        cls, grouping: Grouping, clauses: Sequence[written.Clause], question: Sequence[written.Atom]
+    ) -> _Asked:
+        table = grouping.base.table
+        if not table.identifier or not table.sensitives:
+            raise UsageError(
+                "no_identifier",
+                "facts name people and their values, so the table needs an identifier and a sensitive column",
+                where=table.name,
+                hint="Name them with --identifier and --sensitive.",
+            )
+        names = _Names.of(grouping, clauses, question)
+        numbered = tuple(
+            Clause(tuple(map(names.atom, clause.if_all)), tuple(map(names.atom, clause.then_any)))
+            for clause in clauses
+        )
+        return cls(grouping, _Counts.of(grouping), names, numbered, tuple(map(names.atom, question)))
+
+    @property
+    def kind(self) -> Any:
+        return self.grouping.base.table.values_per_person
+
+    @cached_property
+    def groups(self) -> dict[int, Group]:
+        """The groups the facts touch or the question is about."""
+        spoken = [*self.question, *(a for clause in self.clauses for a in (*clause.if_all, *clause.then_any))]
+        return {group: self.counts.group(group) for group in {atom.group for atom in spoken}}
+
+    def answer(self, chance: Chance, atom: Atom) -> DisclosureRisk:
+        """The result with what may be told of the atom: numbers and ranks, names only when revealed."""
+        if math.isnan(chance.value):
+            raise Undecided(
+                "undecided",
+                f"no table agreed with the facts among {SAMPLES:,} drawn at random",
+                where="facts",
+                hint="They may contradict the release; ask about fewer facts at once.",
+            )
+        people, counts = self.counts.group(atom.group)
+        held = counts.get(atom.value, 0)
+        name = self.names.of_place.get((atom.group, atom.person))
+        told = {
+            "size": people,
+            "person": "somebody the facts name" if name is not None else "anybody the facts do not name",
+            "rank": 1 + sum(n > held for n in counts.values()) if held else None,
+            "count": held,
+        }
+
+        def reveal(_: Witness) -> Mapping[str, Any]:
+            return {"name": name, "value": label(self.grouping, atom.value)}
+
+        witness = Witness(told).revealed_by(reveal, **self.grouping.number(atom.group))
+        return DisclosureRisk(chance.value, chance.low, chance.high, witness)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The counts of all groups as columns, in the order of the groups."""
+
+    g: Ints
+    n_people: Ints
+    s: Ints
+    n_rows: Ints
+
+    @classmethod
+    def of(cls, grouping: Grouping) -> _Counts:
+        query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+        found = grouping.base.engine.arrays(query)
+        order = np.argsort(found["g"], kind="stable")
+        return cls(*(np.asarray(found[name], np.int64)[order] for name in ("g", "n_people", "s", "n_rows")))
+
+    def group(self, g: int) -> Group:
+        rows = slice(*np.searchsorted(self.g, [g, g + 1]).tolist())
+        held = dict(zip(self.s[rows].tolist(), self.n_rows[rows].tolist(), strict=True))
+        return Group(int(self.n_people[rows][0]), {value: n for value, n in held.items() if n})
+
+    def best(self, without: set[int], kind: str) -> tuple[Chance, Atom] | None:
+        """The likeliest atom where no fact helps: one chance for all people of a group."""
+        rows = np.flatnonzero(~np.isin(self.g, list(without)) & (self.n_rows > 0))
+        if not len(rows):
+            return None
+        people, held = self.n_people[rows], self.n_rows[rows]
+        rough = held / people if kind != "multiset" else -(((people - 1) / people) ** held)
+        near = rows[rough >= rough.max() - abs(rough.max()) * 1e-9]
+        pairs = {(int(self.n_people[row]), int(self.n_rows[row])): int(row) for row in near[::-1]}
+        best, row = max(((_share(*pair, kind), -row) for pair, row in pairs.items()))
+        return Chance(best, best, best), Atom(int(self.g[-row]), -1, int(self.s[-row]))
+
+
+def _share(people: int, held: int, kind: str) -> Fraction:
+    """The chance that one person of a group has a value, before any fact."""
+    return Fraction(held, people) if kind != "multiset" else 1 - Fraction(people - 1, people) ** held
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Where the named people are, and the codes of the named values."""
+
+    places: Mapping[str, tuple[int, int]]  # name -> group, number in it
+    codes: Mapping[str, int]
+
+    @classmethod
+    def of(
+        cls, grouping: Grouping, clauses: Sequence[written.Clause], question: Sequence[written.Atom]
+    ) -> _Names:
+        """Look up every name at once; those that are not there are reported by their lines."""
+        where = [(f"facts line {c.line}", atom) for c in clauses for atom in (*c.if_all, *c.then_any)]
+        where += [("atom", atom) for atom in question]
+        people = list(dict.fromkeys(atom.person for _, atom in where))
+        values = list(dict.fromkeys(atom.value for _, atom in where))
+        names = cls(_places(grouping, people), _codes(grouping, values))
+        unknown = [
+            UsageError("unknown_person", "nobody in a published group has that name", where=line, hint=HINT)
+            for line, atom in where
+            if atom.person not in names.places
+        ]
+        unknown += [
+            UsageError("unknown_value", "nobody has that sensitive value", where=line, hint=HINT)
+            for line, atom in where
+            if atom.value not in names.codes
+        ]
+        raise_all(list({(error.code, error.where): error for error in unknown}.values()))
+        return names
+
+    @cached_property
+    def of_place(self) -> dict[tuple[int, int], str]:
+        return {place: name for name, place in self.places.items()}
+
+    def atom(self, atom: written.Atom) -> Atom:
+        return Atom(*self.places[atom.person], self.codes[atom.value])
+
+
+def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """The group of each person, and a number for them in it."""
+    base = grouping.base
+    inside = base.inside(base.people or base.relation)
+    query = render(
+        "studies/named_people.sql",
+        source=base.source,
+        identifier=base.table.identifier,
+        named=_named(grouping, people),
+        columns=[(_column(base, alias), alias, base.dictionaries[alias]) for alias in inside],
+        members=grouping.members,
+    )
+    rows = base.engine.fetch(query)
+    seen: Counter[int] = Counter()
+    places = {}
+    for row in sorted(rows, key=lambda row: row["position"]):
+        places[people[row["position"]]] = (row["g"], seen[row["g"]])
+        seen[row["g"]] += 1
+    return places
+
+
+def _column(base: Base, alias: str) -> str:
+    return base.columns[alias][0] if alias in base.columns else str(base.table.group)
+
+
+def _codes(grouping: Grouping, values: Sequence[str]) -> dict[str, int]:
+    base = grouping.base
+    query = render("studies/named_values.sql", values=base.dictionaries["s"], named=_named(grouping, values))
+    return {values[row["position"]]: row["code"] for row in base.engine.fetch(query)}
+
+
+def _named(grouping: Grouping, names: Sequence[str]) -> Sql:
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "position": ("bigint", list(range(len(names)))),
+        "name": ("varchar", list(names)),
+    }
+    return grouping.base.engine.load(columns, "named")
+
+
+def label(grouping: Grouping, code: int) -> Any:
+    """INTERNAL: the sensitive value behind a code."""
+    base = grouping.base
+    query = render("label.sql", levels=base.dictionaries["s"], codes=None, level=0, code=code)
+    return base.engine.fetch(query)[0]["label"]
