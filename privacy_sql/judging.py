@@ -72,7 +72,7 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
     problems += [
         UsageError(
             "several_values",
-            f"{criterion} compares distributions, but people have several values each",
+            f"{criterion} is defined for one value per person, but people have several values each",
             hint="Use privacy_skyline, or declare values_per_person: one.",
         )
         for criterion in require
@@ -118,7 +118,16 @@ def told(grouping: Grouping, witness: Witness) -> Witness:
     group = witness.private.get("g")
     if group is None:
         return witness
-    return witness.revealed_by(lambda seen: revealed(grouping, seen.private["g"]), **grouping.number(group))
+    return witness.revealed_by(lambda seen: _revealed(grouping, seen), **grouping.number(group))
+
+
+def _revealed(grouping: Grouping, seen: Witness) -> dict[str, Any]:
+    """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
+    found = dict(revealed(grouping, seen.private["g"]))
+    others = seen.private.get("others")
+    if others:
+        found["others"] = [{**grouping.number(g), **revealed(grouping, g)} for g in others]
+    return found
 
 
 def revealed(grouping: Grouping, group: int) -> Mapping[str, Any]:

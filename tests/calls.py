@@ -18,7 +18,7 @@ from tests.conftest import cases
 def run() -> None:
     """Make every call once, on tables of a few rows."""
     with ps.connect() as engine:
-        for call in (criteria, people, conditions, fractions, published, attacked):
+        for call in (criteria, people, conditions, fractions, published, attacked, known):
             call(engine)
 
 
@@ -89,3 +89,11 @@ def attacked(engine: ps.Engine) -> None:
     for together in (releases, releases[:1]):
         found = ps.intersection_attack(engine, together, workers())
         assert len(found.people()) == found.summary.P
+
+
+def known(engine: ps.Engine) -> None:
+    """Facts about people, on a table with groups and on one with a single group."""
+    rows = pd.DataFrame({"id": ["p1", "p2", "p3"], "age": ["30", "30", None], "s": ["a", "b", "a"]})
+    for quasi in (["age"], []):
+        table = ps.Table(rows, quasi, "s", identifier="id")
+        ps.disclosure_risk(engine, table, ["p1 not b"]).witness.reveal()

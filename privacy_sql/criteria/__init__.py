@@ -39,7 +39,7 @@ class Criterion:
 
     @property
     def needs_one_value(self) -> bool:
-        """Whether it compares distributions, which people with several values do not have."""
+        """Whether it is defined for one value per person only, as what compares distributions is."""
         return False
 
     @property

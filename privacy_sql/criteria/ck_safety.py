@@ -43,6 +43,10 @@ class CKSafety(Criterion):
             )
 
     @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
     def limit(self) -> Fraction:
         return exact(self.c, self.name, "c", 0, 1)
 

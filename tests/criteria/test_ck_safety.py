@@ -118,11 +118,26 @@ def test_a_limit_or_number_out_of_range_is_refused(c: Any, k: Any) -> None:
 def test_tables_with_several_values_per_person_are_refused(engine: Any, kind: str) -> None:
     rows = pd.DataFrame({"id": ["p", "q"], "key": ["a", "a"], "value": ["x", "y"]})
     table = ps.Table(rows, ["key"], "value", identifier="id", values_per_person=kind)
-    with pytest.raises(PrivacySqlError, match="privacy_skyline"):
-        ps.check(engine, table, [ps.CKSafety("0.5", 1)])
+    for ask in (
+        lambda: ps.check(engine, table, [ps.CKSafety("0.5", 1)]),
+        lambda: ps.disclosure_curve(engine, table, 1),
+    ):
+        with pytest.raises(PrivacySqlError, match="privacy_skyline"):
+            ask()
 
 
 def test_an_empty_table_is_never_safe(engine: Any) -> None:
     table = ps.Table(pd.DataFrame({"key": [], "value": []}, dtype=object), ["key"], "value")
     with pytest.raises(PrivacySqlError):
         ps.check(engine, table, [ps.CKSafety("1", 0)])
+
+
+def test_revealing_shows_every_group_of_the_worst_case(engine: Any) -> None:
+    rows = [("2*", v) for v in "aaaabbbcde"] + [("3*", v) for v in "bbbbccccfgh"]
+    verdict = verdict_on(engine, rows, "1", 2)
+    shown = verdict.witness.reveal()
+    assert shown["keys"] == {"key": "2*"} and shown["others"][0]["keys"] == {"key": "3*"}
+    assert {place["group"] for place in verdict.witness["places"]} == {
+        shown["group"],
+        shown["others"][0]["group"],
+    }
