@@ -1,8 +1,8 @@
 """The dynamic program of Chen et al. 2008, App. A.3: breach probability without the congregation property.
 
-The baseline of their Fig. 6 and an independent check of `skyline`: nothing is shared with that module. One value
-per person (SVPI). Groups are combined pairwise, all pairs of a round at once: the recurrence is associative, so
-this is the paper's program with its loop over groups turned into array operations.
+The baseline of their Fig. 6 and an independent check of `skyline`: nothing is shared with that module. One
+value per person (SVPI). Groups are combined pairwise, all pairs of a round at once: the recurrence is
+associative, so this is the paper's program with its loop over groups turned into array operations.
 """
 
 from __future__ import annotations

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from privacy_sql.kernels.skyline import (
     Amounts,
     Group,
-    Histograms,
     breach_probability,
-    find_skyline,
     is_safe,
     least_amounts,
     negated_ratio,
     worst_case,
 )
+from privacy_sql.kernels.skyline_find import find_skyline
+from privacy_sql.kernels.skyline_groups import Histograms
 from privacy_sql.kernels.skyline_program import breach_by_program
 from tests.oracles.skyline import Oracle
 
@@ -74,9 +74,6 @@ def test_a_skyline_of_the_shared_vectors_is_found(vector):
     tables, case = tables_of(vector)
     found = find_skyline(tables, vector["sigma"], Fraction(vector["c"]), case)
     assert [list(point) for point in found] == vector["answer"]
-
-
-# ---- agreement with the definitions -------------------------------------------------------------------------
 
 
 def histograms(most_people, most_groups, case):
@@ -249,9 +246,6 @@ def test_floats_agree_with_the_integers_they_stand_in_for(case):
         assert guess == pytest.approx(float(exact), abs=1e-12)
 
 
-# ---- the dynamic program of App. A.3 -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_dynamic_program_finds_no_better_way_to_spread_the_knowledge(seed):
     tables = random_tables(np.random.default_rng(seed), "one", groups=15)
@@ -273,9 +267,6 @@ def test_the_dynamic_program_in_floats_agrees_on_fig_6_sized_groups():
     others = np.sort(counts[:, 1:], axis=1)[:, ::-1][:, :10].sum(axis=1)
     program = breach_by_program(counts.sum(axis=1), counts[:, 0], others, 10, 10)
     assert program == pytest.approx(float(breach(tables, 0, (10, 10, 10), "one")), abs=1e-12)
-
-
-# ---- what the paper states ------------------------------------------------------------------------------------
 
 
 def test_the_group_of_seven_has_the_skyline_of_table_2():
@@ -344,9 +335,6 @@ def test_three_people_with_many_values_show_that_merging_can_raise_it(case, alon
     for release, expected in ((apart, before), (merged, after)):
         assert breach(as_tables(release), "s", (ruled_out, 0, 0), case) == expected
         assert Oracle(release, case).breach("s", ruled_out, 0, 0) == expected
-
-
-# ---- edges ----------------------------------------------------------------------------------------------------
 
 
 def test_a_value_nobody_has_is_never_disclosed_and_has_no_bounds():

@@ -1,6 +1,6 @@
-"""Breach probability by listing every world and every piece of knowledge (Chen et al. 2008, Sec. 2.1, Defs. 1-3).
+"""Breach probability by listing every world and every piece of knowledge (Chen et al. 2008, Defs. 1 to 3).
 
-A release is a list of groups; a group is (people, {value: count}). Nothing here uses the paper's propositions.
+A release is a list of groups; a group is (people, {value: count}). Nothing here uses the paper's results.
 Only for a handful of people.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property
 from itertools import chain, combinations, product
 
 Person = tuple[int, int]  # group number, place in the group
@@ -125,7 +124,3 @@ class Oracle:
                         answer = self.probability(goal, about_t & self.about_family(t, sigma, relatives))
                         if answer is not None:
                             yield answer
-
-    @cached_property
-    def size(self) -> int:
-        return self.all.bit_length()
