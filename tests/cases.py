@@ -29,6 +29,8 @@ def table(case: dict[str, Any]) -> ps.Table:
     settings = dict(case.get("table", {}))
     if "sensitive_hierarchy" in settings:
         settings["sensitive_hierarchy"] = ps.Tree(settings["sensitive_hierarchy"])
+    if "population" in settings:
+        settings["population"] = frame(settings["population"])
     left = [column for column in rows if column not in (*case["keys"], "n_rows", settings.get("identifier"))]
     sensitive = settings.pop("sensitive", left[0] if left else None)
     count = "n_rows" if "n_rows" in rows else None

@@ -8,12 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from privacy_sql.base import Base, Grouping, count, files, labels
+from privacy_sql.base import Base, Grouping, count, files
 from privacy_sql.described import Description, Published, describe
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.kernels.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
 from privacy_sql.labels import columns as rule_columns
+from privacy_sql.levels import labels
 from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.table import Table
 

@@ -1,0 +1,82 @@
+"""δ-presence: nobody of the population can be shown to be in the table, or not to be in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, exact
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class DeltaPresence(Criterion):
+    """The share of the population that is in the table lies between `low` and `high` in every group.
+
+    ganta2008, Sec. 2 (Nergiz, Atzori and Clifton's δ-presence: whether somebody is in the table is itself
+    sensitive). People of the population whom no published group fits are in the table with share 0. The
+    extreme with less slack is the `value`. Merging averages shares, so no extreme grows; leaving a group out
+    turns its share into 0, so that is not safe when `low` is above 0.
+    """
+
+    name: ClassVar[str] = "delta_presence"
+    question: ClassVar[str] = "Can somebody be shown to be in the table, or not to be?"
+    relation: ClassVar[str] = "<="
+    reads_sensitive: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = True
+    safe_under_merging: ClassVar[bool] = True
+
+    low: Exact
+    high: Exact
+
+    def __post_init__(self) -> None:
+        if self._low > self._high:
+            raise UsageError("bad_parameter", "low of delta_presence must not be above high")
+
+    @property
+    def _low(self) -> Fraction:
+        return exact(self.low, self.name, "low", 0, 1)
+
+    @property
+    def _high(self) -> Fraction:
+        return exact(self.high, self.name, "high", 0, 1)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("population",)
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """Both extremes are compared; the one with less slack is shown.
+
+        >>> rows = [{"n_people": 1, "n_population": 2, "n_groups": 1, "g": 7}]
+        >>> DeltaPresence("0", "1/2").judge(rows).safe, DeltaPresence("0", "0.4").judge(rows).safe
+        (True, False)
+        """
+        shares = [(self._share(row), row) for row in evidence if row["n_people"] or row["n_population"]]
+        least, most = min(shares, key=lambda pair: pair[0]), max(shares, key=lambda pair: pair[0])
+        low_slack, high_slack = least[0] - self._low, self._high - most[0]
+        (share, row), relation, limit = (
+            (least, ">=", self._low) if low_slack < high_slack else (most, "<=", self._high)
+        )
+        facts = {
+            "size": row["n_people"],
+            "population": row["n_population"],
+            "lowest_share": least[0],
+            "highest_share": most[0],
+        }
+        story = f"Of one group's {row['n_population']} people {row['n_people']} are in the table."
+        witness = Witness(facts, {"g": row["g"]} if row["g"] is not None else {})
+        return self.verdict(share, witness, story, limit=limit, relation=relation)
+
+    def _share(self, row: Row) -> Fraction:
+        if row["n_people"] > row["n_population"]:
+            raise DataError(
+                "not_in_population",
+                "in some group the population has fewer people than the table",
+                where="population",
+                hint="The population must hold everybody of the table, coded alike.",
+            )
+        return Fraction(row["n_people"], row["n_population"])

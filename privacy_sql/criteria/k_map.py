@@ -1,0 +1,73 @@
+"""k-map: everybody published fits at least k people of the population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.errors import DataError
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class KMap(Criterion):
+    """Every published group fits k or more people of the population; `value` is the fewest it fits.
+
+    ganta2008, Sec. 2 (Sweeney's k-map: the adversary links with outside data and does not know who is in the
+    table). Merging two groups adds their populations, and leaving a group out changes no other, so a search
+    may prune on it. A population that lacks people of the table is refused.
+    """
+
+    name: ClassVar[str] = "k_map"
+    question: ClassVar[str] = "Does every published group fit many people of the population?"
+    relation: ClassVar[str] = ">="
+    reads_sensitive: ClassVar[bool] = False
+    needs_population: ClassVar[bool] = True
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    k: int
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 1, self.name, "k")
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("population",)
+
+    @property
+    def limit(self) -> int:
+        return self.k
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The group that fits fewest decides.
+
+        >>> KMap(3).judge([{"n_people": 1, "n_population": 3, "n_groups": 1, "g": 7}]).safe
+        True
+        """
+        groups = refuse_strangers(evidence)
+        worst = min(groups, key=lambda row: row["n_population"])
+        small = [row for row in groups if row["n_population"] < self.k]
+        facts = {
+            "population": worst["n_population"],
+            "size": worst["n_people"],
+            "groups_below_limit": sum(row["n_groups"] for row in small),
+        }
+        story = f"The worst group fits {worst['n_population']} people of the population."
+        return self.verdict(worst["n_population"], Witness(facts, {"g": worst["g"]}), story)
+
+
+def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
+    """The groups that hold people of the table, when the population holds all of them."""
+    groups = [row for row in evidence if row["n_people"] > 0]
+    lacking = sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"])
+    if lacking:
+        raise DataError(
+            "not_in_population",
+            f"in {lacking} groups the population has fewer people than the table",
+            where="population",
+            hint="The population must hold everybody of the table, coded alike.",
+        )
+    return groups
