@@ -293,6 +293,7 @@ def count(engine: Engine, table: Table) -> Base:
     engine = engine.session(files(table))
     source, columns = opened(engine, table)
     _check_people(engine, source, table)
+    _check_multiplicities(engine, source, table)
     inside = _internal(table)
     several = table.values_per_person != "one"
     counted = engine.create(_count(source, table, inside, several))
@@ -431,6 +432,19 @@ def _check_people(engine: Engine, source: Sql, table: Table) -> None:
             f"{apart['n_people']} people have rows that differ in a quasi-identifier",
             where=table.name,
             hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
+        )
+
+
+def _check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
+    if table.count is None:
+        return
+    (found,) = engine.fetch(render("multiplicities.sql", source=source, counted=table.count))
+    if found["n_rows"]:
+        raise DataError(
+            "bad_count",
+            f"{found['n_rows']} rows have a {table.count} that is no whole number of at least 0",
+            where=table.name,
+            hint="A multiplicity says how many rows a row stands for.",
         )
 
 

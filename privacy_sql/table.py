@@ -121,6 +121,11 @@ class Table:
             for what, word, known in words
             if word not in known
         ]
+        if self.values_per_person == "one" and self.identifier and self.count:
+            hint = "Leave one of them out: a row about one person stands for that person once."
+            problems.append(
+                UsageError("counted_person", "an identifier and a count exclude each other", hint=hint)
+            )
         if self.values_per_person != "one" and not self.identifier:
             hint = "Name the column that says who a row is about."
             problems.append(

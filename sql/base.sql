@@ -6,15 +6,25 @@ select
     {{ adapter.quote(name) }} as {{ alias }},
     {% endfor %}
     {% if measure == "sum" %}
-    cast(sum({{ adapter.quote(counted) }}) as bigint) as n_rows
+    cast(sum({{ privacy_sql.number(adapter.quote(counted)) }}) as bigint) as n_rows
     {% elif measure == "people" %}
     cast(count(distinct {{ adapter.quote(counted) }}) as bigint) as n_rows
     {% else %}
     cast(count(*) as bigint) as n_rows
     {% endif %}
 from {{ source }}
-{% if present is not none %}
-where {{ adapter.quote(present) }} is not null
+{% if present is not none or measure == "sum" %}
+where
+    {% if present is not none %}
+    {{ adapter.quote(present) }} is not null
+    {% endif %}
+    {% if present is not none and measure == "sum" %}
+    and
+    {% endif %}
+    {% if measure == "sum" %}
+    -- a row that stands for nobody shows no value
+    {{ privacy_sql.number(adapter.quote(counted)) }} > 0
+    {% endif %}
 {% endif %}
 {% if columns %}
 group by

@@ -5,10 +5,13 @@
 {% if kind == "distinct" %}
 with measured as (
     select
-        g,
-        cast(count(*) as bigint) as n_values
-    from {{ histogram }}
-    group by g
+        p.g,
+        -- people without any value leave no row in the histogram
+        cast(count(h.n_rows) as bigint) as n_values
+    from {{ groups }} as p
+    left join {{ histogram }} as h
+        on p.g = h.g
+    group by p.g
 )
 select
     n_values,

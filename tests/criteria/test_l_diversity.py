@@ -105,3 +105,10 @@ def test_a_value_everybody_has_beside_others_has_share_one(engine: Any) -> None:
     table = ps.Table(frame, ["g"], "s", identifier="id", values_per_person="set")
     (found,) = ps.check(engine, table, [ps.LDiversity(2, "probabilistic")]).values()
     assert (found.value, found.safe) == (1, False)
+
+
+def test_a_group_of_people_without_any_value_shows_none(engine: Any) -> None:
+    frame = pd.DataFrame({"id": ["p", "q", "q"], "g": ["x", "y", "y"], "s": [None, "a", "b"]})
+    table = ps.Table(frame, ["g"], "s", identifier="id", values_per_person="set")
+    (found,) = ps.check(engine, table, [ps.LDiversity(2)]).values()
+    assert (found.value, found.safe) == (0, False)
