@@ -19,6 +19,11 @@ _HOME = {
     "Verdict": "verdict",
     "Witness": "verdict",
     "PrivacySqlError": "errors",
+    **dict.fromkeys(["kernel_weight", "numeric_distance"], "kernels.kernel_prior"),
+    **dict.fromkeys(
+        ["belief_distance", "posterior", "posterior_over_groups", "prior", "smooth"],
+        "studies.background_knowledge",
+    ),
     "Release": "release",
     **dict.fromkeys(["check", "publish", "verify", "write"], "verbs"),
     "disclosure_curve": "studies.disclosure_curve",

@@ -73,6 +73,11 @@ class Base:
         return {**dict.fromkeys(self.table.sensitives, "s"), **free}
 
     @cached_property
+    def once(self) -> dict[Any, Any]:
+        """What a part worked out from the whole table and needs again for every grouping of this base."""
+        return {}
+
+    @cached_property
     def aliases(self) -> dict[str, str]:
         """The user's quasi-identifiers and the internal names of their columns."""
         return {column: f"q{number}" for number, column in enumerate(self.table.quasi, start=1)}

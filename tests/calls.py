@@ -18,7 +18,7 @@ from tests.conftest import cases
 def run() -> None:
     """Make every call once, on tables of a few rows."""
     with ps.connect() as engine:
-        for call in (criteria, people, conditions, fractions, published, attacked, known):
+        for call in (criteria, people, conditions, fractions, published, attacked, known, beliefs):
             call(engine)
 
 
@@ -97,3 +97,12 @@ def known(engine: ps.Engine) -> None:
     for quasi in (["age"], []):
         table = ps.Table(rows, quasi, "s", identifier="id")
         ps.disclosure_risk(engine, table, ["p1 not b"]).witness.reveal()
+
+
+def beliefs(engine: ps.Engine) -> None:
+    """A prior in SQL, and the estimates of all groups in one statement."""
+    rows = pd.DataFrame({"age": [20, 30, 40], "sex": ["m", "f", "m"], "s": ["a", "b", "a"]})
+    table = ps.Table(rows, {"age": ps.AsIs(), "sex": ps.KeepOrDrop()}, "s")
+    ps.prior(engine, table, ["3/4", "0"], path="chain")
+    ps.posterior(engine, table, bandwidth="3/4", method="omega")
+    ps.posterior(engine, table, bandwidth="3/4", method="sinkhorn")

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy_sql.errors import UsageError
 from privacy_sql.kernels.kernel_prior import Kernel, Number, as_number, weight_matrix
 
 Array = NDArray[Any]
@@ -24,7 +25,7 @@ def log_scale(base: Any) -> float:
     if base == "e" or base == math.e:
         return 1.0
     if base != 2:
-        raise ValueError('log_base is 2 (bits, the distance lies in [0, 1]) or "e"')
+        raise UsageError("bad_belief", 'log_base is 2 (bits, the distance lies in [0, 1]) or "e"')
     return math.log(2)
 
 
@@ -74,11 +75,14 @@ def smoothing_weights(
     smooths every belief into the same one and is refused.
     """
     if normalise not in NORMALISATIONS:
-        raise ValueError(f'Unknown normalisation "{normalise}": use one of {", ".join(NORMALISATIONS)}')
+        raise UsageError(
+            "bad_belief", f'Unknown normalisation "{normalise}": use one of {", ".join(NORMALISATIONS)}'
+        )
     b = as_number(bandwidth)
     if not 0 < b < math.inf:
-        raise ValueError(
-            "The smoothing bandwidth is a finite number above 0: infinite, no belief moves at all"
+        raise UsageError(
+            "bad_belief",
+            "The smoothing bandwidth is a finite number above 0: infinite, no belief moves at all",
         )
     weights = weight_matrix(distances, b, kernel)
     return np.asarray(
@@ -90,9 +94,10 @@ def check_smoothing_bandwidth(distances: Array, bandwidth: Number | str) -> None
     """Refuse a bandwidth that smooths nothing: it must exceed the smallest positive distance."""
     positive: list[Any] = [d for d in np.asarray(distances).ravel() if d > 0]
     if positive and not as_number(bandwidth) > min(positive):
-        raise ValueError(
+        raise UsageError(
+            "bad_belief",
             f"A smoothing bandwidth of {bandwidth} smooths nothing: the nearest two sensitive values are at "
-            f"distance {min(positive)}, and the bandwidth must exceed that"
+            f"distance {min(positive)}, and the bandwidth must exceed that",
         )
 
 
@@ -132,7 +137,7 @@ def earth_movers(p: Any, q: Any, distances: Any) -> Fraction:
     """
     supply, demand = [Fraction(a) for a in p], [Fraction(b) for b in q]
     if abs(sum(supply, Fraction(0)) - sum(demand, Fraction(0))) > Fraction(1, 10**9):
-        raise ValueError("Both beliefs must have the same sum")
+        raise UsageError("bad_belief", "Both beliefs must have the same sum")
     cost = [[Fraction(d) for d in row] for row in distances]
     flow: dict[tuple[int, int], Fraction] = {}
     # floats need not sum to 1 to the last bit: what is left over has nowhere to go

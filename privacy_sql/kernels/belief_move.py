@@ -47,6 +47,14 @@ def group_moves(
     """
     if method != "exact":
         return _estimated(prior[kind], group, people, counts, measure, method)
+    after, known = exact_posteriors(prior, group, kind, people, counts, cap)
+    return Moves(measure(prior[kind], after), known)
+
+
+def exact_posteriors(
+    prior: Array, group: Array, kind: Array, people: Array, counts: Array, cap: int = STATE_CAP
+) -> tuple[Array, tuple[str, ...]]:
+    """The exact posterior of every kind of person in every group (nan: none), and how it is known."""
     ends = np.searchsorted(group, np.arange(len(counts) + 1))
     after = np.full((len(group), prior.shape[1]), np.nan)
     known = []
@@ -54,7 +62,7 @@ def group_moves(
         here = slice(int(ends[g]), int(ends[g + 1]))
         after[here], how = _exact(prior[kind[here]], people[here], n, cap)
         known.append(how)
-    return Moves(measure(prior[kind], after), tuple(known))
+    return after, tuple(known)
 
 
 def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, str]:

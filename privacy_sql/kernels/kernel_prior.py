@@ -16,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy_sql.errors import UsageError
+
 Number = int | float | Fraction
 Array = NDArray[Any]
 Kernel = Literal["epanechnikov", "uniform"]
@@ -36,14 +38,15 @@ def as_number(value: Number | str) -> Fraction | float:
     if isinstance(value, str):
         value = math.inf if value.strip().lower() in ("inf", "infinity", "∞") else Fraction(value.strip())
     if value != value:
-        raise ValueError("nan is not a number here: give a number, a fraction as text, or inf")
+        raise UsageError("bad_number", "nan is not a number here: give a number, a fraction as text, or inf")
     return value if isinstance(value, float) else Fraction(value)
 
 
 def _check_bandwidth(bandwidth: Fraction | float) -> None:
     if bandwidth < 0:
-        raise ValueError(
-            f"A bandwidth is 0 or more, not {bandwidth}: 0 knows each person, inf only the table"
+        raise UsageError(
+            "bad_number",
+            f"A bandwidth is 0 or more, not {bandwidth}: 0 knows each person, inf only the table",
         )
 
 
@@ -61,9 +64,9 @@ def kernel_weight(
     d, b = as_number(distance), as_number(bandwidth)
     _check_bandwidth(b)
     if d < 0:
-        raise ValueError(f"A distance is 0 or more, not {d}")
+        raise UsageError("bad_number", f"A distance is 0 or more, not {d}")
     if kernel not in ("epanechnikov", "uniform"):
-        raise ValueError(f'Unknown kernel "{kernel}": use "epanechnikov" or "uniform"')
+        raise UsageError("bad_number", f'Unknown kernel "{kernel}": use "epanechnikov" or "uniform"')
     if d == 0 or b == math.inf:
         return Fraction(1)
     if kernel == "uniform":
@@ -87,8 +90,9 @@ def numeric_distance(a: Number | str, b: Number | str, width: Any) -> Fraction |
         low, high = width
         full = as_number(high) - as_number(low)
     if full < 0 or full == math.inf:
-        raise ValueError(
-            "The range of a numeric column is a finite number, 0 or more: give it as (low, high)"
+        raise UsageError(
+            "bad_number",
+            "The range of a numeric column is a finite number, 0 or more: give it as (low, high)",
         )
     apart: Any = as_number(a) - as_number(b)
     if full == 0:
@@ -119,11 +123,15 @@ def weight_matrix(distances: Array, bandwidth: Number | str, kernel: Kernel = "e
 
 def _check_distances(cells: Array) -> None:
     if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
-        raise ValueError(f"A distance matrix is square, this one is {' x '.join(map(str, cells.shape))}")
+        raise UsageError(
+            "bad_number", f"A distance matrix is square, this one is {' x '.join(map(str, cells.shape))}"
+        )
     if any(cells[i, i] != 0 for i in range(len(cells))):
-        raise ValueError("A distance matrix has zeros on its diagonal: a value is at distance 0 from itself")
+        raise UsageError(
+            "bad_number", "A distance matrix has zeros on its diagonal: a value is at distance 0 from itself"
+        )
     if not all(0 <= d < math.inf for d in cells.ravel()):
-        raise ValueError("Distances are finite numbers, 0 or more")
+        raise UsageError("bad_number", "Distances are finite numbers, 0 or more")
 
 
 def kernel_prior(
@@ -163,11 +171,13 @@ def kernel_prior(
 class Chain:
     """The order in which attributes are summed over, and the two sides it runs between.
 
-    Attributes that keep only identical values are one `key` on both sides; those that weigh everybody alike
-    are summed away at once; `order` lists the rest. `bytes` is the largest step for one sensitive value.
+    Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
+    everybody alike are summed away at once; `order` lists the rest. `bytes` is the largest step for one
+    sensitive value.
     """
 
     order: tuple[int, ...]
+    same: tuple[int, ...]
     key: Array
     wanted_key: Array
     codes: Array
@@ -199,7 +209,7 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
                 found = (total + cells, max(peak, cells), (*order, i))
                 best[done | {i}] = min(found, best.get(done | {i}, found))
     _, peak, order = best[frozenset(mixing)]
-    return Chain(order, key, wanted_key, codes, targets, 24 * max(peak, len(targets)))
+    return Chain(order, tuple(same), key, wanted_key, codes, targets, 24 * max(peak, len(targets)))
 
 
 def _is_identity(weights: Array) -> bool:

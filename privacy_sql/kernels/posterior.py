@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy_sql.errors import Undecided, UsageError
+
 Array = NDArray[Any]
 
 STATE_CAP = 2_000_000
@@ -38,10 +40,6 @@ class Posterior:
     flags: tuple[str, ...] = field(default=())
 
 
-class TooManyStates(ValueError):
-    """The exact posterior of a group would visit more count vectors than allowed."""
-
-
 def count_states(counts: Sequence[int] | Array) -> int:
     """Count vectors between nothing and everything assigned: Π (n_i + 1)."""
     return math.prod(int(n) + 1 for n in counts)
@@ -62,7 +60,9 @@ def exact_posterior(prior: Array, counts: Sequence[int] | Array, cap: int = STAT
     present = [i for i, c in enumerate(n) if c > 0]
     states = count_states(n)
     if states > cap:
-        raise TooManyStates(f"{states:,} count vectors, {cap:,} allowed: the group is undecided")
+        raise Undecided(
+            "too_many_states", f"the group is undecided: {states:,} count vectors, {cap:,} allowed"
+        )
     values = np.zeros_like(table)
     exact = table.dtype == object
     if exact:
@@ -86,11 +86,15 @@ def _checked(prior: Array, counts: Sequence[int] | Array) -> tuple[Array, list[i
         table = table.astype(float)
     n = [int(c) for c in counts]
     if table.ndim != 2 or table.shape[1] != len(n):
-        raise ValueError(f"The prior has one column per count: {len(n)} counts, shape {table.shape}")
+        raise UsageError(
+            "bad_prior", f"The prior has one column per count: {len(n)} counts, shape {table.shape}"
+        )
     if min(n, default=0) < 0 or sum(n) != len(table) or not n:
-        raise ValueError(f"The counts are 0 or more and sum to the {len(table)} people of the group")
+        raise UsageError(
+            "bad_prior", f"The counts are 0 or more and sum to the {len(table)} people of the group"
+        )
     if not (_all_known(table) if table.dtype == object else bool(np.all((table >= 0) & (table < np.inf)))):
-        raise ValueError("A prior is 0 or more everywhere; somebody here has none")
+        raise UsageError("bad_prior", "A prior is 0 or more everywhere; somebody here has none")
     return table, n
 
 
@@ -254,7 +258,7 @@ def group_posterior(prior: Array, counts: Sequence[int] | Array, method: str = "
     """The posterior by name: exact, omega or sinkhorn."""
     methods = {"exact": exact_posterior, "omega": omega_estimate, "sinkhorn": sinkhorn_estimate}
     if method not in methods:
-        raise ValueError(f'Unknown posterior "{method}": use one of {", ".join(methods)}')
+        raise UsageError("bad_prior", f'Unknown posterior "{method}": use one of {", ".join(methods)}')
     return methods[method](prior, counts)
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels import belief_distance as bd
 from privacy_sql.kernels import belief_move as bm
 from privacy_sql.kernels import kernel_prior as kp
@@ -452,5 +453,5 @@ def test_earth_movers_distance_on_a_line_is_the_area_between_cumulative_beliefs(
     ],
 )
 def test_bad_input_is_refused_in_words(call, words):
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(PrivacySqlError, match=words):
         call()

@@ -1,0 +1,337 @@
+"""What an adversary who studied the table believes: Li et al. 2009, eq. (2), on a counted base.
+
+The prior is contracted in memory where that fits and is a chain of kernel joins in SQL where it does not;
+both agree, and which one was taken is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.kernels.kernel_prior import (
+    MEMORY_BUDGET,
+    Array,
+    Kernel,
+    as_number,
+    kernel_prior,
+    plan_chain,
+    weight_matrix,
+)
+from privacy_sql.query import Sql, names, render
+from privacy_sql.resemblance import Resemblance, resemblance
+
+if TYPE_CHECKING:
+    from privacy_sql.base import Base
+
+Bandwidth = Any  # one number for all columns, or one per quasi-identifier
+SMALL = 2_000  # combinations times sensitive values up to which everything is computed in exact fractions
+CHAIN_ROWS = 20_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A table as the adversary sees it: kinds of people, their values, and how far apart values are.
+
+    A kind is a combination of quasi-identifiers, numbered as in `combinations`; codes index each column's
+    `resemblances`, and `sensitive` is the place of a value among `values`.
+    """
+
+    base: Base
+    columns: tuple[Sql, ...]
+    combinations: Sql  # c, q1.., n_rows
+    kinds: Array  # one row of codes per c
+    codes: Array  # one row of codes per counted (combination, sensitive value)
+    sensitive: Array
+    counts: Array
+    values: dict[int, Any]  # sensitive code -> value; beliefs have a column for each, in this order
+    resemblances: tuple[Resemblance, ...]
+    exact: bool
+
+
+def studied(base: Base, targets: Sequence[Sequence[Any]] | None = None) -> Studied:
+    """Read the counts and distances of a base; `targets` are kinds asked for instead of those that occur."""
+    refuse(base)
+    quasi = names(base.aliases.values())
+    found = base.engine.arrays(render("beliefs/counted.sql", base=base.relation, columns=[*quasi, Sql("s")]))
+    codes = _matrix(found, quasi)
+    combinations = base.engine.create(render("beliefs/combinations.sql", base=base.relation, columns=quasi))
+    values = [_by_code(base, column) for column in quasi]
+    if targets is None:
+        kinds = _matrix(
+            base.engine.arrays(render("beliefs/kinds.sql", combinations=combinations, columns=quasi)), quasi
+        )
+    else:
+        kinds = _coded(targets, values, list(base.aliases))
+        combinations = _loaded_kinds(base, quasi, kinds)
+    sensitive = dictionary(base, "s")
+    exact = len(codes) * len(sensitive) <= SMALL and len(kinds) <= SMALL
+    alike = tuple(_resemblance(base, column, v, exact) for column, v in zip(quasi, values, strict=True))
+    return Studied(
+        base,
+        tuple(quasi),
+        combinations,
+        kinds,
+        codes,
+        np.searchsorted(list(sensitive), found["s"].astype(np.int64)),
+        found["n_rows"].astype(np.int64),
+        sensitive,
+        alike,
+        exact,
+    )
+
+
+def refuse(base: Base) -> None:
+    """Beliefs are about people with one value each."""
+    if base.table.values_per_person != "one":
+        raise UsageError(
+            "several_values",
+            "beliefs are about one sensitive value per person",
+            where=base.table.name,
+            hint="Keep one row per person, or require privacy_skyline, which knows several.",
+        )
+    if not base.table.sensitives:
+        raise UsageError("no_sensitive", "a belief is about a sensitive column", hint="Name it.")
+
+
+def _matrix(found: dict[str, NDArray[Any]], columns: Sequence[Sql]) -> Array:
+    rows = len(found["n_rows"])
+    return np.column_stack(
+        [found[str(c)].astype(np.int64) for c in columns] or [np.zeros((rows, 0), np.int64)]
+    )
+
+
+def dictionary(base: Base, column: str) -> dict[int, Any]:
+    """The values behind the codes of an internal column; code 0 is NULL where NULL occurs."""
+    rows = base.engine.fetch(render("beliefs/values.sql", dictionary=base.dictionaries[str(column)]))
+    return {row["code"]: row["value"] for row in rows}
+
+
+def _by_code(base: Base, column: str) -> list[Any]:
+    found = dictionary(base, column)
+    return [found.get(code) for code in range(max(found, default=0) + 1)]
+
+
+def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: list[str]) -> Array:
+    """Targets in codes; a value the table does not have gets a code behind those that occur."""
+    if any(len(target) != len(columns) for target in targets):
+        raise UsageError("bad_target", f"a target has one value for each of {', '.join(columns)}")
+    kinds = np.zeros((len(targets), len(columns)), dtype=np.int64)
+    for i, known in enumerate(values):
+        place = {value: code for code, value in reversed(list(enumerate(known)))}
+        text = {str(value): code for value, code in place.items() if value is not None}
+        for row, target in enumerate(targets):
+            code = place.get(target[i], text.get(str(target[i])) if target[i] is not None else 0)
+            if code is None:
+                known.append(target[i])
+                code = place[target[i]] = text[str(target[i])] = len(known) - 1
+            kinds[row, i] = code
+    return kinds
+
+
+def _loaded_kinds(base: Base, columns: Sequence[Sql], kinds: Array) -> Sql:
+    numbered: dict[str, tuple[str, list[int]]] = {"c": ("bigint", list(range(len(kinds))))}
+    numbered |= {str(column): ("bigint", kinds[:, i].tolist()) for i, column in enumerate(columns)}
+    return base.engine.load({**numbered, "n_rows": ("bigint", [0] * len(kinds))}, "kinds")
+
+
+def _resemblance(base: Base, column: Sql, values: list[Any], exact: bool) -> Resemblance:
+    name, hierarchy = base.columns[str(column)]
+    table = base.table
+    return resemblance(
+        name, values, hierarchy, (table.domains or {}).get(name), (table.distances or {}).get(name), exact
+    )
+
+
+def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
+    """The distances between the sensitive values that occur; None when the table declares none."""
+    name, table = base.table.sensitives[0], base.table
+    domain, matrix = (table.domains or {}).get(name), (table.distances or {}).get(name)
+    if table.sensitive_hierarchy is None and matrix is None and domain is None:
+        return None
+    found = resemblance(
+        name, list(dictionary(base, "s").values()), table.sensitive_hierarchy, domain, matrix, exact
+    )
+    return found.distances
+
+
+def given_distances(table: Studied, given: Any) -> Array | None:
+    """Distances between the sensitive values from a hierarchy or a matrix given with the question."""
+    name, values = table.base.table.sensitives[0], list(table.values.values())
+    if isinstance(given, Hierarchy):
+        return resemblance(name, values, given).distances
+    return resemblance(name, values, matrix=given).distances
+
+
+@dataclass(frozen=True)
+class Prior:
+    """P_pri(B, q): a row per kind, a column per sensitive value; nan (None) where nobody resembles it."""
+
+    beliefs: Array
+    path: str  # dense or chain
+
+
+def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | float, ...]:
+    """One bandwidth per quasi-identifier.
+
+    >>> bandwidths("0.3", ["age", "sex"])
+    (Fraction(3, 10), Fraction(3, 10))
+    """
+    several = list(given) if isinstance(given, list | tuple) else [given] * len(columns)
+    if len(several) != len(columns):
+        raise UsageError(
+            "bad_bandwidth",
+            f"{len(several)} bandwidths for {len(columns)} quasi-identifiers ({', '.join(columns)})",
+            hint="Give one number for all, or one for each in their order.",
+        )
+    try:
+        numbers = tuple(as_number(b if isinstance(b, Fraction) else str(b)) for b in several)
+    except (ValueError, ZeroDivisionError, UsageError):
+        raise UsageError("bad_bandwidth", "a bandwidth is a number, 0 or more, or inf") from None
+    if any(b < 0 for b in numbers):
+        raise UsageError(
+            "bad_bandwidth", "a bandwidth is 0 or more", hint="0 knows each kind of person exactly."
+        )
+    return numbers
+
+
+def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov", path: str = "auto") -> Prior:
+    """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
+    bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
+    weights = [_weights(r, b, kernel) for r, b in zip(table.resemblances, bs, strict=True)]
+    dense = path == "dense" or (
+        path == "auto" and plan_chain(table.codes, weights, table.kinds).bytes <= MEMORY_BUDGET
+    )
+    m = len(table.values)
+    if dense:
+        found = kernel_prior(table.codes, table.sensitive, table.counts, weights, table.kinds, m)
+        return Prior(found, "dense")
+    return Prior(_chained(table, weights), "chain")
+
+
+def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array:
+    if alike.distances is None:
+        raise UsageError(
+            "wide_column",
+            f"{alike.name} has {len(alike.numbers):,} different numbers, too many to compare pair by pair",
+            hint="Bin it first.",
+        )
+    return weight_matrix(alike.distances, bandwidth, kernel)
+
+
+def _chained(table: Studied, weights: Sequence[Array]) -> Array:
+    """The chain in SQL, target block by target block, so that its widest state stays bounded."""
+    chain = plan_chain(table.codes, weights, table.kinds)
+    engine, m, n = table.base.engine, len(table.values), len(table.kinds)
+    mixing = [table.columns[i] for i in chain.order]
+    same = [table.columns[i] for i in chain.same]
+    start = engine.create(render("beliefs/start.sql", base=table.base.relation, columns=[*same, *mixing]))
+    tables = {table.columns[i]: _loaded_weights(table, weights[i].astype(float), i) for i in chain.order}
+    blocks = max(1, math.ceil(chain.bytes / 24 * m / CHAIN_ROWS))
+    beliefs = np.full((n, m), np.nan)
+    for first in range(0, n, -(-n // blocks)):
+        block = (first, min(n, first + -(-n // blocks)) - 1)
+        state = _steps(table, start, same, mixing, tables, block)
+        found = engine.arrays(
+            render(
+                "beliefs/finish.sql",
+                state=state,
+                combinations=table.combinations,
+                columns=[*same, *mixing],
+                block=block,
+            )
+        )
+        at = found["c"].astype(int)
+        beliefs[at] = 0.0
+        beliefs[at, np.searchsorted(list(table.values), found["s"].astype(int))] = found["p"]
+    return beliefs
+
+
+def _steps(
+    table: Studied,
+    state: Sql,
+    fixed: list[Sql],
+    mixing: list[Sql],
+    weights: dict[Sql, Sql],
+    block: tuple[int, int],
+) -> Sql:
+    engine, made = table.base.engine, []
+    for i, column in enumerate(mixing):
+        reached = [*fixed, *mixing[: i + 1]]
+        goals = engine.create(
+            render("beliefs/goals.sql", combinations=table.combinations, columns=reached, block=block)
+        )
+        step = render(
+            "beliefs/step.sql",
+            state=state,
+            goals=goals,
+            weights=weights[column],
+            fixed=reached[:-1],
+            column=column,
+            rest=mixing[i + 1 :],
+        )
+        state = engine.create(step)
+        made += [goals, state]
+    for relation in made[:-1]:
+        engine.drop(relation)
+    return state
+
+
+def _loaded_weights(table: Studied, weights: Array, column: int) -> Sql:
+    target, source = np.nonzero(weights)
+    wanted = np.isin(target, np.unique(table.kinds[:, column])) & np.isin(
+        source, np.unique(table.codes[:, column])
+    )
+    target, source = target[wanted], source[wanted]
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "target": ("bigint", target.tolist()),
+        "source": ("bigint", source.tolist()),
+        "w": ("double", weights[target, source].tolist()),
+    }
+    return table.base.engine.load(columns, "weights")
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a grouping tells: who is in which group, and which values each group holds."""
+
+    numbers: Array  # g of each group, ascending
+    group: Array  # place of the group, one entry per (group, kind), ascending
+    kind: Array
+    people: Array
+    counts: Array  # group by sensitive value
+
+
+def published(grouping: Any, table: Studied) -> Published:
+    """The groups of a candidate, as numbers only."""
+    engine = table.base.engine
+    who = engine.arrays(
+        render(
+            "criteria/bt_privacy.sql",
+            candidate=grouping.members,
+            combinations=table.combinations,
+            columns=list(table.columns),
+        )
+    )
+    what = engine.arrays(render("beliefs/histogram.sql", histogram=grouping.histogram))
+    numbers = np.unique(who["g"])
+    group = np.searchsorted(numbers, who["g"])
+    counts = np.zeros((len(numbers), len(table.values)), dtype=np.int64)
+    place = np.searchsorted(list(table.values), what["s"].astype(np.int64))
+    counts[np.searchsorted(numbers, what["g"]), place] = what["n_rows"]
+    order = np.argsort(group, kind="stable")
+    return Published(
+        numbers,
+        group[order],
+        who["c"].astype(np.int64)[order],
+        who["n_people"].astype(np.int64)[order],
+        counts,
+    )

@@ -1,0 +1,294 @@
+"""(B,t)-privacy: an adversary who studied the data learns little more about anybody from the release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privacy_sql import beliefs
+from privacy_sql.criteria import Criterion, Row, exact, one_of
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels import belief_distance as distances
+from privacy_sql.kernels.belief_move import EXACT, UNDECIDED, group_moves
+from privacy_sql.kernels.posterior import STATE_CAP
+from privacy_sql.verdict import TOLERANCE, Verdict, Witness
+
+POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
+MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
+SMOOTHING = "3/4"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One adversary of the skyline: her bandwidth, her limit, and the largest move in each group."""
+
+    bandwidth: Any
+    t: Fraction
+    group_risk: tuple[float | None, ...]
+    max_risk: float | None
+    satisfied: bool
+    vulnerable: int
+
+
+@dataclass(frozen=True)
+class BTPrivacy(Criterion):
+    """For every point (B, t) no belief moves by more than t; `value` is the largest move.
+
+    li2009, Def. 1 and 2. Differs from the paper: the posterior is exact by default, over count vectors; a
+    group with too many of them is undecided, which is not safe. Merging two groups can raise the largest
+    move, so no search may prune on it. Nor is it monotone in B: an adversary between two points of the
+    skyline is not covered by them, so the points should lie close together.
+    """
+
+    name: ClassVar[str] = "bt_privacy"
+    question: ClassVar[str] = "How much does somebody who studied the data learn about one person?"
+    relation: ClassVar[str] = "<="
+    needs_base: ClassVar[bool] = True
+
+    skyline: Any = ()  # [[bandwidth, t], ...]
+    t: Any = None
+    bandwidth: Any = None  # with t, the adversary's; beside a skyline, the smoothing's
+    distance: str = ""
+    posterior: str = "exact"
+    smoothing: Any = None  # the smoothing bandwidth, or the distances of the sensitive values
+    normalise: str = "after"
+    log_base: Any = 2
+
+    def __post_init__(self) -> None:
+        one_of(self.posterior, POSTERIORS, self.name, "posterior")
+        one_of(self.distance or "js", MEASURES, self.name, "distance")
+        one_of(self.normalise, distances.NORMALISATIONS, self.name, "normalise")
+        one_of(str(self.log_base), ("2", "e"), self.name, "log_base")
+        if bool(self.skyline) == (self.t is not None):
+            raise UsageError("bad_parameter", "bt_privacy needs either a skyline or a bandwidth and t")
+        _ = self.points
+
+    @property
+    def points(self) -> tuple[tuple[Any, Fraction], ...]:
+        """The skyline as pairs of bandwidth and limit."""
+        if not self.skyline:
+            if self.bandwidth is None:
+                raise UsageError("bad_parameter", "bt_privacy needs a bandwidth beside t")
+            return ((_bandwidth(self.bandwidth), exact(self.t, self.name, "t", 0)),)
+        pairs = [(p["B"], p["t"]) if isinstance(p, dict) else p for p in self.skyline]
+        if any(isinstance(p, str) or len(p) != 2 for p in pairs):
+            raise UsageError("bad_parameter", "a point of the skyline is [bandwidth, t]")
+        return tuple((_bandwidth(b), exact(t, self.name, "t of the skyline", 0)) for b, t in pairs)
+
+    def gather(self, grouping: Any) -> list[Row]:
+        """The largest move of belief in every group, for every point."""
+        base = grouping.base
+        table = _once(base, ("studied",), lambda: beliefs.studied(base))
+        measure, said = self.measure(table)
+        groups = beliefs.published(grouping, table)
+        rows: list[Row] = []
+        for number, (bandwidth, t) in enumerate(self.points):
+            prior = _once(base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
+            found = group_moves(
+                prior.beliefs.astype(float),
+                groups.group,
+                groups.kind,
+                groups.people,
+                groups.counts,
+                measure,
+                self.posterior,  # type: ignore[arg-type]
+                STATE_CAP,
+            )
+            rows += _rows(
+                groups, found.moves, found.known, number, t, {"prior": prior.path, "distance": said}
+            )
+        return rows
+
+    def measure(self, table: beliefs.Studied) -> tuple[Callable[[Any, Any], Any], str]:
+        """How a move is measured on this table, and the measure's name."""
+        bandwidth, apart = self._smoothing(table)
+        name = self.distance or ("js" if apart is None else "smoothed_js")
+        if name == "js" and self.smoothing is not None and self.smoothing is not False:
+            name = "smoothed_js"
+        if name == "smoothed_js":
+            return self._smoothed(table, bandwidth, apart), name
+        if name == "emd":
+            equal = 1 - np.eye(len(table.values), dtype=int)
+            return partial(_earth_movers, apart=equal if apart is None else apart), name
+        if name == "tv":
+            return distances.total_variation, name
+        kind = distances.jensen_shannon if name == "js" else distances.kullback_leibler
+        return partial(kind, log_base=_log_base(self.log_base)), name
+
+    def _smoothing(self, table: beliefs.Studied) -> tuple[Any, Any]:
+        bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else SMOOTHING
+        given = self.smoothing
+        if given is None or isinstance(given, bool):
+            return bandwidth, beliefs.sensitive_distances(table.base)
+        if isinstance(given, str | int | float | Fraction):
+            return given, beliefs.sensitive_distances(table.base)
+        return bandwidth, beliefs.given_distances(table, given)
+
+    def _smoothed(self, table: beliefs.Studied, bandwidth: Any, apart: Any) -> Callable[[Any, Any], Any]:
+        if apart is None:
+            raise UsageError(
+                "no_distances",
+                f"smoothing needs distances between values of {table.base.table.sensitives[0]}",
+                hint="Give the sensitive column a hierarchy or a distance matrix, or use distance=js.",
+            )
+        try:
+            distances.check_smoothing_bandwidth(apart, bandwidth)
+            weights = distances.smoothing_weights(apart, bandwidth, self.normalise)  # type: ignore[arg-type]
+        except UsageError as problem:
+            problem.where = "smoothing of bt_privacy"
+            raise
+        return partial(
+            _moved_smoothed,
+            weights=weights,
+            normalise=self.normalise,
+            log_base=_log_base(self.log_base),
+        )
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The point with least slack decides; one group undecided or impossible is enough to refuse.
+
+        >>> row = {"point": 0, "g": 3, "n_people": 5, "risk": 0.04, "known": "exact", "n_over": 0}
+        >>> BTPrivacy(bandwidth="0.3", t="0.1").judge([row]).safe
+        True
+        """
+        points = [self._point(number, evidence) for number in range(len(self.points))]
+        worst = min(range(len(points)), key=lambda i: _slack(points[i]))
+        rows = [row for row in evidence if row["point"] == worst]
+        row = max(rows, key=_badness)
+        known = [r["known"] for r in rows]
+        point = points[worst]
+        facts = {
+            "point": worst + 1,
+            "size": row["n_people"],
+            "exact_groups": known.count(EXACT),
+            "estimated_groups": known.count("estimated"),
+            "undecided_groups": known.count(UNDECIDED),
+            "impossible_groups": known.count("impossible"),
+            "vulnerable_people": point.vulnerable,
+        }
+        return self.verdict(
+            point.max_risk,
+            Witness(facts, {"g": row["g"], "c": row.get("c")}),
+            _story(facts, point, row),
+            safe=all(p.satisfied for p in points),
+            limit=point.t,
+            exact=known.count(EXACT) == len(known),
+            points=tuple(points),
+            notes=self._notes(row, facts),
+        )
+
+    def _point(self, number: int, evidence: Sequence[Row]) -> Point:
+        bandwidth, t = self.points[number]
+        rows = sorted((row for row in evidence if row["point"] == number), key=lambda row: row["g"])
+        risks = tuple(row["risk"] for row in rows)
+        largest = max((risk for risk in risks if risk is not None), default=None)
+        over = largest is not None and not _within(largest, t)
+        if None in risks and not over:
+            largest = None
+        safe = bool(risks) and largest is not None and not over
+        return Point(bandwidth, t, risks, largest, safe, sum(row["n_over"] for row in rows))
+
+    def _notes(self, row: Row, facts: Row) -> tuple[str, ...]:
+        said = f"Distance {row.get('distance', 'js')}, prior computed {row.get('prior', 'dense')}."
+        if facts["estimated_groups"]:
+            said += f" exact: false for {facts['estimated_groups']} groups: the posterior is an estimate."
+        if facts["undecided_groups"]:
+            said += (
+                f" {facts['undecided_groups']} groups are undecided: they have more than {STATE_CAP:,} count"
+                " vectors. Smaller groups or fewer sensitive values help; posterior=estimate guesses."
+            )
+        return (said,)
+
+
+def _once(base: Any, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    key = ("bt_privacy", *key)
+    if key not in base.once:
+        base.once[key] = make()
+    return base.once[key]
+
+
+def _bandwidth(given: Any) -> Any:
+    """A bandwidth as it was written, one or several, checked for what can be wrong without a table."""
+    several = list(given) if isinstance(given, list | tuple) else [given]
+    beliefs.bandwidths(several, ["column"] * len(several))
+    return tuple(str(b) for b in several) if isinstance(given, list | tuple) else str(given)
+
+
+def _log_base(given: Any) -> Any:
+    return "e" if given == "e" else 2
+
+
+def _earth_movers(before: Any, after: Any, apart: Any) -> Any:
+    exact_cost = np.asarray(apart).tolist()
+    moves = [
+        np.nan if np.isnan(q).any() else float(distances.earth_movers(p, q, exact_cost))
+        for p, q in zip(before.tolist(), after.tolist(), strict=True)
+    ]
+    return np.array(moves)
+
+
+def _moved_smoothed(before: Any, after: Any, weights: Any, normalise: str, log_base: Any) -> Any:
+    sides = [
+        np.asarray(belief, dtype=float) @ np.asarray(weights, dtype=float).T for belief in (before, after)
+    ]
+    if normalise == "after":
+        sides = [side / side.sum(axis=-1, keepdims=True) for side in sides]
+    return distances.jensen_shannon(sides[0], sides[1], log_base)
+
+
+def _rows(
+    groups: beliefs.Published,
+    moves: Any,
+    known: Sequence[str],
+    number: int,
+    t: Fraction,
+    said: dict[str, str],
+) -> list[Row]:
+    """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
+    risk = np.full(len(known), -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(risk, groups.group, moves)
+    size = np.bincount(groups.group, weights=groups.people, minlength=len(known)).astype(int)
+    over = groups.people * ~(moves <= float(t) - TOLERANCE)
+    n_over = np.bincount(groups.group, weights=over, minlength=len(known)).astype(int)
+    return [
+        {
+            "point": number,
+            "g": int(g),
+            "n_people": int(size[i]),
+            "risk": float(risk[i]) if np.isfinite(risk[i]) else None,
+            "known": known[i],
+            "n_over": int(n_over[i]),
+            **said,
+        }
+        for i, g in enumerate(groups.numbers)
+    ]
+
+
+def _within(risk: float, t: Fraction) -> bool:
+    return risk <= float(t) - TOLERANCE
+
+
+def _slack(point: Point) -> tuple[bool, float]:
+    slack = -np.inf if point.max_risk is None else float(point.t) - point.max_risk
+    return point.satisfied, slack
+
+
+def _badness(row: Row) -> tuple[bool, float]:
+    return row["risk"] is None, row["risk"] or 0.0
+
+
+def _story(facts: Row, point: Point, row: Row) -> str:
+    b = point.bandwidth if isinstance(point.bandwidth, str) else ", ".join(point.bandwidth)
+    if row["risk"] is None:
+        size, known = facts["size"], row["known"]
+        return f"What a group of {size} people tells an adversary with bandwidth {b} is {known}."
+    return (
+        f"An adversary with bandwidth {b} moves her belief most in a group of {facts['size']} people;"
+        f" {facts['vulnerable_people']} people are over the limit."
+    )

@@ -1,0 +1,318 @@
+"""What an adversary who studied the data believes, before a release and after it (li2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from privacy_sql import beliefs
+from privacy_sql.base import Base, count
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.kernels import belief_distance as distances
+from privacy_sql.kernels import posterior as posteriors
+from privacy_sql.kernels.belief_move import exact_posteriors
+from privacy_sql.kernels.kernel_prior import Kernel, as_number
+from privacy_sql.query import Sql, render
+from privacy_sql.resemblance import resemblance
+from privacy_sql.table import Table
+
+SWEEPS = 20
+"""Sweeps of Sinkhorn that the one statement over all groups holds."""
+
+Belief = Sequence[Any] | Mapping[Any, Any]
+
+
+class Beliefs(Sequence[Any]):
+    """One probability per sensitive value; read by place, or by value.
+
+    >>> b = Beliefs({"cold": 0.25, "flu": 0.75})
+    >>> list(b), b["flu"], b.get("measles", 0)
+    ([0.25, 0.75], 0.75, 0)
+    """
+
+    def __init__(self, by_value: Mapping[Any, Any]) -> None:
+        self._by_value = dict(by_value)
+        self._places = list(self._by_value.values())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._by_value[place] if place in self._by_value else self._places[place]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, value: Any, default: Any = None) -> Any:
+        return self._by_value.get(value, default)
+
+    def keys(self) -> list[Any]:
+        return list(self._by_value)
+
+    def __repr__(self) -> str:
+        return f"Beliefs of {len(self)} values"  # a value of the data has no place in a log
+
+
+@dataclass(frozen=True)
+class Priors(Sequence[Any]):
+    """A belief per kind of person (None where nobody resembles it), the kinds, and how it was computed."""
+
+    rows: tuple[Beliefs | None, ...]
+    kinds: tuple[tuple[Any, ...], ...]
+    path: str
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def prior(
+    engine: Engine,
+    table: Table,
+    bandwidth: Any = "0.3",
+    kernel: Kernel = "epanechnikov",
+    targets: Sequence[Sequence[Any]] | None = None,
+    path: str = "auto",
+) -> Priors:
+    """P_pri(B, q) for every kind of person in the table, or for the `targets`: li2009, eq. (2).
+
+    `path` is dense (in memory), chain (in SQL) or auto. Small tables are answered in exact fractions.
+
+    >>> import pandas as pd, privacy_sql as ps
+    >>> people = pd.DataFrame({"age": [20, 30, 40], "disease": ["flu", "cold", "flu"]})
+    >>> with ps.connect() as engine:
+    ...     found = prior(engine, ps.Table(people, ["age"], "disease"), "3/4", targets=[[20]])
+    >>> found[0]["flu"]
+    Fraction(9, 14)
+    """
+    if path not in ("auto", "dense", "chain"):
+        raise UsageError("bad_path", "the prior is computed dense, chain or auto")
+    base = count(engine, table)
+    study = beliefs.studied(base, targets)
+    found = beliefs.prior(study, bandwidth, kernel, path)
+    kinds = tuple(map(tuple, targets)) if targets is not None else _kinds(base, study)
+    return Priors(tuple(_row(study, row) for row in found.beliefs), kinds, found.path)
+
+
+def _row(study: beliefs.Studied, row: Any) -> Beliefs | None:
+    cells = list(row) if row.dtype == object else row.tolist()
+    if any(cell is None or cell != cell for cell in cells):
+        return None
+    return Beliefs(dict(zip(study.values.values(), cells, strict=True)))
+
+
+def _kinds(base: Base, study: beliefs.Studied) -> tuple[tuple[Any, ...], ...]:
+    dictionaries = [beliefs.dictionary(base, column) for column in study.columns]
+    return tuple(
+        tuple(known.get(code) for known, code in zip(dictionaries, row, strict=True))
+        for row in study.kinds.tolist()
+    )
+
+
+@dataclass(frozen=True)
+class GroupBeliefs:
+    """What is believed of one kind of person in one group, before and after."""
+
+    group: int
+    kind: tuple[Any, ...]
+    people: int
+    prior: Beliefs
+    posterior: Beliefs | None  # None: undecided or impossible
+
+
+def posterior(*question: Any, method: str = "exact", **more: Any) -> Any:
+    """P*(s|t): beliefs after a release, for one group or for all groups of a table (li2009, Sec. III).
+
+    `posterior(prior=matrix, counts=[...])` answers for one group with `.values`, `.likelihood` and `.flags`.
+    `posterior(engine, table, bandwidth=...)` answers for every kind of person in every group; the estimates
+    of all groups come from one SQL statement.
+
+    >>> posterior(prior=[["0", "1"], ["0", "1"], ["3/10", "7/10"]], counts=[1, 2], method="omega").values[2][
+    ...     0
+    ... ]
+    Fraction(27, 41)
+    """
+    asked = _of_table if question and not isinstance(question[0], Sequence | np.ndarray) else _of_group
+    return asked(*question, **{**more, "method": method})
+
+
+@dataclass(frozen=True)
+class GroupPosterior:
+    """Beliefs per person (None when undefined), the likelihood of the group, and what went wrong."""
+
+    values: list[list[Any] | None] | None
+    likelihood: Any
+    log10_likelihood: float | None
+    flags: tuple[str, ...]
+
+
+def _of_group(prior: Any, counts: Sequence[int], method: str = "exact") -> GroupPosterior:
+    found = posteriors.group_posterior(_numbers(prior), counts, method)
+    rows = None
+    if found.values is not None:
+        rows = [None if any(c is None or c != c for c in row) else row for row in found.values.tolist()]
+    return GroupPosterior(rows, found.likelihood, found.log10_likelihood, found.flags)
+
+
+def _numbers(given: Any) -> Any:
+    """Fractions and text stay exact, floats stay floats."""
+    cells = given.tolist() if isinstance(given, np.ndarray) else [list(row) for row in given]
+    numbers = [[as_number(cell) for cell in row] for row in cells]
+    floats = any(isinstance(cell, float) for row in numbers for cell in row)
+    return np.array(numbers, dtype=float if floats else object)
+
+
+def _of_table(
+    engine: Engine,
+    table: Table,
+    bandwidth: Any = "0.3",
+    kernel: Kernel = "epanechnikov",
+    method: str = "exact",
+    sweeps: int = SWEEPS,
+) -> list[GroupBeliefs]:
+    if method not in ("exact", "omega", "sinkhorn"):
+        raise UsageError("bad_method", "a posterior is exact, omega or sinkhorn")
+    base = count(engine, table)
+    study = beliefs.studied(base)
+    before = beliefs.prior(study, bandwidth, kernel).beliefs.astype(float)
+    groups = beliefs.published(base.grouped(base.own_keys()), study)
+    if method == "exact":
+        after, _ = exact_posteriors(before, groups.group, groups.kind, groups.people, groups.counts)
+    else:
+        after = estimated(study, groups, before, 1 if method == "omega" else sweeps)[method]
+    kinds = _kinds(base, study)
+    return [
+        GroupBeliefs(
+            int(groups.group[i]) + 1,
+            kinds[groups.kind[i]],
+            int(groups.people[i]),
+            Beliefs(dict(zip(study.values.values(), before[groups.kind[i]].tolist(), strict=True))),
+            _row(study, after[i]),
+        )
+        for i in range(len(groups.group))
+    ]
+
+
+def estimated(
+    study: beliefs.Studied, groups: beliefs.Published, before: Any, sweeps: int = SWEEPS
+) -> dict[str, Any]:
+    """Ω and Sinkhorn of every kind in every group, from one statement; nan where neither is defined."""
+    engine, m = study.base.engine, len(study.values)
+    people = _load(engine, "people", g=groups.group, c=groups.kind, n_people=groups.people)
+    g, s = np.nonzero(groups.counts)
+    histogram = _load(engine, "histogram", g=g, s=s, n_rows=groups.counts[g, s])
+    c, value = np.nonzero(before > 0)
+    priors = _load(engine, "prior", c=c, s=value, p=before[c, value])
+    found = engine.arrays(
+        render("beliefs/posterior.sql", people=people, histogram=histogram, prior=priors, sweeps=sweeps)
+    )
+    place = {pair: i for i, pair in enumerate(zip(groups.group.tolist(), groups.kind.tolist(), strict=True))}
+    at = [place[pair] for pair in zip(found["g"].tolist(), found["c"].tolist(), strict=True)]
+    made = {}
+    for name in ("omega", "sinkhorn"):
+        made[name] = np.full((len(groups.group), m), np.nan)
+        made[name][at] = 0.0
+        made[name][at, found["s"].astype(int)] = found[name]
+    return made
+
+
+def _load(engine: Engine, origin: str, **columns: Any) -> Sql:
+    typed = {
+        name: ("double" if column.dtype == float else "bigint", column.tolist())
+        for name, column in columns.items()
+    }
+    return engine.load(typed, origin)
+
+
+def posterior_over_groups(group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]) -> Any:
+    """Belief about a person known to be in one group of each release; None when nothing is left."""
+    return posteriors.posterior_over_groups(group_counts, {s: as_number(p) for s, p in prior.items()})
+
+
+def belief_distance(
+    p: Belief,
+    q: Belief,
+    measure: str | None = None,
+    hierarchy: Any = None,
+    bandwidth: Any = "3/4",
+    normalise: distances.Normalise = "after",
+    log_base: Any = 2,
+) -> Any:
+    """How far apart two beliefs are: js, smoothed_js, kl, emd or tv (li2009, Sec. IV.B).
+
+    `hierarchy` says how far apart values are: a hierarchy, a matrix, or the numbers themselves. Without a
+    measure it is smoothed_js where there is one, js otherwise.
+
+    >>> round(belief_distance([0.01, 0.99], [0.11, 0.89]), 6)
+    0.03709
+    """
+    names, a, b = _aligned(p, q)
+    name = measure or ("js" if hierarchy is None else "smoothed_js")
+    if name == "js":
+        return float(distances.jensen_shannon(a, b, log_base))
+    if name == "kl":
+        return float(distances.kullback_leibler(a, b, log_base))
+    if name == "tv":
+        return distances.total_variation(a, b)
+    if name not in ("smoothed_js", "emd"):
+        raise UsageError("bad_measure", "a distance of beliefs is js, smoothed_js, kl, emd or tv")
+    apart = _apart(names, hierarchy, len(a))
+    if name == "emd":
+        return distances.earth_movers(a, b, 1 - np.eye(len(a), dtype=int) if apart is None else apart)
+    if apart is None:
+        raise UsageError("no_distances", "smoothing needs a hierarchy or a matrix of the sensitive values")
+    return float(distances.smoothed_jensen_shannon(a, b, apart, bandwidth, normalise, log_base))
+
+
+def smooth(
+    p: Belief, hierarchy: Any, bandwidth: Any = "3/4", normalise: distances.Normalise = "after"
+) -> list[Any]:
+    """A belief after kernel smoothing over the sensitive values (li2009, Sec. IV.B.2).
+
+    >>> from privacy_sql.hierarchies import Tree
+    >>> smooth(["1", "0"], Tree({"a": ["*"], "b": ["*"]}), "2")
+    [Fraction(4, 7), Fraction(3, 7)]
+    """
+    names, belief, _ = _aligned(p, p)
+    apart = _apart(names, hierarchy, len(belief))
+    if apart is None:
+        raise UsageError("no_distances", "smoothing needs a hierarchy or a matrix of the sensitive values")
+    found: list[Any] = distances.smooth(belief, apart, bandwidth, normalise).tolist()
+    return found
+
+
+def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
+    """Both beliefs over the same values in the same order, and the values when they are named."""
+    names = None
+    if isinstance(p, Mapping) and isinstance(q, Mapping):
+        names = list(dict.fromkeys([*p, *q]))
+        p, q = [p.get(name, 0) for name in names], [q.get(name, 0) for name in names]
+    a, b = _numbers([p])[0], _numbers([q])[0]
+    if len(a) != len(b):
+        raise UsageError("bad_belief", "both beliefs have one probability for each sensitive value")
+    if any(min(belief) < 0 or abs(sum(belief) - 1) > Fraction(1, 10**9) for belief in (a, b)):
+        raise UsageError("bad_belief", "a belief is 0 or more everywhere and sums to 1")
+    return names, a, b
+
+
+def _apart(names: list[Any] | None, hierarchy: Any, size: int) -> Any:
+    if hierarchy is None:
+        return None
+    if isinstance(hierarchy, Hierarchy):
+        known = names if names is not None else [row[0] for row in getattr(hierarchy, "rows", lambda: [])()]
+        if len(known) != size:
+            raise UsageError(
+                "bad_belief", f"{size} probabilities for the {len(known)} values of the hierarchy"
+            )
+        return resemblance("belief", known, hierarchy, exact=True).distances
+    cells = list(hierarchy)
+    if cells and not isinstance(cells[0], Sequence | np.ndarray):
+        return resemblance("belief", [as_number(v) for v in cells], exact=True).distances
+    return resemblance(
+        "belief", list(range(size)) if names is None else names, matrix=cells, exact=True
+    ).distances

@@ -1,0 +1,61 @@
+-- What is believed of each kind of person in each group after the release, estimated for all groups at once.
+-- Li et al. 2009, eq. (5): one sweep is Ω, many are Sinkhorn. Only values the group publishes have rows.
+-- in: people (g, c, n_people), histogram (g, s, n_rows), prior (c, s, p), sweeps
+-- out: g, c, s, p, omega, sinkhorn    grain: group, combination, sensitive value
+with swept_0 as (
+    select
+        people.g,
+        people.c,
+        people.n_people,
+        histogram.s,
+        histogram.n_rows,
+        prior.p,
+        prior.p as x,
+        prior.p as omega
+    from {{ people }} as people
+    inner join {{ histogram }} as histogram
+        on people.g = histogram.g
+    inner join {{ prior }} as prior
+        on people.c = prior.c
+        and histogram.s = prior.s
+    where prior.p > 0
+)
+{% for sweep in range(1, sweeps + 1) %},
+shared_{{ sweep }} as (
+    select
+        g,
+        c,
+        n_people,
+        s,
+        n_rows,
+        p,
+        omega,
+        x * n_rows / cast(sum(x * n_people) over (partition by g, s) as double) as x
+    from swept_{{ sweep - 1 }}
+),
+swept_{{ sweep }} as (
+    select
+        g,
+        c,
+        n_people,
+        s,
+        n_rows,
+        p,
+        {% if loop.first %}
+        x / cast(sum(x) over (partition by g, c) as double) as omega,
+        {% else %}
+        omega,
+        {% endif %}
+        x / cast(sum(x) over (partition by g, c) as double) as x
+    from shared_{{ sweep }}
+)
+{% endfor %}
+
+select
+    g,
+    c,
+    s,
+    p,
+    omega,
+    x as sinkhorn
+from swept_{{ sweeps }}
