@@ -42,15 +42,21 @@ def available(family: str) -> list[str]:
 
 
 @cache
+def load(family: str, name: str) -> ModuleType:
+    """The module of one of our own parts."""
+    known = available(family)
+    if name not in known:
+        raise UsageError("unknown_part", f'no "{name}" among the {family}', hint=did_you_mean(name, known))
+    return importlib.import_module(f"privacy_sql.{family}.{name}")
+
+
+@cache
 def get(family: str, name: str) -> Any:
     """The part of that name: the one public class its module defines."""
     for entry in entry_points(group=f"privacy_sql.{family}"):
         if entry.name == name:
             return entry.load()
-    known = available(family)
-    if name not in known:
-        raise UsageError("unknown_part", f'no "{name}" among the {family}', hint=did_you_mean(name, known))
-    return _public(importlib.import_module(f"privacy_sql.{family}.{name}"))
+    return _public(load(family, name))
 
 
 def _public(module: ModuleType) -> Any:

@@ -87,6 +87,7 @@ NODES = frozenset(
         "Sum",
         "Table",
         "TableAlias",
+        "Translate",
         "Trim",
         "Union",
         "Upper",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from privacy_sql.engines import Engine, connect
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
+from privacy_sql.query import render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 
 TABLE = "table:"
+# full-width letters and blanks of East Asian keyboards, and the plain ones they look like
+WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
+NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
 def check(engine: Engine, table: Table | Release, require: Sequence[Criterion]) -> Verdicts:
@@ -34,8 +39,39 @@ def check(engine: Engine, table: Table | Release, require: Sequence[Criterion]) 
     """
     if isinstance(table, Release):
         return judge(table.grouping, require)
+    return examine(engine, table, require).verdicts
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What `check` saw: the verdicts, the size of the table, and what it passed over."""
+
+    verdicts: Verdicts
+    rows: int
+    groups: int
+    ignored: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def examine(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
+    """Judge a table as it stands and say what was looked at."""
     base = count(engine, table)
-    return judge(base.grouped(base.own_keys()), require)
+    grouping = base.grouped(base.own_keys())
+    verdicts = judge(grouping, require)
+    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, look_alikes(base))
+
+
+def look_alikes(base: Base) -> tuple[str, ...]:
+    """Warnings that sensitive values differ only in letter case, blanks or width, and count as different."""
+    if not base.table.sensitives:
+        return ()
+    (found,) = base.engine.fetch(
+        render("look_alikes.sql", values=base.dictionaries["s"], wide=WIDE, narrow=NARROW)
+    )
+    if found["n_values"] == found["n_folded"]:
+        return ()
+    alike = found["n_values"] - found["n_folded"]
+    return (f"{alike} values of {base.table.sensitives[0]} look like another and count as different values",)
 
 
 def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:

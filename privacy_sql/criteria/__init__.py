@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql import plugs
-from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.parameters import bind, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
 
 Row = Mapping[str, Any]
@@ -171,35 +172,13 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
     'k_anonymity(k=5)'
     """
     kind: type[Criterion] = plugs.get("criteria", name)
-    fields = {f.name: f for f in dataclasses.fields(kind)}
-    problems: list[PrivacySqlError] = [
-        UsageError(
-            "unknown_parameter",
-            f'{name} has no parameter "{key}"',
-            where=where,
-            hint=did_you_mean(key, fields),
-        )
-        for key in params
-        if key not in fields
-    ]
-    problems += [
-        UsageError("missing_parameter", f"{name} needs {key}", where=where)
-        for key, f in fields.items()
-        if key not in params and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    ]
-    raise_all(problems)
-    try:
-        return kind(**{key: _typed(value, str(fields[key].type)) for key, value in params.items()})
-    except UsageError as problem:
-        problem.where = problem.where or where
-        raise
+    return bind(kind, name, params, where)
 
 
-def _typed(value: Any, annotation: str) -> Any:
-    """Text from YAML or a command line as the type a field declares; what does not fit stays text."""
-    words = annotation.split(" | ")
-    if isinstance(value, str) and "int" in words and value.strip().lstrip("-").isdigit():
-        return int(value)
-    if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
-        return value.lower() == "true"
-    return value
+def read(text: str) -> Criterion:
+    """A criterion as it is written everywhere.
+
+    >>> read("k_anonymity(k=5)")
+    KAnonymity(k=5)
+    """
+    return make(*parse_call(text))

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
+from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
 from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.parameters import bind
 from privacy_sql.query import Query, Sql, render
 
 
@@ -48,6 +50,12 @@ class Mechanism(Protocol):
     name: str
 
     def propose(self, base: Base, asked: Asked) -> Proposal: ...
+
+
+def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
+    """A method from its name and parameters as text, all problems at once."""
+    made: Mechanism = bind(plugs.get("mechanisms", name), name, params, where)
+    return made
 
 
 def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:

@@ -1,0 +1,80 @@
+"""`demo`: the whole way once, on invented people: not safe, why, published, audited, verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.commands import Outcome, connected, shared
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@shared
+def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
+    """Publish a sample of 20,000 invented people safely, step by step.
+
+    Writes to FOLDER, or to privacy_sql_demo.
+
+    \b
+    Example: privacy-sql demo /tmp/tour
+    """
+    from privacy_sql import project, verbs
+    from privacy_sql.commands.init import write_example
+    from privacy_sql.running import run_project
+
+    place = folder or Path("privacy_sql_demo")
+    write_example(place)
+    read = project.read(place)
+    (plan,) = read.plans.values()
+    with connected(read, plan, unsafe_debug) as engine:
+        raw = verbs.check(engine, plan.table, plan.require)
+    (result,) = run_project(read, [plan], lambda _: connected(read, plan, unsafe_debug))
+    steps = [*_raw(raw), *_published(result)]
+    if result.exit == 0:
+        content = verbs.verify(place / str(result.target))
+        steps.append(
+            f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
+        )
+        steps += ["", f"Look at {place}/privacy.yml and {place}/{result.manifest}, change a limit, and run",
+                  f"   privacy-sql run --project {place} --overwrite"]  # fmt: skip
+    return Outcome(
+        "demo",
+        exit=result.exit,
+        safe=result.exit == 0,
+        rows=result.rows_in,
+        verdicts=result.verdicts,
+        errors=result.errors,
+        lines=steps,
+        more={"raw": [verdict.to_json() for verdict in raw.values()], "releases": [result.to_json()]},
+    )
+
+
+def _raw(raw: Any) -> list[str]:
+    from privacy_sql.release import verdict_lines
+
+    why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
+    return [
+        "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
+        "   Their diagnosis is sensitive.",
+        "2. Is it safe to publish as it stands, without names? No:",
+        "",
+        *(f"   {line}" for line in verdict_lines(raw)),
+        "",
+        *why,
+        "",
+    ]
+
+
+def _published(result: Any) -> list[str]:
+    if result.release is None:
+        return ["3. Publishing failed."]
+    return [
+        "3. Publish it generalised, and read the published bytes again:",
+        "",
+        *(f"   {line}" for line in str(result.release).splitlines()),
+        "",
+        f"   wrote {result.target} and its manifest",
+    ]

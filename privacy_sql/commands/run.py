@@ -1,0 +1,74 @@
+"""`run`: publish the releases of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.commands import Outcome, connected, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.running import Result
+
+
+@click.command()
+@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
+@click.option("--overwrite", is_flag=True, help="Replace what was published before.")
+@click.option("--dry-run", is_flag=True, help="Choose and judge, write nothing.")
+@shared
+def command(
+    names: tuple[str, ...], overwrite: bool, dry_run: bool, directory: Path, unsafe_debug: bool, **_: Any
+) -> Outcome:
+    """Publish every release of privacy.yml: choose, judge, write, audit. Unsafe releases are not written.
+
+    \b
+    Example: privacy-sql run --select people
+    """
+    from privacy_sql import project
+    from privacy_sql.running import run_project
+
+    read = project.read(directory)
+    results = run_project(
+        read,
+        read.selected(names),
+        lambda plan: connected(read, plan, unsafe_debug),
+        overwrite=overwrite,
+        dry_run=dry_run,
+    )
+    return told("run", results, dry_run)
+
+
+def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
+    """The results of a run as an outcome."""
+    from privacy_sql.errors import first_exit
+
+    return Outcome(
+        verb,
+        exit=first_exit(result.exit for result in results),
+        safe=all(result.exit == 0 for result in results),
+        rows=sum(result.rows_in or 0 for result in results),
+        verdicts=[verdict for result in results for verdict in result.verdicts],
+        errors=[error for result in results for error in result.errors],
+        lines=[line for result in results for line in _lines(result, dry_run)],
+        more={"releases": [result.to_json() for result in results]},
+    )
+
+
+def _lines(result: Result, dry_run: bool) -> list[str]:
+    if result.release is None:
+        return [f"{result.name}: not published", ""]
+    lines = [str(result.release), ""]
+    if result.exit:
+        stories = [v.explain() for v in result.release.verdicts.values() if not v.safe]
+        return [*lines, "NOT SAFE: nothing was published.", *stories, ""]
+    if dry_run:
+        return [*lines, f"dry run     would write {result.target}", ""]
+    rows = result.release.rows_out
+    return [
+        *lines,
+        f"audit       {rows} published rows read again from their own bytes; every requirement holds",
+        f"wrote       {result.target}  {result.manifest}",
+        "",
+    ]

@@ -1,0 +1,122 @@
+"""Bind the parameters of a part (a criterion, a method) from text: a project file or a command line.
+
+Numbers stay the text the user wrote unless a field declares `int`; all problems are reported at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+
+T = TypeVar("T")
+
+
+def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -> T:
+    """An instance of a part's dataclass; unknown and missing parameters are named, all of them."""
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    problems: list[PrivacySqlError] = [
+        UsageError(
+            "unknown_parameter",
+            f'{name} has no parameter "{key}"',
+            where=where,
+            hint=did_you_mean(key, fields),
+        )
+        for key in params
+        if key not in fields
+    ]
+    problems += [
+        UsageError("missing_parameter", f"{name} needs {key}", where=where)
+        for key, field in fields.items()
+        if key not in params and _required(field)
+    ]
+    raise_all(problems)
+    try:
+        return kind(**{key: typed(value, str(fields[key].type)) for key, value in params.items()})
+    except PrivacySqlError as problem:
+        problem.where = problem.where or where
+        raise
+    except (TypeError, ValueError):
+        hint = "See the documentation of its parameters."
+        raise UsageError(
+            "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
+        ) from None
+
+
+def _required(field: Any) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def typed(value: Any, annotation: str) -> Any:
+    """Text as what a field declares: whole numbers and truth values, inside mappings and lists too.
+
+    >>> typed("5", "int"), typed("0.5", "Exact"), typed({"age": "2"}, "Mapping[str, int]")
+    (5, '0.5', {'age': 2})
+    """
+    if isinstance(value, Mapping):
+        return {key: typed(part, annotation) for key, part in value.items()}
+    if isinstance(value, list):
+        return [typed(part, annotation) for part in value]
+    words = set(re.findall(r"\w+", annotation))
+    if isinstance(value, str) and "int" in words and re.fullmatch(r"-?\d+", value.strip()):
+        return int(value)
+    if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value
+
+
+def parse_call(text: str) -> tuple[str, dict[str, Any]]:
+    """A requirement as it is written everywhere, `name(key=value, ...)`, as its name and its parameters.
+
+    >>> parse_call("l_diversity(kind=recursive, c=3, l=6)")
+    ('l_diversity', {'kind': 'recursive', 'c': '3', 'l': '6'})
+    >>> parse_call("privacy_skyline(points=[[1, 1, 5, 0.9]])")
+    ('privacy_skyline', {'points': [['1', '1', '5', '0.9']]})
+    """
+    found = re.fullmatch(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
+    if not found:
+        hint = "For example k_anonymity(k=5)."
+        raise UsageError("bad_requirement", "a requirement is written name(key=value, ...)", hint=hint)
+    params: dict[str, Any] = {}
+    for part in _split(found[2] or ""):
+        key, equals, value = part.partition("=")
+        if not equals:
+            hint = f"For example {found[1]}(key=value)."
+            raise UsageError("bad_requirement", f"a parameter of {found[1]} has no name", hint=hint)
+        params[key.strip()] = yaml_value(value.strip())
+    return found[1], params
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that stand outside brackets and quotes."""
+    parts, depth, quoted, start = [], 0, "", 0
+    for place, letter in enumerate(text):
+        if quoted:
+            quoted = "" if letter == quoted else quoted
+        elif letter in "'\"":
+            quoted = letter
+        elif letter in "[{(":
+            depth += 1
+        elif letter in "]})":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(text[start:place])
+            start = place + 1
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()]
+
+
+def yaml_value(text: str) -> Any:
+    """A value in YAML's flow style; `01234`, `NO` and `1e5` stay text."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    if not any(letter in text for letter in "[{'\""):
+        return text
+    try:
+        return YAML(typ="base").load(re.sub(r"=(?=[^=])", ": ", text) if text.startswith("{") else text)
+    except YAMLError:
+        raise UsageError("bad_value", "a value is not readable", hint="Lists are written [1, 2].") from None

@@ -1,0 +1,340 @@
+"""privacy.yml as tables, requirements and methods; every mistake in it is reported at once, with its path.
+
+Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number is read where one is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import criteria, mechanisms
+from privacy_sql.criteria import Criterion
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.hierarchies.spec import from_spec
+from privacy_sql.mechanisms import Mechanism
+from privacy_sql.table import Table
+
+FILE = "privacy.yml"
+PROJECT_KEYS = ("version", "name", "connections", "releases")
+RELEASE_KEYS = (
+    *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
+    *("method", "output", "population", "joint"),
+)
+CONNECTION_KEYS = {
+    "duckdb": ("type", "path", "memory_limit", "threads"),
+    "postgres": ("type", "dsn_env"),
+    "spark": ("type", "master"),
+}
+SECRETS = {"dsn", "password", "user", "host", "url", "token"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a release goes: a file, or a table of a connection."""
+
+    file: Path | None = None
+    connection: str | None = None
+    relation: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One release of a project, as the user planned it."""
+
+    name: str
+    table: Table
+    require: tuple[Criterion, ...]
+    method: Mechanism | None
+    output: Output | None
+    connection: str | None  # where the source lies; None: the embedded default
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file that has been read without mistakes."""
+
+    directory: Path
+    name: str
+    connections: Mapping[str, Mapping[str, str]]
+    plans: Mapping[str, Plan]
+
+    def selected(self, names: tuple[str, ...]) -> list[Plan]:
+        """The releases asked for, or all."""
+        raise_all(
+            [
+                UsageError(
+                    "unknown_release", f'there is no release "{name}"', hint=did_you_mean(name, self.plans)
+                )
+                for name in names
+                if name not in self.plans
+            ]
+        )
+        return [plan for name, plan in self.plans.items() if not names or name in names]
+
+
+def read(directory: Path) -> Project:
+    """The project of a folder."""
+    path = directory / FILE
+    if not path.is_file():
+        raise UsageError(
+            "no_project",
+            f"there is no {FILE} here",
+            hint="Make one with `privacy-sql init`, or name --project.",
+        )
+    return _Reader(directory).project(load(path))
+
+
+def load(path: Path) -> Any:
+    """The YAML of a file, every scalar as text; a repeated key or a broken line is named by its line."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML(typ="base").load(path.read_text(encoding="utf-8"))
+    except DuplicateKeyError as problem:
+        raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
+    except MarkedYAMLError as problem:
+        raise UsageError("bad_yaml", "the file is not YAML", where=_line(path, problem)) from None
+    except (YAMLError, UnicodeError, OSError):
+        raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
+
+
+def _line(path: Path, problem: Any) -> str:
+    return f"{path.name}, line {problem.problem_mark.line + 1}" if problem.problem_mark else path.name
+
+
+class _Reader:
+    """Walks the file and collects what is wrong instead of stopping at the first mistake."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.problems: list[PrivacySqlError] = []
+        self.connections: dict[str, Mapping[str, str]] = {"default": {"type": "duckdb"}}
+
+    def project(self, content: Any) -> Project:
+        fields = self.mapping(content, PROJECT_KEYS, "")
+        if fields.get("version") != "1":
+            self.wrong("version", "this version of privacy_sql reads version: 1")
+        for name, settings in self.mapping(fields.get("connections") or {}, None, "connections").items():
+            self.connections[name] = self.connection(settings, f"connections.{name}")
+        plans = {
+            name: self.plan(name, content, f"releases.{name}")
+            for name, content in self.mapping(fields.get("releases"), None, "releases").items()
+        }
+        if not plans:
+            self.wrong("releases", "the project names no release")
+        raise_all(self.problems)
+        name = str(fields.get("name") or self.directory.resolve().name)
+        return Project(
+            self.directory, name, self.connections, {k: v for k, v in plans.items() if v is not None}
+        )
+
+    def connection(self, content: Any, where: str) -> Mapping[str, str]:
+        if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
+            hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
+            self.wrong(f"{where}.{min(inline)}", "credentials do not belong in the project file", hint)
+            return {}
+        kind = content.get("type") if isinstance(content, Mapping) else None
+        if kind not in CONNECTION_KEYS:
+            self.wrong(f"{where}.type", f"a connection is one of {', '.join(CONNECTION_KEYS)}")
+            return {}
+        return self.mapping(content, CONNECTION_KEYS[kind], where)
+
+    def plan(self, name: str, content: Any, where: str) -> Plan | None:
+        fields = self.mapping(content, RELEASE_KEYS, where)
+        source, connection, condition = self.source(fields.get("source"), f"{where}.source")
+        before = len(self.problems)
+        columns = self.columns(fields, where)
+        require = self.requirements(fields.get("require"), f"{where}.require")
+        method = self.method(fields.get("method"), f"{where}.method")
+        output = self.output(fields.get("output"), f"{where}.output")
+        if len(self.problems) > before or source is None:
+            return None
+        with self.noting(where):
+            table = Table(source, name=name, where=condition, **columns)
+            return Plan(name, table, require, method, output, connection)
+        return None
+
+    # -- parts of a release ------------------------------------------------------------------------------
+
+    def source(self, content: Any, where: str) -> tuple[Any, str | None, str | None]:
+        fields = self.mapping(content, ("file", "connection", "relation", "where"), where)
+        connection = self.known_connection(fields.get("connection"), f"{where}.connection")
+        if ("file" in fields) == ("relation" in fields):
+            self.wrong(where, "a source is {file: F} or {connection: C, relation: R}")
+            return None, None, None
+        source: Any = self.path(fields["file"]) if "file" in fields else str(fields["relation"])
+        return source, connection, fields.get("where")
+
+    def columns(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The roles of the columns, as arguments of Table."""
+        quasi, nulls, distances = self.quasi(fields.get("quasi_identifiers"), f"{where}.quasi_identifiers")
+        person = self.column(fields.get("identifier"), ("column", "on_duplicate"), f"{where}.identifier")
+        if person.get("on_duplicate", "error") != "error":
+            self.wrong(f"{where}.identifier.on_duplicate", "on_duplicate is error")
+        population = self.mapping(fields.get("population") or {}, ("file",), f"{where}.population")
+        made = {
+            "quasi": quasi,
+            "quasi_nulls": nulls,
+            "identifier": person.get("column"),
+            "insensitive": self.names(fields.get("insensitive"), f"{where}.insensitive"),
+            "drop": self.names(fields.get("drop"), f"{where}.drop"),
+            "population": self.path(population["file"]) if "file" in population else None,
+            "joint": str(fields.get("joint", "false")).lower() == "true",
+        }
+        sensitive, more = self.sensitive(fields.get("sensitive"), f"{where}.sensitive")
+        return {
+            **made,
+            "sensitive": sensitive,
+            **more,
+            "distances": {**distances, **more.pop("distances", {})},
+        }
+
+    def quasi(self, content: Any, where: str) -> tuple[dict[str, Any], dict[str, str], dict[str, Path]]:
+        hierarchies: dict[str, Any] = {}
+        nulls: dict[str, str] = {}
+        distances: dict[str, Path] = {}
+        for number, entry in enumerate(self.listed(content, where)):
+            place = f"{where}[{number}]"
+            fields = self.column(entry, ("column", "hierarchy", "nulls", "distance"), place)
+            name = fields.get("column", "")
+            if name in hierarchies:
+                self.wrong(place, f'column "{name}" stands twice')
+            with self.noting(place):
+                hierarchies[name] = from_spec(
+                    fields.get("hierarchy"), name, self.directory, f"{place}.hierarchy"
+                )
+            nulls[name] = fields.get("nulls", "value")
+            distances |= self.distance(name, fields, place)
+        return hierarchies, nulls, distances
+
+    def sensitive(self, content: Any, where: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+        if content is None:
+            return None, {}
+        entries = content if isinstance(content, list) else [content]
+        keys = ("column", "nulls", "values_per_person", "hierarchy", "distance")
+        read = [self.column(entry, keys, where) for entry in entries]
+        names = tuple(fields.get("column", "") for fields in read)
+        first = read[0] if read else {}
+        kinds = {}
+        for name, fields in zip(names, read, strict=True):
+            with self.noting(where):
+                if fields.get("hierarchy") is not None:
+                    kinds[name] = from_spec(fields["hierarchy"], name, self.directory, f"{where}.hierarchy")
+        return names, {
+            "sensitive_nulls": first.get("nulls", "value"),
+            "values_per_person": first.get("values_per_person", "one"),
+            "sensitive_hierarchy": kinds.get(names[0]) if len(names) == 1 else kinds or None,
+            "distances": {
+                k: v for n, f in zip(names, read, strict=True) for k, v in self.distance(n, f, where).items()
+            },
+        }
+
+    def distance(self, name: str, fields: Mapping[str, Any], where: str) -> dict[str, Path]:
+        if "distance" not in fields:
+            return {}
+        inner = self.mapping(fields["distance"], ("file",), f"{where}.distance")
+        return {name: self.path(inner["file"])} if "file" in inner else {}
+
+    def requirements(self, content: Any, where: str) -> tuple[Criterion, ...]:
+        made: list[Criterion] = []
+        for name, params in self.mapping(content, None, where).items():
+            several = isinstance(params, list)
+            for number, part in enumerate(params if several else [params]):
+                place = f"{where}.{name}[{number}]" if several else f"{where}.{name}"
+                with self.noting(place):
+                    made.append(criteria.make(name, self.mapping(part or {}, None, place), place))
+        if not made:
+            self.wrong(where, "a release needs at least one requirement")
+        return tuple(made)
+
+    def method(self, content: Any, where: str) -> Mechanism | None:
+        if content is None:
+            return None
+        named = {content: {}} if isinstance(content, str) else content
+        if not isinstance(named, Mapping) or len(named) != 1:
+            self.wrong(where, "a release has one method")
+            return None
+        ((name, params),) = named.items()
+        with self.noting(where):
+            return mechanisms.make(
+                name, self.mapping(params or {}, None, f"{where}.{name}"), f"{where}.{name}"
+            )
+        return None
+
+    def output(self, content: Any, where: str) -> Output | None:
+        if content is None:
+            return None
+        fields = self.mapping(content, ("target", "connection", "relation"), where)
+        if ("target" in fields) == ("relation" in fields):
+            self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
+            return None
+        if "target" in fields:
+            return Output(file=self.path(fields["target"]))
+        connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
+        return Output(connection=connection, relation=str(fields["relation"]))
+
+    # -- small pieces --------------------------------------------------------------------------------------
+
+    def mapping(self, content: Any, keys: Any, where: str) -> dict[str, Any]:
+        if not isinstance(content, Mapping):
+            self.wrong(where or FILE, "must be a mapping of names to values")
+            return {}
+        for key in content:
+            if keys is not None and key not in keys:
+                place = f"{where}.{key}" if where else str(key)
+                self.wrong(place, f'unknown key "{key}"', did_you_mean(str(key), keys), "unknown_key")
+        return {str(key): value for key, value in content.items()}
+
+    def column(self, content: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+        if content is None:
+            return {}
+        fields = {"column": content} if isinstance(content, str) else self.mapping(content, keys, where)
+        if not isinstance(fields.get("column"), str) or not fields["column"]:
+            self.wrong(where, "names no column")
+        return fields
+
+    def listed(self, content: Any, where: str) -> list[Any]:
+        if not isinstance(content, list):
+            self.wrong(where, "must be a list")
+            return []
+        return content
+
+    def names(self, content: Any, where: str) -> tuple[str, ...]:
+        return tuple(str(name) for name in self.listed(content, where)) if content is not None else ()
+
+    def known_connection(self, name: str | None, where: str) -> str | None:
+        if name is not None and name not in self.connections:
+            self.wrong(where, f'there is no connection "{name}"', did_you_mean(name, self.connections))
+        return name
+
+    def path(self, text: Any) -> Path:
+        return self.directory / str(text)
+
+    def wrong(self, where: str, message: str, hint: str = "", code: str = "bad_project") -> None:
+        self.problems.append(UsageError(code, message, where=f"{FILE}: {where}", hint=hint))
+
+    def noting(self, where: str) -> _Noting:
+        """Keep an error of a part, with its place in the file, and go on reading."""
+        return _Noting(self, where)
+
+
+@dataclass(frozen=True)
+class _Noting:
+    reader: _Reader
+    where: str
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> bool:
+        if not isinstance(problem, PrivacySqlError):
+            return False
+        for part in problem.parts:
+            part.where = f"{FILE}: {part.where or self.where}"
+            self.reader.problems.append(part)
+        return True

@@ -1,0 +1,67 @@
+"""Typical calls of the house: check, publish, write, and the verbs of the command line."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+import privacy_sql as ps
+from privacy_sql.base import count
+from privacy_sql.cli import run as run_command
+from privacy_sql.commands.init import write_example
+from privacy_sql.criteria import make
+from tests import cases as reading
+from tests.calls import workers
+from tests.conftest import cases
+
+
+def criteria(engine: ps.Engine) -> None:
+    """Every case of every criterion, and the witness behind it."""
+    for parameter in cases("criteria"):
+        name, case = parameter.values
+        for verdict in ps.check(engine, reading.table(case), [make(name, case["params"])]).values():
+            verdict.witness.reveal()
+
+
+def people(engine: ps.Engine) -> None:
+    """A table that names its people."""
+    rows = pd.DataFrame({"id": ["p1", "p2"], "age": ["30", "30"], "s": ["a", "b"]})
+    ps.check(engine, ps.Table(rows, ["age"], "s", identifier="id"), [ps.KAnonymity(2)])
+
+
+def conditions(engine: ps.Engine) -> None:
+    """A condition on the rows, and keys too many to be packed into one integer."""
+    rows = pd.DataFrame({f"c{number}": [str(row) for row in range(20)] for number in range(16)})
+    table = ps.Table(rows, list(rows), where="c1 <> '30' and c2 not in ('31', '32')")
+    ps.check(engine, table, [ps.KAnonymity(1)])
+
+
+def fractions(engine: ps.Engine) -> None:
+    """A column in bands of whole numbers that holds a fraction."""
+    count(engine, ps.Table(pd.DataFrame({"kg": ["60", "61.5", None]}), {"kg": ps.Intervals(5)}))
+
+
+def published(engine: ps.Engine) -> None:
+    """Both ways to publish at chosen levels, to every kind of target."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for number, method in enumerate((ps.Generalise({"job": 1}, "0.9"), ps.Bucketize({"job": 1}))):
+            release = ps.publish(engine, workers(), [ps.KAnonymity(2)], method)
+            for ending in ("csv", "parquet"):
+                ps.verify(ps.write(engine, release, place / f"{number}.{ending}"))
+            for verdict in release.verdicts.values():
+                verdict.witness.reveal()
+            ps.write(engine, release, f"table:t{number}", manifest_to=place / f"{number}.manifest.json")
+
+
+def projects(engine: ps.Engine) -> None:
+    """The verbs of the command line on the example, and on one whose hierarchy misses a value."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_example(Path(folder))
+        for verb in ("check", "profile", "show", "run"):
+            run_command([verb, "--project", folder])
+        hierarchy = Path(folder) / "hierarchies" / "education.csv"
+        hierarchy.write_text("".join(hierarchy.read_text().splitlines(keepends=True)[1:]))
+        run_command(["run", "--project", folder, "--overwrite"])
