@@ -73,7 +73,7 @@ class Verdict:
     def explain(self) -> str:
         """One or two plain sentences: what was asked, what was found, and the worst case."""
         word = "holds" if self.safe else "does NOT hold"
-        found = "has no finite value" if self.value is None else f"is {shown(self.value)}"
+        found = "is unbounded or undefined" if self.value is None else f"is {shown(self.value)}"
         need = f", and must be {self.relation} {shown(self.limit)}" if self.limit is not None else ""
         parts = [f"{self.requirement} {word}: its value {found}{need}.", self.story, *self.notes]
         return " ".join(part for part in parts if part)

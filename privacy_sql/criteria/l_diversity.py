@@ -70,7 +70,7 @@ class LDiversity(Criterion):
         return 1 / self.ell if self.kind == "probabilistic" else self.ell
 
     def context(self) -> dict[str, Any]:
-        nats = log(self.ell)
+        nats = log(self.ell.numerator) - log(self.ell.denominator)
         return {
             "kind": self.kind,
             "ell": floor(self.ell),
