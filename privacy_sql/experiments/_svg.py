@@ -1,0 +1,86 @@
+"""A line chart as one SVG text: readable in print and without colour, since every line has its own marker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+
+Points = Sequence[tuple[float, float]]
+
+WIDTH, HEIGHT = 760, 460
+LEFT, RIGHT, TOP, BOTTOM = 70, 190, 50, 60  # margins; the legend stands on the right
+COLOURS = ("#1b6ca8", "#c1440e", "#3c7a3c", "#7b4b94", "#8a6d1b", "#444444")
+MARKERS = ("M-4 0A4 4 0 1 0 4 0A4 4 0 1 0-4 0Z", "M-4-4H4V4H-4Z", "M0-5L5 4H-5Z", "M0-5L5 0L0 5L-5 0Z")
+DASHES = ("none", "6 3", "2 3", "9 3 2 3")
+
+
+def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
+    """The chart of some named lines."""
+    across = _Axis.over([p[0] for points in lines.values() for p in points], LEFT, WIDTH - RIGHT)
+    upwards = _Axis.over([p[1] for points in lines.values() for p in points], HEIGHT - BOTTOM, TOP)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
+        ' font-family="sans-serif" font-size="13">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<text x="{LEFT}" y="24" font-size="15">{escape(title)}</text>',
+        *_grid(across, upwards, x, y),
+    ]
+    for number, (label, points) in enumerate(lines.items()):
+        parts += _line(number, label, [(across.at(a), upwards.at(b)) for a, b in points])
+    return "\n".join([*parts, "</svg>\n"])
+
+
+class _Axis:
+    """Round marks over a range of numbers, and where each number lies on the paper."""
+
+    def __init__(self, marks: Sequence[float], start: float, end: float) -> None:
+        self.marks, self.start, self.end = marks, start, end
+
+    @classmethod
+    def over(cls, numbers: Sequence[float], start: float, end: float) -> _Axis:
+        low, high = min(numbers, default=0.0), max(numbers, default=1.0)
+        span = (high - low) or 1.0
+        rough = span / 6
+        unit: float = 10 ** math.floor(math.log10(rough))
+        step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        return cls([n * step for n in range(first, max(last, first + 1) + 1)], start, end)
+
+    def at(self, number: float) -> float:
+        share = (number - self.marks[0]) / (self.marks[-1] - self.marks[0])
+        return round(self.start + share * (self.end - self.start), 1)
+
+
+def _grid(across: _Axis, upwards: _Axis, x: str, y: str) -> list[str]:
+    low, high, left, right = upwards.start, upwards.end, across.start, across.end
+    parts = []
+    for mark in across.marks:
+        at = across.at(mark)
+        parts.append(f'<path d="M{at} {low}V{high}" stroke="#ddd"/>')
+        parts.append(f'<text x="{at}" y="{low + 18}" text-anchor="middle">{mark:g}</text>')
+    for mark in upwards.marks:
+        at = upwards.at(mark)
+        parts.append(f'<path d="M{left} {at}H{right}" stroke="#ddd"/>')
+        parts.append(f'<text x="{left - 8}" y="{at + 4}" text-anchor="end">{mark:g}</text>')
+    middle = (low + high) / 2
+    return [
+        *parts,
+        f'<text x="{(left + right) / 2}" y="{HEIGHT - 18}" text-anchor="middle">{escape(x)}</text>',
+        f'<text transform="translate(20 {middle}) rotate(-90)" text-anchor="middle">{escape(y)}</text>',
+    ]
+
+
+def _line(number: int, label: str, points: Points) -> list[str]:
+    colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+    marker = MARKERS[number % len(MARKERS)]
+    legend = TOP + 20 * number
+    path = " ".join(f"{a},{b}" for a, b in points)
+    at = [*points, (WIDTH - RIGHT + 24, legend)]
+    return [
+        f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"',
+        f' stroke-dasharray="{dash}"/>',
+        *(f'<path transform="translate({a} {b})" d="{marker}" fill="{colour}"/>' for a, b in at),
+        f'<text x="{WIDTH - RIGHT + 38}" y="{legend + 4}">{escape(label)}</text>',
+    ]
