@@ -6,9 +6,8 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,13 @@ from typing import Any
 from privacy_sql import levels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.grouping import Grouping as Grouping
+from privacy_sql.grouping import Key as Key
+from privacy_sql.grouping import sizes
 from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.people import check_multiplicities, check_people
 from privacy_sql.query import Query, Sql, condition, names, render
 from privacy_sql.table import Table
-
-# group numbers are packed into one bigint while the codes fit with room to spare
-PACKED_LIMIT = 2**62
-
-
-@dataclass(frozen=True)
-class Key:
-    """One column that says which group a row is published in: a base column at a level."""
-
-    column: str  # q1, grp
-    level: int = 0
-    top: int = 0  # no code of the column is higher
 
 
 @dataclass(frozen=True)
@@ -154,151 +145,12 @@ class Base:
         return Grouping.of(self, keys, self.keyed(keys), people)
 
 
-@dataclass(frozen=True)
-class Grouping:
-    """A candidate and the small relations every criterion's template may read."""
-
-    base: Base
-    keys: tuple[Key, ...]
-    candidate: Sql  # g, k1.., q1.., grp, s, n_rows
-    members: Sql  # g, k1.., q1.., grp, n_rows as people; the candidate itself when a row is a person
-    histogram: Sql  # g, s, n_rows
-    groups: Sql  # g, n_people
-    numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
-    gone: Sql | None = None  # g of the groups left out
-
-    @classmethod
-    def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
-        """Count the groups of a keyed base (k1.. beside its own columns)."""
-        engine = base.engine
-        inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
-        aliases = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
-        # people without a value are in `people` only, so the groups are numbered there
-        numbers = (
-            engine.create(render("numbers.sql", keyed=inputs[-1], keys=aliases)) if _too_many(keys) else None
-        )
-        shared = {"keys": aliases, "numbers": numbers}
-        candidate = engine.create(
-            render("candidate.sql", keyed=inputs[0], columns=base.inside(), **shared), view=True
-        )
-        histogram = engine.create(
-            render("histogram.sql", candidate=candidate, sensitive=bool(base.table.sensitives))
-        )
-        members = candidate
-        if people is not None:
-            inside = base.inside(inputs[1])
-            members = engine.create(
-                render("candidate.sql", keyed=inputs[1], columns=inside, **shared), view=True
-            )
-        groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
-        return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
-
-    def without(self, groups: Collection[int]) -> Grouping:
-        """The same grouping with some groups left out, and with all that were left out before."""
-        engine, base = self.base.engine, self.base
-        gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
-        key_columns = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
-
-        def kept(relation: Sql, columns: Sequence[Sql], view: bool) -> Sql:
-            return engine.create(
-                render("without.sql", relation=relation, columns=columns, gone=gone), view=view
-            )
-
-        inside = [*key_columns, *base.inside(), Sql("n_rows")]
-        of_people = [*key_columns, *base.inside(base.people), Sql("n_rows")]
-        values = [*([Sql("s")] if base.table.sensitives else []), Sql("n_rows")]
-        candidate = kept(self.candidate, inside, True)
-        return replace(
-            self,
-            candidate=candidate,
-            members=kept(self.members, of_people, True) if base.people else candidate,
-            histogram=kept(self.histogram, values, False),
-            groups=kept(self.groups, [Sql("n_people")], False),
-            gone=gone,
-        )
-
-    @cached_property
-    def rows(self) -> Sql:
-        """The source rows that stay, with the number of their group: what a view reads from."""
-        base = self.base
-        raw = [f"r_{alias}" for alias in base.columns]
-        return base.engine.create(
-            render(
-                "grouped_rows.sql",
-                coded=base.coded,
-                keys=[
-                    (
-                        Sql(f"k{n}"),
-                        k.top + 1,
-                        Sql(k.column),
-                        k.level,
-                        base.level_codes[k.column] if k.level else None,
-                    )
-                    for n, k in enumerate(self.keys, start=1)
-                ],
-                pairs=[(Sql(f"k{n}"), k.top + 1) for n, k in enumerate(self.keys, start=1)],
-                columns=names([*base.columns, *raw, *base.others.values()]),
-                numbers=self.numbers,
-                gone=self.gone,
-            ),
-            view=True,
-        )
-
-    @cached_property
-    def n_rows(self) -> int:
-        """How many rows the groups hold."""
-        return _sizes(self.base.engine, self.histogram)["rows"]
-
-    @cached_property
-    def overall(self) -> Sql:
-        """How often each sensitive value occurs in the whole table: s, n_rows."""
-        return self.base.engine.create(render("overall.sql", histogram=self.histogram))
-
-    @cached_property
-    def population(self) -> Sql:
-        """How many of the population fit each group: g, n_people, n_population."""
-        from privacy_sql.population import population_groups
-
-        return population_groups(self)
-
-    @property
-    def sensitive_codes(self) -> Sql:
-        return self.base.sensitive_codes
-
-    @property
-    def sensitive_height(self) -> int:
-        return int(self.base.table.sensitive_hierarchy.height)
-
-    @cached_property
-    def n_groups(self) -> int:
-        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=0))
-        return int(found["n_groups"])
-
-    def relations(self, reads_sensitive: bool = True) -> dict[str, Any]:
-        """The names a criterion's template may use."""
-        found: dict[str, Any] = {
-            "candidate": self.candidate,
-            "histogram": self.histogram,
-            "groups": self.groups,
-            "base": self.base.relation,
-        }
-        if reads_sensitive:
-            found["overall"] = self.overall
-            found["values"] = self.base.dictionaries["s"]
-        return found
-
-    def number(self, group: int) -> dict[str, int]:
-        """The place of a group among all groups, in the order of their keys."""
-        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=group))
-        return {"group": found["number"], "groups": found["n_groups"]}
-
-
 def count(engine: Engine, table: Table) -> Base:
     """Count a table once on its engine and check what it declares about its rows."""
     engine = engine.session(files(table))
     source, columns = opened(engine, table)
-    _check_people(engine, source, table)
-    _check_multiplicities(engine, source, table)
+    check_people(engine, source, table)
+    check_multiplicities(engine, source, table)
     inside = _internal(table)
     several = table.values_per_person != "one"
     counted = engine.create(_count(source, table, inside, several))
@@ -315,7 +167,7 @@ def count(engine: Engine, table: Table) -> Base:
         people=people and _encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}),
         dictionaries=dictionaries,
         statistics=statistics,
-        **_sizes(engine, counted),
+        **sizes(engine, counted),
         source_columns=columns,
     )
     raise_all(_refused_nulls(base))
@@ -401,66 +253,8 @@ def _encode(engine: Engine, counted: Sql, dictionaries: Mapping[str, Sql]) -> Sq
     return engine.create(render("encode.sql", counted=counted, dictionaries=_pairs(dictionaries)))
 
 
-def _sizes(engine: Engine, counted: Sql) -> dict[str, int]:
-    (found,) = engine.fetch(render("sizes.sql", counted=counted))
-    return {"rows": found["n_rows"], "combinations": found["n_combinations"]}
-
-
 def _pairs(dictionaries: Mapping[str, Sql]) -> list[tuple[Sql, Sql]]:
     return [(Sql(column), dictionary) for column, dictionary in dictionaries.items()]
-
-
-def _too_many(keys: Sequence[Key]) -> bool:
-    """Whether the combinations of all codes outgrow one bigint."""
-    return math.prod(key.top + 1 for key in keys) >= PACKED_LIMIT
-
-
-def _check_people(engine: Engine, source: Sql, table: Table) -> None:
-    """A repeated person is refused, unless declared; then all rows of a person must agree who that is."""
-    if table.identifier is None:
-        return
-    (found,) = engine.fetch(render("people.sql", source=source, identifier=table.identifier))
-    if found["n_unnamed"]:
-        raise DataError(
-            "no_person", f"{found['n_unnamed']} rows have no {table.identifier}", where=table.name
-        )
-    if table.values_per_person == "one":
-        _refuse_repeated(found, table)
-        return
-    columns = [*table.quasi, *([table.group] if table.group else [])]
-    (apart,) = engine.fetch(
-        render("scattered.sql", source=source, identifier=table.identifier, columns=columns)
-    )
-    if apart["n_people"]:
-        raise DataError(
-            "scattered_person",
-            f"{apart['n_people']} people have rows that differ in a quasi-identifier",
-            where=table.name,
-            hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
-        )
-
-
-def _check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
-    if table.count is None:
-        return
-    (found,) = engine.fetch(render("multiplicities.sql", source=source, counted=table.count))
-    if found["n_rows"]:
-        raise DataError(
-            "bad_count",
-            f"{found['n_rows']} rows have a {table.count} that is no whole number of at least 0",
-            where=table.name,
-            hint="A multiplicity says how many rows a row stands for.",
-        )
-
-
-def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
-    if found["n_people"] != found["n_rows"]:
-        raise DataError(
-            "repeated_person",
-            f"{table.identifier} repeats: {found['n_rows']} rows are about {found['n_people']} people",
-            where=table.name,
-            hint="Set values_per_person to set or multiset, or aggregate first.",
-        )
 
 
 def _refused_nulls(base: Base) -> list[PrivacySqlError]:

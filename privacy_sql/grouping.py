@@ -1,0 +1,177 @@
+"""A grouping of the base: the candidate that requirements are judged on, in a few small relations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from privacy_sql.engines import Engine
+from privacy_sql.query import Query, Sql, names, render
+
+if TYPE_CHECKING:
+    from privacy_sql.base import Base
+
+# group numbers are packed into one bigint while the codes fit with room to spare
+PACKED_LIMIT = 2**62
+
+
+@dataclass(frozen=True)
+class Key:
+    """One column that says which group a row is published in: a base column at a level."""
+
+    column: str  # q1, grp
+    level: int = 0
+    top: int = 0  # no code of the column is higher
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A candidate and the small relations every criterion's template may read."""
+
+    base: Base
+    keys: tuple[Key, ...]
+    candidate: Sql  # g, k1.., q1.., grp, s, n_rows
+    members: Sql  # g, k1.., q1.., grp, n_rows as people; the candidate itself when a row is a person
+    histogram: Sql  # g, s, n_rows
+    groups: Sql  # g, n_people
+    numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
+    gone: Sql | None = None  # g of the groups left out
+
+    @classmethod
+    def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
+        """Count the groups of a keyed base (k1.. beside its own columns)."""
+        engine = base.engine
+        inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
+        aliases = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
+        # people without a value are in `people` only, so the groups are numbered there
+        numbers = (
+            engine.create(render("numbers.sql", keyed=inputs[-1], keys=aliases)) if _too_many(keys) else None
+        )
+        shared = {"keys": aliases, "numbers": numbers}
+        candidate = engine.create(
+            render("candidate.sql", keyed=inputs[0], columns=base.inside(), **shared), view=True
+        )
+        histogram = engine.create(
+            render("histogram.sql", candidate=candidate, sensitive=bool(base.table.sensitives))
+        )
+        members = candidate
+        if people is not None:
+            inside = base.inside(inputs[1])
+            members = engine.create(
+                render("candidate.sql", keyed=inputs[1], columns=inside, **shared), view=True
+            )
+        groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
+        return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
+
+    def without(self, groups: Collection[int]) -> Grouping:
+        """The same grouping with some groups left out, and with all that were left out before."""
+        engine, base = self.base.engine, self.base
+        gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
+        key_columns = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+
+        def kept(relation: Sql, columns: Sequence[Sql], view: bool) -> Sql:
+            return engine.create(
+                render("without.sql", relation=relation, columns=columns, gone=gone), view=view
+            )
+
+        inside = [*key_columns, *base.inside(), Sql("n_rows")]
+        of_people = [*key_columns, *base.inside(base.people), Sql("n_rows")]
+        values = [*([Sql("s")] if base.table.sensitives else []), Sql("n_rows")]
+        candidate = kept(self.candidate, inside, True)
+        return replace(
+            self,
+            candidate=candidate,
+            members=kept(self.members, of_people, True) if base.people else candidate,
+            histogram=kept(self.histogram, values, False),
+            groups=kept(self.groups, [Sql("n_people")], False),
+            gone=gone,
+        )
+
+    @cached_property
+    def rows(self) -> Sql:
+        """The source rows that stay, with the number of their group: what a view reads from."""
+        base = self.base
+        raw = [f"r_{alias}" for alias in base.columns]
+        return base.engine.create(
+            render(
+                "grouped_rows.sql",
+                coded=base.coded,
+                keys=[
+                    (
+                        Sql(f"k{n}"),
+                        k.top + 1,
+                        Sql(k.column),
+                        k.level,
+                        base.level_codes[k.column] if k.level else None,
+                    )
+                    for n, k in enumerate(self.keys, start=1)
+                ],
+                pairs=[(Sql(f"k{n}"), k.top + 1) for n, k in enumerate(self.keys, start=1)],
+                columns=names([*base.columns, *raw, *base.others.values()]),
+                numbers=self.numbers,
+                gone=self.gone,
+            ),
+            view=True,
+        )
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows the groups hold."""
+        return sizes(self.base.engine, self.histogram)["rows"]
+
+    @cached_property
+    def overall(self) -> Sql:
+        """How often each sensitive value occurs in the whole table: s, n_rows."""
+        return self.base.engine.create(render("overall.sql", histogram=self.histogram))
+
+    @cached_property
+    def population(self) -> Sql:
+        """How many of the population fit each group: g, n_people, n_population."""
+        from privacy_sql.population import population_groups
+
+        return population_groups(self)
+
+    @property
+    def sensitive_codes(self) -> Sql:
+        return self.base.sensitive_codes
+
+    @property
+    def sensitive_height(self) -> int:
+        return int(self.base.table.sensitive_hierarchy.height)
+
+    @cached_property
+    def n_groups(self) -> int:
+        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=0))
+        return int(found["n_groups"])
+
+    def relations(self, reads_sensitive: bool = True) -> dict[str, Any]:
+        """The names a criterion's template may use."""
+        found: dict[str, Any] = {
+            "candidate": self.candidate,
+            "histogram": self.histogram,
+            "groups": self.groups,
+            "base": self.base.relation,
+        }
+        if reads_sensitive:
+            found["overall"] = self.overall
+            found["values"] = self.base.dictionaries["s"]
+        return found
+
+    def number(self, group: int) -> dict[str, int]:
+        """The place of a group among all groups, in the order of their keys."""
+        (found,) = self.base.engine.fetch(render("group_number.sql", groups=self.groups, group=group))
+        return {"group": found["number"], "groups": found["n_groups"]}
+
+
+def _too_many(keys: Sequence[Key]) -> bool:
+    """Whether the combinations of all codes outgrow one bigint."""
+    return math.prod(key.top + 1 for key in keys) >= PACKED_LIMIT
+
+
+def sizes(engine: Engine, counted: Sql) -> dict[str, int]:
+    """How many rows a counted relation stands for, and how many combinations it holds."""
+    (found,) = engine.fetch(render("sizes.sql", counted=counted))
+    return {"rows": found["n_rows"], "combinations": found["n_combinations"]}

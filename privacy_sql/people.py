@@ -1,0 +1,58 @@
+"""Who a row is about: a repeated person is refused, or all rows of a person must agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError
+from privacy_sql.query import Sql, render
+from privacy_sql.table import Table
+
+
+def check_people(engine: Engine, source: Sql, table: Table) -> None:
+    """A repeated person is refused, unless declared; then all rows of a person must agree who that is."""
+    if table.identifier is None:
+        return
+    (found,) = engine.fetch(render("people.sql", source=source, identifier=table.identifier))
+    if found["n_unnamed"]:
+        raise DataError(
+            "no_person", f"{found['n_unnamed']} rows have no {table.identifier}", where=table.name
+        )
+    if table.values_per_person == "one":
+        _refuse_repeated(found, table)
+        return
+    columns = [*table.quasi, *([table.group] if table.group else [])]
+    (apart,) = engine.fetch(
+        render("scattered.sql", source=source, identifier=table.identifier, columns=columns)
+    )
+    if apart["n_people"]:
+        raise DataError(
+            "scattered_person",
+            f"{apart['n_people']} people have rows that differ in a quasi-identifier",
+            where=table.name,
+            hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
+        )
+
+
+def check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
+    if table.count is None:
+        return
+    (found,) = engine.fetch(render("multiplicities.sql", source=source, counted=table.count))
+    if found["n_rows"]:
+        raise DataError(
+            "bad_count",
+            f"{found['n_rows']} rows have a {table.count} that is no whole number of at least 0",
+            where=table.name,
+            hint="A multiplicity says how many rows a row stands for.",
+        )
+
+
+def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
+    if found["n_people"] != found["n_rows"]:
+        raise DataError(
+            "repeated_person",
+            f"{table.identifier} repeats: {found['n_rows']} rows are about {found['n_people']} people",
+            where=table.name,
+            hint="Set values_per_person to set or multiset, or aggregate first.",
+        )
