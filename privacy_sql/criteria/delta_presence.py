@@ -64,8 +64,8 @@ class DeltaPresence(Criterion):
         facts = {
             "size": row["n_people"],
             "population": row["n_population"],
-            "lowest_share": least[0],
-            "highest_share": most[0],
+            "lowest_share": str(least[0]),
+            "highest_share": str(most[0]),
         }
         story = f"Of one group's {row['n_population']} people {row['n_people']} are in the table."
         witness = Witness(facts, {"g": row["g"]} if row["g"] is not None else {})

@@ -33,7 +33,7 @@ def test_both_extremes_are_those_counted_by_hand(
     table = ps.Table(_frame(inside), ["x"], population=_frame(everybody))
     (verdict,) = ps.check(engine, table, [ps.DeltaPresence(str(low), str(high))]).values()
     assert verdict.safe is (low <= least and most <= high)
-    assert (verdict.witness["lowest_share"], verdict.witness["highest_share"]) == (least, most)
+    assert (verdict.witness["lowest_share"], verdict.witness["highest_share"]) == (str(least), str(most))
     assert verdict.value == (least if least - low < high - most else most)
 
 

@@ -1,0 +1,197 @@
+"""What releases say together about the people they share: anonymity before and after, in counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from privacy_sql.engines import Engine
+from privacy_sql.kernels.intersection import Outcome, Summary, Tally, summarise
+from privacy_sql.locating import Crowd, Located
+from privacy_sql.query import Query, Sql, names, render
+
+
+class Record(dict[str, Any]):
+    """Named fields, read as `record["P"]` or `record.P`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the attack found; `summary` is counts only, `people()` names possible values of each person."""
+
+    crowd: Crowd
+    releases: tuple[Located, ...]
+    shared: tuple[str | None, ...]
+    levels: tuple[Fraction, ...]
+    ids: tuple[Any, ...] | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """Where the relations of the attack are."""
+        return self.crowd.engine
+
+    @property
+    def priors(self) -> list[Sql]:
+        """The columns of anonymity before the attack, one per release."""
+        return names(f"prior_{number}" for number, _ in enumerate(self.releases, start=1))
+
+    @cached_property
+    def possible(self) -> Sql:
+        """Per combination the values all its releases leave possible."""
+        return self.engine.create(render("attacks/possible.sql", releases=self._pairs))
+
+    @cached_property
+    def outcomes(self) -> Sql:
+        """Per combination its anonymity before and after."""
+        return self.engine.create(
+            render(
+                "attacks/outcomes.sql",
+                combinations=self.crowd.combinations,
+                releases=self._pairs,
+                possible=self.possible,
+            )
+        )
+
+    @property
+    def _pairs(self) -> list[tuple[Sql, Sql]]:
+        return [(each.located, each.held) for each in self.releases]
+
+    @cached_property
+    def tallies(self) -> list[dict[str, Any]]:
+        """Located people by least prior and posterior anonymity."""
+        return self.engine.fetch(render("attacks/tallies.sql", outcomes=self.outcomes, priors=self.priors))
+
+    @cached_property
+    def measured(self) -> Summary:
+        """The summary in the kernel's words."""
+        sums = [name.replace("prior", "sum") for name in self.priors]
+        tallies = [
+            Tally(row["least_prior"], row["posterior"], row["people"], tuple(row[name] for name in sums))
+            for row in self.tallies
+        ]
+        people = self.crowd.known.rows
+        return summarise(tallies, people=people, releases=len(self.releases), levels=self.levels)
+
+    @cached_property
+    def summary(self) -> Record:
+        """Counts and shares: P people, VP the vulnerable ones, PVP the percentage exposed at each level."""
+        found = self.measured
+        sizes = [self._group_sizes(each) for each in self.releases]
+        return Record(
+            P=found.people,
+            n_ok=found.n_ok,
+            n_empty=found.n_empty,
+            n_unlocated=found.n_unlocated,
+            n_ambiguous=sum(row["ambiguous"] for row in self.tallies),
+            VP=found.vulnerable,
+            PVP={str(level): share for level, share in found.percent_at.items()},
+            perfect=found.perfect,
+            perfect_new=found.perfect_new,
+            avg_EA=list(found.average_prior),
+            avg_EA_post=found.average_posterior,
+            avg_drop=found.average_drop,
+            located=self.located,
+            smallest_group=[row["smallest"] for row in sizes],
+            avg_group_size=[
+                Fraction(row["sum_sizes"], row["n_pairs"]) if row["n_pairs"] else None for row in sizes
+            ],
+        )
+
+    @cached_property
+    def located(self) -> list[Fraction]:
+        """The percentage of people each release has a group for."""
+        found = [
+            self.engine.fetch(render("attacks/placed.sql", outcomes=self.outcomes, prior=prior))[0]
+            for prior in self.priors
+        ]
+        return [Fraction(100 * row["n_located"], self.crowd.known.rows) for row in found]
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What makes the result less than it seems: nobody located, or releases at odds."""
+        told = [
+            f"{each.name} has a group for nobody: are its columns coded as those of the people?"
+            for each, share in zip(self.releases, self.located, strict=True)
+            if not share
+        ]
+        if self.measured.n_empty and not self.measured.n_ok:
+            told.append("the releases share no sensitive value for anybody: map their names onto each other")
+        return told
+
+    def people(self) -> list[Record]:
+        """INTERNAL: everybody with the groups that fit and the sensitive values left."""
+        columns = [*names(["person", "posterior", "ambiguous"]), *self.priors]
+        outcomes = {row["person"]: row for row in self._listed(self.outcomes, columns)}
+        left: dict[int, list[str | None]] = {}
+        for row in self._listed(self.possible, names(["person", "s"])):
+            left.setdefault(row["person"], []).append(self.shared[row["s"]])
+        fitting = [self._fitting(each) for each in self.releases]
+        return [
+            self._record(row["id"], outcomes[row["person"]], left.get(row["person"], []), fitting)
+            for row in self.engine.fetch(self._rows())
+        ]
+
+    def _record(
+        self,
+        person: Any,
+        row: Mapping[str, Any],
+        left: Sequence[str | None],
+        fitting: Sequence[Mapping[int, list[Any]]],
+    ) -> Record:
+        outcome = Outcome(
+            tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
+        )
+        return Record(
+            id=person if self.ids is None else self.ids[person],
+            candidates=[groups.get(row["person"], []) for groups in fitting],
+            EA=list(outcome.prior),
+            set=None if outcome.posterior is None else sorted(left, key=str),
+            EA_post=outcome.posterior,
+            anon_drop=outcome.drop,
+            confidence=outcome.confidence,
+            status=outcome.status,
+            ambiguous=outcome.ambiguous,
+        )
+
+    def _group_sizes(self, each: Located) -> Mapping[str, int]:
+        groups, combinations = each.groups, self.crowd.combinations
+        query = render(
+            "attacks/group_sizes.sql", groups=groups, located=each.located, combinations=combinations
+        )
+        return self.engine.fetch(query)[0]
+
+    def _listed(self, relation: Sql, columns: list[Sql]) -> list[dict[str, Any]]:
+        return self.engine.fetch(render("attacks/listed.sql", relation=relation, columns=columns))
+
+    def _fitting(self, each: Located) -> dict[int, list[Any]]:
+        named: dict[int, Any] = {}
+        if each.group_names is not None:
+            named = {row["g"]: row["value"] for row in self._listed(each.group_names, names(["g", "value"]))}
+        groups: dict[int, list[Any]] = {}
+        for row in self._listed(each.located, names(["person", "g"])):
+            groups.setdefault(row["person"], []).append(named.get(row["g"], row["g"]))
+        return {person: sorted(found, key=str) for person, found in groups.items()}
+
+    def _rows(self) -> Query:
+        known = self.crowd.known
+        others = [(known.table.identifier, Sql("id"))] if known.table.identifier else []
+        quasi = [(name, Sql(alias), known.dictionaries[alias]) for name, alias in known.aliases.items()]
+        rows = self.engine.create(
+            render("coded.sql", source=known.source, quasi=quasi, others=others), view=True
+        )
+        return render(
+            "attacks/rows.sql",
+            rows=rows,
+            combinations=self.crowd.combinations,
+            columns=names(known.aliases.values()),
+            identified=bool(others),
+        )

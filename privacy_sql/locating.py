@@ -1,0 +1,242 @@
+"""People found in published releases, on the engine: which groups fit them, and what those groups hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from privacy_sql.base import Base, Grouping, count
+from privacy_sql.described import Description, Published
+from privacy_sql.engines import Engine, connect
+from privacy_sql.labels import columns as rule_columns
+from privacy_sql.levels import labels
+from privacy_sql.query import Query, Sql, names, render
+from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The people under attack on the engine, one line per combination of what is known about them."""
+
+    engine: Engine
+    known: Base
+    combinations: Sql  # person, q1.., n_people
+
+    @classmethod
+    def of(cls, known: Base) -> Crowd:
+        """Everybody a counted table knows, by quasi-identifiers alone."""
+        columns = names(known.aliases.values())
+        query = render("attacks/combinations.sql", base=known.relation, columns=columns)
+        return cls(known.engine, known, known.engine.create(query))
+
+    @cached_property
+    def readable(self) -> Mapping[str, Sql]:
+        """The values of each column as text and number."""
+        dictionaries = self.known.dictionaries
+        return {
+            name: _readable(self.engine, dictionaries[alias]) for name, alias in self.known.aliases.items()
+        }
+
+    def n_values(self, column: str) -> int:
+        """How many values of a column occur."""
+        return self.known.statistics[self.known.aliases[column]]["n_values"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """A published release counted: small relations of codes on the engine where people are located."""
+
+    aliases: Mapping[str, str]  # published column -> q1..
+    labels: Mapping[str, Sql]  # q1.. -> (code, value)
+    members: Sql  # g, q1..
+    histogram: Sql  # g, s
+    groups: Sql  # g, n_people
+    values: Mapping[int, str | None]  # code of a sensitive value -> its name
+    group_names: Sql | None  # g, value
+    home: Engine  # its relations live as long as this session
+
+
+@dataclass(frozen=True)
+class Located:
+    """One release as seen by the adversary: who fits which group, and what the fitting groups hold."""
+
+    name: str
+    groups: Sql  # g, n_people
+    located: Sql  # person, g
+    held: Sql  # person, s (shared code)
+    home: Engine  # its relations live as long as this session
+    group_names: Sql | None = None  # g, value
+
+
+def locate(crowd: Crowd, description: Description, codes: dict[str | None, int]) -> Located:
+    """Find the groups of a described release that each combination of people fits.
+
+    `codes` numbers the sensitive values of all releases together and grows with each.
+    """
+    shared = {name: how for name, how in description.columns.items() if name in crowd.known.aliases}
+    read = _read(crowd.engine, description, shared)
+    find = _nearest if description.locate == "centroid" else _fitting
+    located = crowd.engine.create(find(crowd, shared, read, description))
+    held = _held(crowd.engine, located, read.histogram, read.values, codes)
+    return Located(description.name, read.groups, located, held, read.home, read.group_names)
+
+
+def locate_own(crowd: Crowd, grouping: Grouping, codes: dict[str | None, int]) -> Located:
+    """The groups of a candidate of our own, where everybody's group is known."""
+    columns = names(crowd.known.aliases.values())
+    members = render("attacks/members.sql", candidate=grouping.candidate, columns=columns)
+    query = render(
+        "attacks/own_groups.sql",
+        combinations=crowd.combinations,
+        members=crowd.engine.create(members),
+        columns=columns,
+    )
+    located = crowd.engine.create(query)
+    held = _held(crowd.engine, located, grouping.histogram, _names(grouping.base), codes)
+    return Located("this release", grouping.groups, located, held, grouping.base.engine)
+
+
+def _names(base: Base, description: Description | None = None) -> dict[int, str | None]:
+    """The sensitive values of a table by code, in the names all releases share."""
+    query = render("attacks/listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
+    found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
+    if description is not None:
+        return {code: description.canonical(value) for code, value in found.items()}
+    return {code: None if value is None else str(value) for code, value in found.items()}
+
+
+def _held(
+    engine: Engine,
+    located: Sql,
+    histogram: Sql,
+    values: Mapping[int, str | None],
+    codes: dict[str | None, int],
+) -> Sql:
+    shared = [codes.setdefault(value, len(codes)) for value in values.values()]
+    renamed = engine.load({"s": ("bigint", list(values)), "shared": ("bigint", shared)}, "names")
+    return engine.create(render("attacks/held.sql", located=located, histogram=histogram, names=renamed))
+
+
+def _read(engine: Engine, description: Description, shared: Mapping[str, Published]) -> Read:
+    """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
+    columns = list(dict.fromkeys(how.column for how in shared.values()))
+    if isinstance(description.source, Path):
+        with connect("duckdb:") as apart:
+            return _moved(apart, engine, _counted(apart, description, columns))
+    return _counted(engine, description, columns)
+
+
+def _counted(engine: Engine, description: Description, columns: list[str]) -> Read:
+    table = Table(
+        description.source,
+        columns,
+        description.sensitive,
+        group=description.group,
+        name=description.name,
+    )
+    base = count(engine, table)
+    grouping = base.grouped(base.own_keys())
+    inside = names(base.aliases.values())
+    members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
+    named = None
+    if "grp" in base.dictionaries:
+        named = base.engine.create(
+            render(
+                "attacks/group_names.sql", candidate=grouping.candidate, dictionary=base.dictionaries["grp"]
+            )
+        )
+    return Read(
+        aliases=base.aliases,
+        labels={alias: base.dictionaries[alias] for alias in base.aliases.values()},
+        members=base.engine.create(members),
+        histogram=grouping.histogram,
+        groups=grouping.groups,
+        values=_names(base, description),
+        group_names=named,
+        home=base.engine,
+    )
+
+
+def _moved(source: Engine, target: Engine, read: Read) -> Read:
+    """The same counts on another engine."""
+
+    def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
+        found = source.arrays(render("attacks/listed.sql", relation=relation, columns=names(columns)))
+        return target.load({name: (kind, found[name].tolist()) for name, kind in columns.items()}, "moved")
+
+    inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
+    return Read(
+        aliases=read.aliases,
+        labels={
+            alias: moved(relation, {"code": "bigint", "value": "varchar"})
+            for alias, relation in read.labels.items()
+        },
+        members=moved(read.members, inside),
+        histogram=moved(read.histogram, dict.fromkeys(["g", "s"], "bigint")),
+        groups=moved(read.groups, dict.fromkeys(["g", "n_people"], "bigint")),
+        values=read.values,
+        group_names=read.group_names and moved(read.group_names, {"g": "bigint", "value": "varchar"}),
+        home=target,
+    )
+
+
+def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Read, description: Description) -> Query:
+    # few-valued columns first keep the steps short
+    order = sorted(shared, key=crowd.n_values)
+    theirs = names(crowd.known.aliases[name] for name in order)
+    published = names(read.aliases[shared[name].column] for name in order)
+    steps = [
+        (mine, label, _cover(crowd, name, shared[name], read))
+        for name, mine, label in zip(order, theirs, published, strict=True)
+    ]
+    return render(
+        "attacks/located.sql",
+        people=_prefixes(crowd.engine, Sql("person"), crowd.combinations, theirs),
+        members=_prefixes(crowd.engine, Sql("g"), read.members, published),
+        steps=steps,
+    )
+
+
+def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sql:
+    return engine.create(render("attacks/prefixes.sql", key=key, relation=relation, columns=columns))
+
+
+def _cover(crowd: Crowd, name: str, how: Published, read: Read) -> Sql:
+    """Which labels of a published column cover which values of the people."""
+    engine, dictionary = crowd.engine, read.labels[read.aliases[how.column]]
+    published = engine.fetch(
+        render("attacks/listed.sql", relation=dictionary, columns=names(["code", "value"]))
+    )
+    rules = rule_columns((row["code"], how.rules(row["value"])) for row in published)
+    height = how.hierarchy.height if how.hierarchy else 0
+    values = crowd.known.dictionaries[crowd.known.aliases[name]]
+    return engine.create(
+        render(
+            "attacks/cover.sql",
+            readable=crowd.readable[name],
+            rules=engine.load(rules, "rules"),
+            levels=labels(engine, values, how.hierarchy) if how.hierarchy and height else None,
+            height=height,
+            dictionary=dictionary,
+        )
+    )
+
+
+def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Read, description: Description) -> Query:
+    columns = [
+        (
+            Sql(crowd.known.aliases[name]),
+            Sql(read.aliases[how.column]),
+            crowd.readable[name],
+            _readable(crowd.engine, read.labels[read.aliases[how.column]]),
+            description.scale.get(name, "1.0"),
+        )
+        for name, how in shared.items()
+    ]
+    return render("attacks/nearest.sql", people=crowd.combinations, members=read.members, columns=columns)
+
+
+def _readable(engine: Engine, dictionary: Sql) -> Sql:
+    return engine.create(render("attacks/readable.sql", dictionary=dictionary, value=Sql("value")))
