@@ -22,19 +22,22 @@ TREE = ps.Tree({"9": ["odd", "*"], "10": ["even", "*"], "-1": ["odd", "*"], "2.5
 
 
 def requirements(name: str) -> list[Any]:
-    """The limits of a criterion's cases, those that a table of one group column can be asked about."""
+    """The limits of a criterion's cases."""
     texts = [case.values[1] for case in cases("criteria") if case.values[0] == name]
-    made = [make(name, case["params"]) for case in texts]
-    return [criterion for criterion in made if not criterion.needs_population and not criterion.needs_base]
+    return [make(name, case["params"]) for case in texts]
 
 
-MERGING = [name for name in plugs.available("criteria") if plugs.get("criteria", name).safe_under_merging]
-SUPPRESSION = [
-    name for name in plugs.available("criteria") if plugs.get("criteria", name).safe_under_suppression
-]
+def declared(word: str) -> list[str]:
+    """The criteria that declare a property, of those that a table of one group column can be asked about."""
+    kinds = {name: plugs.get("criteria", name) for name in plugs.available("criteria")}
+    return [
+        name
+        for name, kind in kinds.items()
+        if getattr(kind, word) and not kind.needs_population and not kind.needs_base
+    ]
 
 
-@pytest.mark.parametrize("name", MERGING)
+@pytest.mark.parametrize("name", declared("safe_under_merging"))
 @few
 @given(table=rows(), data=st.data())
 def test_merging_two_groups_never_makes_a_safe_table_unsafe(
@@ -49,7 +52,7 @@ def test_merging_two_groups_never_makes_a_safe_table_unsafe(
     assert after.safe or not before.safe
 
 
-@pytest.mark.parametrize("name", SUPPRESSION)
+@pytest.mark.parametrize("name", declared("safe_under_suppression"))
 @few
 @given(table=rows(), data=st.data())
 def test_without_the_groups_that_fail_the_rest_is_safe(
