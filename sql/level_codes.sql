@@ -1,10 +1,11 @@
--- The labels of every level as small integers.
+-- The labels of every level as codes: each label is named by the smallest code below it, so that the codes of a
+-- level are codes of the column too and the same table leads from any level to any coarser one.
 -- in: levels (code, l0..lH)    out: code, c0..cH    grain: value
 select
     code,
     code as c0
     {% for level in range(1, height + 1) %},
-    cast(dense_rank() over (order by l{{ level }}) as bigint) as c{{ level }}
+    min(code) over (partition by l{{ level }}) as c{{ level }}
     {% endfor %}
 
 from {{ levels }}

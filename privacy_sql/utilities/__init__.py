@@ -1,5 +1,95 @@
 """What a choice costs its readers: each utility turns small tables of counts into one number, less is better.
 
 The formulas take numbers only. Rows that are not published are suppressed and cost as much as a row can. A
-*label* is a published value; its *leaves* are the raw values it covers, out of the `domain` of its column.
+*label* is a published value; its *leaves* are the raw values of the table that it covers, out of the leaves of its
+column. Utilities that add up over the cells of a table are `Additive`: they need no counting per choice as
+long as nothing is suppressed. The others have a template `sql/utilities/<name>.sql`.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a published value stands for, counted over the source."""
+
+    level: int
+    n_leaves: int
+    n_rows: int
+    bits: float = 0.0  # uncertainty about the raw value behind it
+    low: float | None = None  # the extent of a column of numbers
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quasi-identifier: its hierarchy's height, and the one label that would cover all of it."""
+
+    height: int
+    whole: Label
+
+
+@dataclass(frozen=True)
+class Published:
+    """How much of the source a choice publishes."""
+
+    n_rows: int  # people in the source
+    n_suppressed: int = 0
+    n_combinations: float = 1.0  # raw combinations of quasi-identifiers that are possible
+    n_values: int = 1  # sensitive values
+
+    @property
+    def everywhere(self) -> float:
+        """The suppressed rows spread evenly over every raw combination and sensitive value."""
+        return self.n_suppressed / (self.n_combinations * self.n_values)
+
+
+class Utility:
+    """One way to measure what a release costs its readers."""
+
+    name: ClassVar[str]
+    # without suppression a coarser choice never costs less
+    monotone: ClassVar[bool] = False
+    reads_sensitive: ClassVar[bool] = False
+
+    def shown(self, cost: float) -> float:
+        """The number people know under this name."""
+        return cost
+
+
+class Additive(Utility):
+    """A utility that is the mean over columns of a penalty that depends on a published value alone."""
+
+    monotone = True
+
+    def penalty(self, label: Label, column: Column) -> float:
+        """What one published value costs."""
+        raise NotImplementedError
+
+    def suppressed(self, column: Column) -> float:
+        """What a value costs that is not published."""
+        return 1.0
+
+    def cost(self, columns: Sequence[tuple[Column, Sequence[tuple[Label, int]]]], n_rows: int) -> float:
+        """The mean over columns and rows; each column lists its labels with the rows published under them."""
+        return sum(self.part(column, labels, n_rows) for column, labels in columns) / max(1, len(columns))
+
+    def part(self, column: Column, labels: Sequence[tuple[Label, int]], n_rows: int) -> float:
+        """The mean penalty of one column's values."""
+        published = sum(rows for _, rows in labels)
+        total = sum(rows * self.penalty(label, column) for label, rows in labels)
+        return (total + (n_rows - published) * self.suppressed(column)) / n_rows
+
+
+class Grouped(Utility):
+    """A utility that is measured on the groups, with a template of its own name."""
+
+    def value(self, rows: Sequence[Row], published: Published) -> float:
+        """The cost, from the rows of the template."""
+        raise NotImplementedError

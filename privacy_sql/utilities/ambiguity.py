@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from math import fsum, prod
 
+from privacy_sql.utilities import Grouped, Published, Row
+
 
 def ambiguity(groups: Iterable[tuple[Sequence[int], int]], domains: Sequence[int], n_rows: int) -> float:
     """The mean number of raw combinations per row; `groups` are (leaves of each label, published rows).
@@ -15,3 +17,16 @@ def ambiguity(groups: Iterable[tuple[Sequence[int], int]], domains: Sequence[int
     groups = list(groups)
     n_suppressed = n_rows - sum(rows for _, rows in groups)
     return fsum([*(prod(leaves) * rows for leaves, rows in groups), n_suppressed * prod(domains)]) / n_rows
+
+
+class Ambiguity(Grouped):
+    """The mean number of raw combinations behind a row; the template adds up the published ones."""
+
+    name = "ambiguity"
+    monotone = True
+
+    def value(self, rows: Sequence[Row], published: Published) -> float:
+        (found,) = rows
+        return (
+            float(found["possible"]) + published.n_suppressed * published.n_combinations
+        ) / published.n_rows

@@ -1,12 +1,15 @@
 """The average size of the published groups, plain and against the size that was asked for."""
 
+from collections.abc import Sequence
 from fractions import Fraction
+
+from privacy_sql.utilities import Grouped, Published, Row
 
 
 def average_group_size(n_published: int, n_groups: int) -> Fraction:
     """Published rows per group.
 
-    Machanavajjhala et al. 2006, Sec. 6; Kifer and Gehrke 2006, Sec. 3.1.
+    Machanavajjhala et al. 2006, Sec. 6; kifer2006, Sec. 3.1.
 
     >>> average_group_size(10, 4)
     Fraction(5, 2)
@@ -23,3 +26,16 @@ def normalised_average_group_size(n_published: int, n_groups: int, k: int) -> Fr
     Fraction(2, 1)
     """
     return Fraction(n_published, n_groups * k)
+
+
+class AverageGroupSize(Grouped):
+    """Published rows per group (kifer2006, Sec. 3.1)."""
+
+    name = "average_group_size"
+    monotone = True
+
+    def value(self, rows: Sequence[Row], published: Published) -> float:
+        (found,) = rows
+        if not found["n_groups"]:
+            return float("inf")
+        return float(average_group_size(found["n_people"], found["n_groups"]))

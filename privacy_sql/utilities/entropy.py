@@ -1,35 +1,30 @@
 """Non-uniform entropy: the bits about a raw value that its label does not tell."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import fsum, log2
 
+from privacy_sql.utilities import Additive, Column, Label
 
-def bits_hidden(n_value: int, n_label: int) -> float:
-    """The bits between a label and one raw value below it, from how often both occur in the source.
 
-    Gionis and Tassa 2009, Sec. 3 (after Willenborg and de Waal): -log2 of the raw value's share of its label.
+def bits_hidden(counts: Sequence[int]) -> float:
+    """The uncertainty about the raw value behind a label, from how often each occurs in the source.
 
-    >>> bits_hidden(1, 4)
-    2.0
+    Gionis and Tassa 2009, Sec. 3 (after Willenborg and de Waal): the conditional entropy of the raw value.
+
+    >>> bits_hidden([2, 2]), bits_hidden([4])
+    (1.0, 0.0)
     """
-    return log2(n_label / n_value)
+    total = sum(counts)
+    return fsum(n / total * log2(total / n) for n in counts if n)
 
 
-def column_entropy(values: Iterable[tuple[int, int, int]], n_rows: int) -> float:
-    """The mean bits hidden; `values` are (occurrences of the raw value, of its label, rows published so).
+class Entropy(Additive):
+    """The mean bits hidden per cell; a suppressed value hides what its whole column would."""
 
-    A suppressed row is one whose label stands for all `n_rows` rows, and is listed like that.
+    name = "entropy"
 
-    >>> column_entropy([(1, 2, 1), (1, 2, 1), (2, 2, 2)], n_rows=4)
-    0.5
-    """
-    return fsum(rows * bits_hidden(value, label) for value, label, rows in values) / n_rows
+    def penalty(self, label: Label, column: Column) -> float:
+        return label.bits
 
-
-def entropy(columns: Sequence[float]) -> float:
-    """The mean over the columns: bits hidden per cell.
-
-    >>> entropy([0.5, 1.5])
-    1.0
-    """
-    return fsum(columns) / len(columns)
+    def suppressed(self, column: Column) -> float:
+        return column.whole.bits

@@ -1,16 +1,17 @@
 """Kullback-Leibler divergence between the source and what a reader reconstructs from the release."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import fsum, log
+
+from privacy_sql.utilities import Grouped, Published, Row
 
 
 def kl(cells: Iterable[tuple[int, int, int]], n_suppressed: int = 0, domain: int = 1) -> float:
     """Nats between the source and the release spread evenly over what its labels cover.
 
-    Kifer and Gehrke 2006, Sec. 3.2. A cell is a combination of raw values and sensitive value that occurs:
-    its rows, the rows published with its labels and sensitive value (0 when suppressed), and how many raw
-    combinations those labels cover. Suppressed rows could be anything: they are spread over all `domain`
-    cells.
+    kifer2006, Sec. 3.2. A cell is a combination of raw values and sensitive value that occurs: its rows, the rows
+    published with its labels and sensitive value (0 when suppressed), and how many raw combinations those
+    labels cover. Suppressed rows could be anything: they are spread over all `domain` cells.
 
     >>> kl([(2, 2, 1), (1, 1, 1)])
     0.0
@@ -23,3 +24,21 @@ def kl(cells: Iterable[tuple[int, int, int]], n_suppressed: int = 0, domain: int
     return max(
         0.0, fsum(rows * log(rows / (shown / leaves + everywhere)) for rows, shown, leaves in cells) / n_rows
     )
+
+
+class Kl(Grouped):
+    """The divergence in nats over the values that occur (kifer2006, Sec. 3.2); 0 for the raw table.
+
+    All raw combinations under the same labels and sensitive value are as likely to a reader, so the template
+    needs the published counts only, and one sum over the source.
+    """
+
+    name = "kl"
+    monotone = True
+    reads_sensitive = True
+
+    def value(self, rows: Sequence[Row], published: Published) -> float:
+        (found,) = rows
+        n_hidden = found["n_source"] - found["n_shown"]
+        hidden = n_hidden * log(published.everywhere) if n_hidden else 0.0
+        return float(max(0.0, (found["source"] - found["shown"] - hidden) / found["n_source"]))

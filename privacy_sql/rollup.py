@@ -1,0 +1,135 @@
+"""Count the choices of a lattice from one another: a coarser one from the smallest finer one already counted.
+
+LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice; what is counted on the
+way is kept when it is much smaller than what it was counted from, so later choices start from little.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+from privacy_sql.base import PACKED_LIMIT, Base, Grouping, Key
+from privacy_sql.query import Query, Sql, names, render
+from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
+
+# a counted choice is worth its memory when it saves most of the counting from there
+WORTH_KEEPING = 3
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A choice that has been counted: its combinations with their rows."""
+
+    relation: Sql
+    columns: tuple[Sql, ...]  # q1.. in the base, k1.. above
+    n_combinations: int
+    owner: Base  # holds the session that owns the relation
+
+
+class Rollup:
+    """The lattice of a base's quasi-identifiers, and the grouping of each of its choices.
+
+    martin2007, Sec. 3.4, and kifer2006, Sec. 3.1: what full-domain generalisation can publish.
+    """
+
+    def __init__(self, base: Base, *, with_sensitive: bool) -> None:
+        self.base = base
+        self.with_sensitive = with_sensitive
+        self.columns = names(base.columns)
+        bottom = self.lattice.bottom
+        self._values = {bottom: self._finest(base.relation, base.combinations)}
+        self._people = {bottom: self._finest(base.people, base.combinations)} if base.people else None
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """One axis per quasi-identifier, with the labels its values show at each level."""
+        coded = {column: codes for column, codes in self.base.level_codes.items()}
+        found: dict[str, list[int]] = {column: [] for column in coded}
+        if coded:
+            heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
+            rows = self.base.engine.fetch(render("searches/labels.sql", columns=heights))
+            for row in sorted(rows, key=lambda row: (row["position"], row["level"])):
+                found[list(coded)[row["position"]]].append(max(1, row["n_labels"]))
+        alone = {c: [max(1, self.base.statistics[c]["n_values"])] for c in self.columns if c not in coded}
+        return Lattice(tuple(tuple({**found, **alone}[column]) for column in self.columns))
+
+    def choice(self, levels: Mapping[str, int]) -> Choice:
+        """A choice from the user's column names; columns that are not named stand as they are."""
+        return tuple(levels.get(name, 0) for name in self.base.table.quasi)
+
+    def named(self, choice: Choice) -> dict[str, int]:
+        """A choice as the user reads it: level by column."""
+        return dict(zip(self.base.table.quasi, choice, strict=True))
+
+    def grouping(self, choice: Choice) -> Grouping:
+        """The groups of a choice, counted from the smallest choice below it that is counted already."""
+        base = _beside(self.base)
+        keys = tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
+        histogram = self._counted(self._values, choice, keys, base, self.with_sensitive)
+        members = self._counted(self._people, choice, keys, base, False) if self._people else histogram
+        groups = base.engine.create(render("groups.sql", histogram=members), view=True)
+        made = Grouping(base, keys, histogram, members, histogram, groups)
+        if self.with_sensitive:
+            made.__dict__["overall"] = self._overall  # the same for every choice: counted once
+        return made
+
+    @cached_property
+    def _overall(self) -> Sql:
+        return self.base.engine.create(render("overall.sql", histogram=self.base.relation))
+
+    def _finest(self, relation: Sql | None, n_combinations: int) -> Counted:
+        assert relation is not None
+        return Counted(relation, tuple(self.columns), n_combinations, self.base)
+
+    def _counted(
+        self,
+        known: dict[Choice, Counted],
+        choice: Choice,
+        keys: tuple[Key, ...],
+        base: Base,
+        sensitive: bool,
+    ) -> Sql:
+        below, source = min(
+            ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice)),
+            key=lambda pair: pair[1].n_combinations,
+        )
+        if below == choice and source.owner is not self.base:
+            return source.relation
+        made = base.engine.create(self._query(source, below, keys, sensitive))
+        (size,) = base.engine.fetch(render("sizes.sql", counted=made))
+        if size["n_combinations"] * WORTH_KEEPING <= source.n_combinations:
+            aliases = tuple(names(f"k{number}" for number, _ in enumerate(keys, start=1)))
+            known[choice] = Counted(made, aliases, size["n_combinations"], base)
+        return made
+
+    def _query(self, source: Counted, below: Choice, keys: tuple[Key, ...], sensitive: bool) -> Query:
+        steps = [
+            (
+                Sql(f"k{number}"),
+                source.columns[number - 1],
+                key.level,
+                self.base.level_codes[key.column] if key.level > was else None,
+            )
+            for number, (key, was) in enumerate(zip(keys, below, strict=True), start=1)
+        ]
+        sizes = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
+        packed = math.prod(size for _, size in sizes) < PACKED_LIMIT
+        return render(
+            "searches/roll_up.sql",
+            counted=source.relation,
+            keys=steps,
+            sizes=sizes,
+            packed=packed,
+            sensitive=sensitive,
+        )
+
+
+def _beside(base: Base) -> Base:
+    """The same counts, whose further relations go when nobody holds them any more."""
+    made = copy(base)
+    object.__setattr__(made, "engine", base.engine.session())
+    return made
