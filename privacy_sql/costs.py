@@ -76,17 +76,24 @@ class Costs:
         low, high = (min(numbers), max(numbers)) if numbers else (None, None)
         return Column(len(levels) - 1, Label(len(levels) - 1, len(raw), n_rows, bits, low, high))
 
-    def parts(self, utility: Additive) -> list[list[float]]:
-        """What each level of each column adds to the cost when nothing is suppressed."""
+    def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
+        """What each level of each column adds to the cost when nothing is suppressed.
+
+        `least`: at most that, whichever rows are suppressed.
+        """
         share = 1 if utility.name == "height" else len(self.columns)
         return [
-            [
-                utility.part(column, [(label, label.n_rows) for label in level.values()], self.n_people)
-                / share
-                for level in levels
-            ]
+            [self._part(utility, column, list(level.values()), least) / share for level in levels]
             for column, levels in zip(self.columns, self.labels, strict=True)
         ]
+
+    def _part(self, utility: Additive, column: Column, labels: list[Label], least: bool) -> float:
+        part = utility.part(column, [(label, label.n_rows) for label in labels], self.n_people)
+        if not least or utility.name == "height":
+            return part
+        above = [max(0.0, utility.penalty(label, column) - utility.suppressed(column)) for label in labels]
+        saved = sum(label.n_rows * more for label, more in zip(labels, above, strict=True))
+        return part - saved / self.n_people
 
     def cost(self, utility: Utility, shown: Shown) -> float:
         """The cost of what is published; suppressed rows cost as much as a row can."""

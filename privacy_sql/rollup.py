@@ -7,9 +7,9 @@ way is kept when it is much smaller than what it was counted from, so later choi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from privacy_sql.base import PACKED_LIMIT, Base, Grouping, Key
@@ -28,6 +28,29 @@ class Counted:
     columns: tuple[Sql, ...]  # q1.. in the base, k1.. above
     n_combinations: int
     owner: Base  # holds the session that owns the relation
+
+
+class Rolled(Grouping):
+    """A grouping counted from other counts: its candidate holds the keys, not the original columns."""
+
+    def without(self, groups: Collection[int]) -> Rolled:
+        engine = self.base.engine
+        gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
+        aliases = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+
+        def kept(relation: Sql, columns: Sequence[Sql]) -> Sql:
+            return engine.create(render("without.sql", relation=relation, columns=columns, gone=gone))
+
+        sensitive = "overall" in self.__dict__
+        histogram = kept(self.histogram, [*aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")])
+        members = kept(self.members, [*aliases, Sql("n_rows")]) if self.base.people else histogram
+        groups_left = engine.create(render("groups.sql", histogram=members), view=True)
+        made = replace(
+            self, candidate=histogram, members=members, histogram=histogram, groups=groups_left, gone=gone
+        )
+        if sensitive:
+            made.__dict__["overall"] = engine.create(render("overall.sql", histogram=histogram))
+        return made
 
 
 class Rollup:
@@ -72,7 +95,7 @@ class Rollup:
         histogram = self._counted(self._values, choice, keys, base, self.with_sensitive)
         members = self._counted(self._people, choice, keys, base, False) if self._people else histogram
         groups = base.engine.create(render("groups.sql", histogram=members), view=True)
-        made = Grouping(base, keys, histogram, members, histogram, groups)
+        made = Rolled(base, keys, histogram, members, histogram, groups)
         if self.with_sensitive:
             made.__dict__["overall"] = self._overall  # the same for every choice: counted once
         return made
