@@ -81,8 +81,13 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
     raise_all(problems)
 
 
+def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
+    """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
+    return criterion.judge(_rows(grouping, criterion))
+
+
 def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
-    verdict = criterion.judge(_rows(grouping, criterion))
+    verdict = decided(grouping, criterion)
     return verdict.with_witness(told(grouping, verdict.witness))
 
 

@@ -37,6 +37,8 @@ class Criterion:
     # a theorem, named in the docstring of the subclass, or False
     safe_under_merging: ClassVar[bool] = False
     safe_under_suppression: ClassVar[bool] = False
+    # a group that contains a safe group is safe, whoever else is in it
+    safe_in_larger_groups: ClassVar[bool] = False
 
     @property
     def needs_one_value(self) -> bool:
@@ -60,7 +62,19 @@ class Criterion:
         by_group: dict[int, list[Row]] = {}
         for row in evidence:
             by_group.setdefault(row["g"], []).append(row)
-        return [group for group, rows in by_group.items() if not self.judge(rows).safe]
+        kinds: dict[Any, bool] = {}  # alike groups are judged once
+        safe = {group: self._safe_kind(rows, kinds) for group, rows in by_group.items()}
+        return [group for group in by_group if not safe[group]]
+
+    def _safe_kind(self, rows: Sequence[Row], kinds: dict[Any, bool]) -> bool:
+        kind = tuple(tuple((key, row[key]) for key in row if key != "g") for row in rows)
+        if kind not in kinds:
+            kinds[kind] = self.judge(rows).safe
+        return kinds[kind]
+
+    def necessary(self) -> Sequence[Criterion]:
+        """Weaker requirements this one implies, all of them `safe_in_larger_groups`; a search bounds with them."""
+        return ()
 
     def context(self) -> dict[str, Any]:
         """What the template receives beside the relations: whole numbers and words only."""

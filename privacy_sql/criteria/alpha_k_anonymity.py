@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact
+from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -40,6 +41,9 @@ class AlphaKAnonymity(Criterion):
     @property
     def limit(self) -> Fraction:
         return Fraction(str(self.alpha))
+
+    def necessary(self) -> Sequence[Criterion]:
+        return (KAnonymity(self.k),)
 
     def context(self) -> dict[str, Any]:
         return {}

@@ -24,6 +24,7 @@ class KAnonymity(Criterion):
     reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
+    safe_in_larger_groups: ClassVar[bool] = True
 
     k: int
 
@@ -33,6 +34,9 @@ class KAnonymity(Criterion):
     @property
     def limit(self) -> int:
         return self.k
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        return [row["g"] for row in evidence if row["n_people"] < self.k]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest group decides.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, log
+from math import ceil, floor, log
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
@@ -57,6 +57,15 @@ class LDiversity(Criterion):
     @property
     def ell(self) -> Fraction:
         return Fraction(str(self.l))
+
+    @property
+    def safe_in_larger_groups(self) -> bool:  # type: ignore[override]
+        """More people never take a value away from a group; they may outweigh the others."""
+        return self.kind == "distinct"
+
+    def necessary(self) -> Sequence[Criterion]:
+        """All four kinds need l distinct values in every group."""
+        return (LDiversity(ceil(self.ell)),)
 
     @property
     def relation(self) -> str:  # type: ignore[override]

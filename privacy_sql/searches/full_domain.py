@@ -120,7 +120,8 @@ class _Walk:
             return
         if self.goal == "best":
             self._price(choice)
-            self.tags.set_aside(self.floor > self.best.ceiling)
+            if not self.objective.monotone:  # else the border itself is the shortest way to the best
+                self.tags.set_aside(self.floor > self.best.ceiling)
         elif self.goal == "one" and answer.carries:
             inside = np.zeros(self.lattice.shape, dtype=np.bool_)
             inside[tuple(slice(0, level + 1) for level in choice)] = True
