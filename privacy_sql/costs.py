@@ -1,4 +1,4 @@
-"""What each choice of a lattice costs under a utility: from the labels alone where that is enough, else by SQL."""
+"""What each choice of a lattice costs under a utility: from its labels where they are enough, else by SQL."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
 
-from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
 from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Column, Label, Published, Utility
+from privacy_sql.utilities import Additive, Column, Grouped, Label, Published, Utility
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,7 @@ class Costs:
             )
             for column, (_, kind) in self.base.columns.items()
         ]
-        found: list[list[dict[int, Label]]] = [
-            [{} for _ in range(height + 1)] for _, _, height, _ in columns
-        ]
+        found: list[list[dict[int, Label]]] = [[{} for _ in range(height + 1)] for _, _, height, _ in columns]
         for row in self.base.engine.fetch(render("utilities/labels.sql", columns=columns)):
             found[row["position"]][row["level"]][row["code"]] = Label(
                 row["level"],
@@ -99,6 +96,7 @@ class Costs:
         """The cost of what is published; suppressed rows cost as much as a row can."""
         if isinstance(utility, Additive):
             return utility.cost(self._published_labels(shown), self.n_people)
+        assert isinstance(utility, Grouped)
         rows = shown.grouping.base.engine.fetch(
             render(f"utilities/{utility.name}.sql", **self._context(shown))
         )

@@ -82,10 +82,10 @@ class LatticeSearch:
     def _suppressing(self, choice: Choice) -> Answer:
         """With suppression: failing groups may go, as long as they hold few enough people.
 
-        When a group that contains a safe group is safe, the people in failing groups become fewer with every
-        merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds them from
-        below: too many people failing those settles all finer choices. A choice that suppresses nobody settles all
-        coarser ones. Anything else settles itself only.
+        When a group that contains a safe group is safe, the people in failing groups become fewer with
+        every merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds
+        them from below: too many people failing those settles all finer choices. A choice that suppresses
+        nobody settles all coarser ones. Anything else settles itself only.
         """
         whole = self._whole(choice)
         bounding = [c for criterion in self.require for c in growing(criterion)]
@@ -103,6 +103,11 @@ class LatticeSearch:
         safe = all(self._decided(choice, shown.grouping, criterion).safe for criterion in self.order)
         untouched = shown.n_suppressed == 0 and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
+
+    def top_verdicts(self) -> dict[str, Verdict]:
+        """Every requirement asked about the most general choice, nobody suppressed."""
+        grouping = self._whole(self.lattice.top).grouping
+        return {str(criterion): decided(grouping, criterion) for criterion in self.require}
 
     def _thinned(self, shown: Shown, gone: set[int]) -> Shown | None:
         """What stays when failing groups go, and those that fail then; None when too many people would go."""
@@ -123,7 +128,9 @@ class LatticeSearch:
         grouping = whole.grouping
         groups = grouping.groups
         if self.base.people:  # the limit is a share of the rows, and a person may have several
-            groups = grouping.base.engine.create(render("groups.sql", histogram=grouping.histogram), view=True)
+            groups = grouping.base.engine.create(
+                render("groups.sql", histogram=grouping.histogram), view=True
+            )
         return _held(grouping, groups, gone) > self.allowed * self.base.rows
 
     def _decided(self, choice: Choice, grouping: Grouping, criterion: Criterion) -> Verdict:

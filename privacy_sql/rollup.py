@@ -1,7 +1,7 @@
 """Count the choices of a lattice from one another: a coarser one from the smallest finer one already counted.
 
-LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice; what is counted on the
-way is kept when it is much smaller than what it was counted from, so later choices start from little.
+LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice; what is counted on
+the way is kept when it is much smaller than what it was counted from, so later choices start from little.
 """
 
 from __future__ import annotations
@@ -70,15 +70,18 @@ class Rollup:
     @cached_property
     def lattice(self) -> Lattice:
         """One axis per quasi-identifier, with the labels its values show at each level."""
-        coded = {column: codes for column, codes in self.base.level_codes.items()}
+        coded = self.base.level_codes
         found: dict[str, list[int]] = {column: [] for column in coded}
         if coded:
             heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
             rows = self.base.engine.fetch(render("searches/labels.sql", columns=heights))
             for row in sorted(rows, key=lambda row: (row["position"], row["level"])):
                 found[list(coded)[row["position"]]].append(max(1, row["n_labels"]))
-        alone = {c: [max(1, self.base.statistics[c]["n_values"])] for c in self.columns if c not in coded}
-        return Lattice(tuple(tuple({**found, **alone}[column]) for column in self.columns))
+        alone = {
+            str(c): [max(1, self.base.statistics[c]["n_values"])] for c in self.columns if c not in coded
+        }
+        labels: dict[str, list[int]] = {**found, **alone}
+        return Lattice(tuple(tuple(labels[column]) for column in self.columns))
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
         """A choice from the user's column names; columns that are not named stand as they are."""

@@ -73,7 +73,7 @@ class Criterion:
         return kinds[kind]
 
     def necessary(self) -> Sequence[Criterion]:
-        """Weaker requirements this one implies, all of them `safe_in_larger_groups`; a search bounds with them."""
+        """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
         return ()
 
     def context(self) -> dict[str, Any]:

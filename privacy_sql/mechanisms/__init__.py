@@ -21,6 +21,9 @@ from privacy_sql.query import Query, Sql, render
 class Asked(Protocol):
     """What a mechanism may ask: `judging.Requirements`."""
 
+    @property
+    def require(self) -> tuple[Any, ...]: ...
+
     def judge(self, grouping: Grouping) -> Mapping[str, Any]: ...
 
     def failing(self, grouping: Grouping) -> set[int]: ...

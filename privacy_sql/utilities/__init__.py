@@ -1,9 +1,9 @@
 """What a choice costs its readers: each utility turns small tables of counts into one number, less is better.
 
 The formulas take numbers only. Rows that are not published are suppressed and cost as much as a row can. A
-*label* is a published value; its *leaves* are the raw values of the table that it covers, out of the leaves of its
-column. Utilities that add up over the cells of a table are `Additive`: they need no counting per choice as
-long as nothing is suppressed. The others have a template `sql/utilities/<name>.sql`.
+*label* is a published value; its *leaves* are the raw values of the table that it covers, out of the leaves
+of its column. Utilities that add up over the cells of a table are `Additive`: they need no counting per
+choice as long as nothing is suppressed. The others have a template `sql/utilities/<name>.sql`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from privacy_sql.utilities import Grouped, Published, Row
 def kl(cells: Iterable[tuple[int, int, int]], n_suppressed: int = 0, domain: int = 1) -> float:
     """Nats between the source and the release spread evenly over what its labels cover.
 
-    kifer2006, Sec. 3.2. A cell is a combination of raw values and sensitive value that occurs: its rows, the rows
-    published with its labels and sensitive value (0 when suppressed), and how many raw combinations those
-    labels cover. Suppressed rows could be anything: they are spread over all `domain` cells.
+    kifer2006, Sec. 3.2. A cell is a combination of raw values and sensitive value that occurs: its rows,
+    the rows published with its labels and sensitive value (0 when suppressed), and how many raw
+    combinations those labels cover. Suppressed rows could be anything: they are spread over all `domain`
+    cells.
 
     >>> kl([(2, 2, 1), (1, 1, 1)])
     0.0

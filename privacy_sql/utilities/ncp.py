@@ -6,8 +6,8 @@ from privacy_sql.utilities import Additive, Column, Label
 def penalty(leaves: int, domain: int) -> float:
     """The penalty of a categorical value: the share of the domain it covers, and nothing for a raw value.
 
-    Xu et al. 2006, Def. 2, as li2009, Sec. V, uses it. Unlike the loss it does not start again at zero: two of five
-    leaves cost 2/5.
+    Xu et al. 2006, Def. 2, as li2009, Sec. V, uses it. Unlike the loss it does not start again at zero: two
+    of five leaves cost 2/5.
 
     >>> penalty(1, 5), penalty(2, 5), penalty(5, 5)
     (0.0, 0.4, 1.0)
@@ -25,7 +25,8 @@ def numeric_penalty(width: float, extent: float) -> float:
 
 
 class Ncp(Additive):
-    """The Global Certainty Penalty: the mean penalty of all cells (Ghinita et al. 2007, Sec. 2; li2009, Sec. V).
+    """The Global Certainty Penalty: the mean penalty of all cells (Ghinita et al. 2007, Sec. 2; li2009,
+    Sec. V).
 
     A column of numbers is charged by the distance between the least and the largest number behind a label.
     """

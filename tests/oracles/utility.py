@@ -18,16 +18,22 @@ def loss(release, domains):
     total = 0.0
     for labels in release:
         for column, domain in enumerate(domains):
-            total += 1.0 if labels is None else (len(labels[column]) - 1) / (len(domain) - 1)
+            if labels is None:
+                total += 1.0
+            elif len(domain) > 1:
+                total += (len(labels[column]) - 1) / (len(domain) - 1)
     return total / (len(release) * len(domains))
 
 
-def ncp(release, domains):
+def ncp(release, domains, numbers=False):
+    """The mean penalty; as `numbers`, a label is charged by its extent."""
     total = 0.0
     for labels in release:
         for column, domain in enumerate(domains):
             if labels is None:
                 total += 1.0
+            elif numbers:
+                total += (max(labels[column]) - min(labels[column])) / (max(domain) - min(domain))
             elif len(labels[column]) > 1:
                 total += len(labels[column]) / len(domain)
     return total / (len(release) * len(domains))
@@ -46,12 +52,13 @@ def average_group_size(release):
 
 
 def entropy(rows, release, domains):
+    """For every cell the uncertainty about its raw value, given its label, in the whole table."""
     total = 0.0
-    for row, labels in zip(rows, release, strict=True):
+    for labels in release:
         for column, domain in enumerate(domains):
             label = domain if labels is None else labels[column]
-            same = sum(other[column] == row[column] for other in rows)
-            total -= log2(same / sum(other[column] in label for other in rows))
+            below = [row[column] for row in rows if row[column] in label]
+            total -= sum(log2(below.count(value) / len(below)) for value in below) / len(below)
     return total / (len(rows) * len(domains))
 
 

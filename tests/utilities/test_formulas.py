@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from privacy_sql.utilities import (
+    Column,
+    Label,
     ambiguity,
     average_group_size,
     classification,
@@ -34,27 +36,62 @@ def groups(small):
     return Counter(shown(small))
 
 
+def evidence(small, numbers=False):
+    """What an additive utility is given: every column, and its labels with the rows published under them."""
+    found = []
+    for c, domain in enumerate(small.domains):
+        counts = Counter(row[c] for row in small.rows)
+        labels = Counter(labels[c] for labels in shown(small))
+        found.append(
+            (
+                Column(2, label(domain, counts, 2, numbers)),
+                [(label(values, counts, 1, numbers), rows) for values, rows in labels.items()],
+            )
+        )
+    return found
+
+
+def label(values, counts, level, numbers):
+    bits = entropy.bits_hidden([counts[value] for value in values])
+    low, high = (min(values), max(values)) if numbers else (None, None)
+    return Label(level, len(values), sum(counts[value] for value in values), bits, low, high)
+
+
 @releases
 def test_loss_is_the_mean_share_of_the_domain_that_values_cover(seed):
     small = small_release(seed)
-    columns = [
-        loss.column_loss([(len(labels[c]), 1) for labels in shown(small)], len(domain), len(small.rows))
-        for c, domain in enumerate(small.domains)
-    ]
-    assert isclose(loss.loss(columns), oracle.loss(small.release, small.domains), abs_tol=1e-12)
+    value = loss.Loss().cost(evidence(small), len(small.rows))
+    assert isclose(value, oracle.loss(small.release, small.domains), abs_tol=1e-12)
 
 
 @releases
-def test_global_certainty_penalty_is_the_mean_over_all_cells(seed):
+@pytest.mark.parametrize("numbers", [False, True])
+def test_global_certainty_penalty_is_the_mean_over_all_cells(seed, numbers):
     small = small_release(seed)
-    columns = [
-        ncp.column_penalty(
-            [(ncp.penalty(len(labels[c]), len(domain)), 1) for labels in shown(small)], len(small.rows)
-        )
-        for c, domain in enumerate(small.domains)
-    ]
-    expected = oracle.ncp(small.release, small.domains)
-    assert isclose(ncp.global_certainty_penalty(columns), expected, abs_tol=1e-12)
+    value = ncp.Ncp().cost(evidence(small, numbers), len(small.rows))
+    assert isclose(value, oracle.ncp(small.release, small.domains, numbers), abs_tol=1e-12)
+
+
+@releases
+def test_entropy_is_the_mean_of_the_bits_a_label_hides(seed):
+    small = small_release(seed)
+    value = entropy.Entropy().cost(evidence(small), len(small.rows))
+    assert isclose(value, oracle.entropy(small.rows, small.release, small.domains), abs_tol=1e-12)
+
+
+@releases
+def test_precision_is_one_minus_the_mean_share_of_the_levels_climbed(seed):
+    small = small_release(seed)
+    value = precision.Precision().cost(evidence(small), len(small.rows))
+    cells = [0.5 if labels else 1.0 for labels in small.release]  # level 1 of 2, or suppressed
+    assert isclose(precision.Precision().shown(value), 1 - sum(cells) / len(cells), abs_tol=1e-12)
+
+
+@releases
+def test_height_counts_the_steps_of_the_choice_whatever_is_suppressed(seed):
+    small = small_release(seed)
+    if shown(small):
+        assert height.Height().cost(evidence(small), len(small.rows)) == len(small.domains)
 
 
 @releases
@@ -72,25 +109,10 @@ def test_discernibility_and_average_size_count_rows_that_look_alike(seed):
 
 
 @releases
-def test_entropy_is_the_mean_of_the_bits_a_label_hides(seed):
-    small = small_release(seed)
-    columns = []
-    for c, domain in enumerate(small.domains):
-        values = Counter(row[c] for row in small.rows)
-        evidence = [
-            (values[row[c]], sum(values[v] for v in (labels[c] if labels else domain)), 1)
-            for row, labels in zip(small.rows, small.release, strict=True)
-        ]
-        columns.append(entropy.column_entropy(evidence, len(small.rows)))
-    expected = oracle.entropy(small.rows, small.release, small.domains)
-    assert isclose(entropy.entropy(columns), expected, abs_tol=1e-12)
-
-
-@releases
 def test_ambiguity_is_the_mean_number_of_rows_a_published_row_could_have_been(seed):
     small = small_release(seed)
-    evidence = [([len(label) for label in labels], n) for labels, n in groups(small).items()]
-    value = ambiguity.ambiguity(evidence, [len(domain) for domain in small.domains], len(small.rows))
+    leaves = [([len(label) for label in labels], n) for labels, n in groups(small).items()]
+    value = ambiguity.ambiguity(leaves, [len(domain) for domain in small.domains], len(small.rows))
     assert isclose(value, oracle.ambiguity(small.release, small.domains))
 
 
@@ -101,8 +123,8 @@ def test_classification_counts_rows_outside_the_majority_of_their_group(seed):
     for row, labels in zip(small.rows, small.release, strict=True):
         if labels:
             classes[labels][row[-1]] += 1
-    evidence = [(counts.total(), max(counts.values())) for counts in classes.values()]
-    value = classification.classification(evidence, len(small.rows))
+    majorities = [(counts.total(), max(counts.values())) for counts in classes.values()]
+    value = classification.classification(majorities, len(small.rows))
     assert float(value) == pytest.approx(oracle.classification(small.rows, small.release))
 
 
@@ -140,22 +162,10 @@ def test_kl_of_the_raw_table_is_zero_and_never_falls_when_labels_merge():
         assert values == sorted(values)
 
 
-def test_precision_falls_from_one_to_zero_as_levels_rise():
-    raw = [precision.column_imprecision([(0, 4)], height=2, n_rows=4)] * 2
-    top = [precision.column_imprecision([(2, 4)], height=2, n_rows=4)] * 2
-    hidden = [precision.column_imprecision([], height=2, n_rows=4)] * 2
-    assert [precision.precision(c) for c in (raw, top, hidden)] == [1, 0, 0]
-    assert precision.column_imprecision([(0, 4)], height=0, n_rows=4) == 0
-
-
-def test_height_counts_steps():
-    assert height.height([0, 4, 0, 1, 3, 2, 2]) == 12
-
-
 def test_a_column_with_one_value_loses_nothing():
-    assert loss.penalty(1, 1) == 0
-    assert ncp.penalty(1, 1) == 0
-    assert ncp.numeric_penalty(0.0, 0.0) == 0
+    column = Column(0, Label(0, 1, 4, low=7.0, high=7.0))
+    for utility in (loss.Loss(), ncp.Ncp(), precision.Precision(), entropy.Entropy()):
+        assert utility.cost([(column, [(column.whole, 4)])], 4) == 0
 
 
 def test_information_gain_over_privacy_loss_of_a_specialisation():
@@ -177,20 +187,19 @@ def test_queries_are_the_same_for_the_same_seed_and_differ_for_another():
 def test_the_estimate_of_a_query_spreads_rows_over_their_labels(seed):
     small = small_release(seed, with_suppression=False)
     sizes = [*map(len, small.domains), len(small.sensitive)]
-    queries = query_error.random_queries(sizes, 2, 0.3, 5, np.random.default_rng(seed))
-    for query in queries:
-        wanted = {c: set(v) for c, v in query.items() if c < len(small.domains)}
-        wanted[len(small.domains)] = {small.sensitive[v] for v in query[len(small.domains)]}
+    for query in query_error.random_queries(sizes, 2, 0.3, 5, np.random.default_rng(seed)):
+        last = len(small.domains)
+        wanted = {c: set(v) for c, v in query.items() if c < last}
+        wanted[last] = {small.sensitive[v] for v in query[last]}
         estimate = 0.0
         for row, labels in zip(small.rows, small.release, strict=True):
-            shares = [query_error.overlap(labels[c], v) for c, v in wanted.items() if c < len(small.domains)]
-            estimate += prod(shares) * (row[-1] in wanted[len(small.domains)])
+            shares = [query_error.overlap(labels[c], v) for c, v in wanted.items() if c < last]
+            estimate += prod(shares) * (row[-1] in wanted[last])
         actual, expected = oracle.answer(small.rows, small.release, small.domains, small.sensitive, wanted)
         assert estimate == pytest.approx(expected)
         if actual:
-            assert query_error.relative_error(actual, estimate) == pytest.approx(
-                abs(actual - expected) / actual
-            )
+            error = query_error.relative_error(actual, estimate)
+            assert error == pytest.approx(abs(actual - expected) / actual)
 
 
 def test_queries_without_rows_behind_them_are_left_out():

@@ -1,0 +1,107 @@
+"""Full-domain generalisation at the best levels that are safe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from privacy_sql import plugs
+from privacy_sql.base import Base
+from privacy_sql.errors import UsageError
+from privacy_sql.lattice_search import LatticeSearch
+from privacy_sql.mechanisms import Asked, Proposal, generalised, share, suppress
+from privacy_sql.search_result import SearchResult, nothing_safe, result
+from privacy_sql.searches import Limits
+from privacy_sql.searches.full_domain import Goal
+
+
+@dataclass(frozen=True)
+class FullDomain:
+    """Every quasi-identifier at one level, the choice that costs least among all that are safe.
+
+    martin2007, Sec. 3.4; kifer2006, Sec. 3.1. At most `max_suppressed` of the rows are left out. A
+    requirement that is not safe under merging is asked about every choice, so the lattice may have
+    `most_choices` of them.
+
+    >>> FullDomain(minimise="discernibility", max_suppressed="0.01").minimise
+    'discernibility'
+    """
+
+    name: ClassVar[str] = "full_domain"
+
+    minimise: str = "loss"
+    max_suppressed: str | int | float = 0
+    time_limit: int | float | str | None = None  # seconds
+    most_choices: int = 10_000
+
+    def __post_init__(self) -> None:
+        share(self.max_suppressed, "max_suppressed")
+        plugs.get("utilities", self.minimise)
+        if self.time_limit is not None and not 0 < float(self.time_limit) < float("inf"):
+            raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        found = self.search(base, asked, "best")
+        assert found.best is not None
+        levels = dict(found.best["levels"])
+        grouping, suppressed = base.grouped(base.keys(levels)), 0
+        allowed = share(self.max_suppressed, "max_suppressed")
+        if allowed:
+            grouping, suppressed = suppress(grouping, asked, allowed)
+        return Proposal(
+            grouping=grouping,
+            view=generalised(grouping, levels),
+            choice={"levels": levels},
+            quasi=tuple(levels),
+            levels=levels,
+            suppressed=suppressed,
+            search=found.summary(),
+        )
+
+    def search(
+        self,
+        base: Base,
+        asked: Asked,
+        goal: Goal = "all",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> SearchResult:
+        """The safe choices of a table; an error says why there is none."""
+        self.refuse_unfit(base, asked)
+        allowed = share(self.max_suppressed, "max_suppressed")
+        search = LatticeSearch(base, asked.require, self.minimise, allowed)
+        found = search.run(goal, self._limits(progress))
+        if found.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if found.best is None:
+            raise nothing_safe(search, found)
+        return result(search, found)
+
+    def refuse_unfit(self, base: Base, asked: Asked) -> None:
+        """Refuse, before a choice is counted, what cannot be searched."""
+        table = base.table
+        if not table.quasi or table.group:
+            raise UsageError(
+                "nothing_to_generalise",
+                "full_domain generalises quasi-identifiers, and groups are those of the published values",
+                where=table.name,
+                hint="Name quasi-identifiers and no group column.",
+            )
+        size = prod(kind.height + 1 for kind in table.hierarchies.values())
+        if asked.not_safe_under_merging and size > self.most_choices:
+            names = ", ".join(asked.not_safe_under_merging)
+            raise UsageError(
+                "too_many_choices",
+                f"{names} is not declared safe under merging, so all {size} choices have to be asked about",
+                where=table.name,
+                hint=f"Use fewer levels, raise most_choices ({self.most_choices}), or use multidimensional.",
+            )
+
+    def _limits(self, progress: Callable[[int, int], None] | None) -> Limits:
+        end = float("inf") if self.time_limit is None else time.monotonic() + float(self.time_limit)
+        return Limits(
+            stop=lambda: "time limit" if time.monotonic() > end else None,
+            progress=progress or (lambda done, total: None),
+        )

@@ -1,0 +1,182 @@
+"""What a search found, for people and for `--json`; and what to say when nothing is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from privacy_sql import plugs
+from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided
+from privacy_sql.lattice_search import LatticeSearch
+from privacy_sql.searches import Found
+from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities import Additive
+from privacy_sql.verdict import Verdict, finite, shown
+
+# these are shown beside the one that was minimised
+ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
+# pricing every minimal choice by SQL is worth it while they are few
+FEW = 30
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The minimal safe choices, the best one, and the frontier of risk against utility."""
+
+    name: str
+    minimise: str
+    found: Found
+    minimal: tuple[Mapping[str, Any], ...]
+    best: Mapping[str, Any] | None
+    frontier: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields `search --json` adds."""
+        found = self.found
+        return {
+            "choices": found.choices,
+            "safe_choices": found.safe_choices,
+            "minimal": [dict(choice) for choice in self.minimal],
+            "complete": found.complete,
+            "minimise": self.minimise,
+            "best": None if self.best is None else dict(self.best),
+            "optimal": found.optimal,
+            "explored": found.explored,
+            "undecided": found.undecided,
+            "gap": found.gap,
+            "stopped": found.stopped,
+            "frontier": [dict(point) for point in self.frontier],
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """What a manifest says about the search; nothing about choices that were not published."""
+        told = ("minimise", "choices", "safe_choices", "explored", "optimal", "gap", "stopped")
+        everything = self.to_json()
+        values = self.best["values"] if self.best else {}
+        return {**{key: everything[key] for key in told}, "values": dict(values)}
+
+    def __str__(self) -> str:
+        found = self.found
+        safe = "" if found.safe_choices is None else f", {found.safe_choices} safe"
+        lines = [f"{self.name}    {found.choices} choices{safe}, {found.explored} asked about"]
+        if found.stopped:
+            lines.append(f"stopped     {found.stopped}; {found.undecided} choices not decided")
+        lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
+        if self.best is not None:
+            proof = "optimal" if found.optimal else "not proved optimal"
+            cost = shown(self.best["values"][self.minimise])
+            lines.append(f"best        {_levels(self.best)}    ({self.minimise} {cost}, {proof})")
+        return "\n".join([*lines, *self.notes])
+
+
+def result(search: LatticeSearch, found: Found) -> SearchResult:
+    """A search's end as plain data: levels by column, risks by requirement, utilities by name."""
+    priced = found.minimal if len(found.minimal) <= FEW else ()
+    minimal = [_described(search, choice, choice in priced) for choice in found.minimal]
+    best = None if found.best is None else _described(search, found.best, True)
+    return SearchResult(
+        name=search.base.table.name,
+        minimise=search.minimise,
+        found=found,
+        minimal=tuple(minimal),
+        best=best,
+        frontier=tuple(frontier(search)),
+    )
+
+
+def _described(search: LatticeSearch, choice: Choice, fully: bool) -> dict[str, Any]:
+    verdicts = search.verdicts.get(choice, {})
+    values = {}
+    for name in dict.fromkeys([search.minimise, *ALWAYS]):
+        utility = plugs.get("utilities", name)()
+        if fully or (isinstance(utility, Additive) and not search.allowed):
+            values[name] = finite(utility.shown(search.priced(utility, choice)))
+    if "loss" in values and values["loss"] is not None:
+        values["granularity"] = 1 - values["loss"]
+    described: dict[str, Any] = {"levels": search.rollup.named(choice), "values": values}
+    described["risks"] = {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()}
+    if search.allowed and fully:
+        described["suppressed"] = search.shown(choice).n_suppressed
+    return described
+
+
+def frontier(search: LatticeSearch) -> list[dict[str, Any]]:
+    """The decided choices that no other one beats in every risk and in cost: what a limit buys.
+
+    Only for utilities that follow from the labels, and choices about which every requirement was asked.
+    """
+    if not isinstance(search.utility, Additive) or search.allowed:
+        return []
+    points = [
+        (search.of_levels(search.minimise, choice), choice, verdicts)
+        for choice, verdicts in search.verdicts.items()
+        if len(verdicts) == len(search.require) and all(v.value is not None for v in verdicts.values())
+    ]
+    scored = [
+        ((cost, *map(_danger, verdicts.values())), choice, verdicts) for cost, choice, verdicts in points
+    ]
+    kept = [
+        (score, choice, verdicts)
+        for score, choice, verdicts in scored
+        if not any(_dominates(other, score) for other, _, _ in scored)
+    ]
+    return [
+        {
+            "levels": search.rollup.named(choice),
+            "cost": score[0],
+            "risks": {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()},
+            "safe": all(verdict.safe for verdict in verdicts.values()),
+        }
+        for score, choice, verdicts in sorted(kept, key=lambda point: (point[0], point[1]))
+    ]
+
+
+def _danger(verdict: Verdict) -> float:
+    assert verdict.value is not None
+    return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
+    """Why there is nothing to publish: what fails when everything is generalised, and what would help."""
+    if found.stopped:
+        return Undecided(
+            "undecided",
+            f"no safe choice was found before the {found.stopped}; {found.undecided} of {found.choices}"
+            " choices are undecided",
+            where=search.base.table.name,
+            hint="Raise the limit, or ask for less.",
+        )
+    verdicts = search.top_verdicts()
+    failing = {requirement: verdict for requirement, verdict in verdicts.items() if not verdict.safe}
+    told = "; ".join(
+        f"{requirement} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
+        for requirement, verdict in failing.items()
+    )
+    hint = "More levels cannot help. " + _relaxation(failing)
+    return NoSafeChoice(
+        "no_safe_choice",
+        f"no choice is safe: fully generalised, {told}",
+        where=search.base.table.name,
+        hint=hint,
+    )
+
+
+def _relaxation(failing: Mapping[str, Verdict]) -> str:
+    if len(failing) != 1:
+        return "No single relaxation helps: each of these fails on its own."
+    ((requirement, verdict),) = failing.items()
+    if verdict.value is None:
+        return f"Only leaving out {requirement}, or suppressing rows (max_suppressed), can help."
+    wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[verdict.relation]
+    return f"One relaxation is enough: a limit of {requirement} {wide} {shown(verdict.value)}."
+
+
+def _levels(choice: Mapping[str, Any]) -> str:
+    return " ".join(f"{column}={level}" for column, level in choice["levels"].items())
