@@ -24,7 +24,7 @@ SHARES = {"none": Fraction(0), "a fifth": Fraction(1, 5), "half": Fraction(1, 2)
 
 
 class Small:
-    """A random table of at most 14 rows with random nested hierarchies, for the package and for the oracle."""
+    """A random table of at most 14 rows with nested hierarchies, for the package and for the oracle."""
 
     def __init__(self, seed):
         rng = random.Random(seed)

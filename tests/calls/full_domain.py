@@ -1,0 +1,33 @@
+"""Calls that search the levels of full-domain generalisation."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+import privacy_sql as ps
+from tests.calls import JOBS, WORKERS
+
+UTILITIES = ("loss", "ncp", "discernibility", "average_group_size", "ambiguity", "classification", "kl")
+
+
+def searched(engine: ps.Engine) -> None:
+    """The best levels under every kind of utility, with and without suppression."""
+    table = ps.Table(pd.DataFrame(WORKERS), {"age": ps.Intervals(5, 20), "job": JOBS}, "s")
+    require = [ps.KAnonymity(2), ps.LDiversity(2)]
+    for minimise in UTILITIES:
+        for share in (0, "0.4"):
+            ps.publish(engine, table, require, ps.FullDomain(minimise, share))
+
+
+def wide(engine: ps.Engine) -> None:
+    """Keys too many to be packed into one integer."""
+    rows = pd.DataFrame({f"c{number}": [str(row) for row in range(50)] for number in range(12)})
+    table = ps.Table(rows, {name: ps.KeepOrDrop() for name in rows})
+    ps.publish(engine, table, [ps.KAnonymity(2)], ps.FullDomain())
+
+
+def several_values(engine: ps.Engine) -> None:
+    """People with several sensitive values."""
+    rows = pd.DataFrame({"id": ["1", "1", "2"], "c": ["a", "a", "b"], "s": ["x", "y", "x"]})
+    table = ps.Table(rows, {"c": ps.KeepOrDrop()}, "s", identifier="id", values_per_person="set")
+    ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed="0.5"))
