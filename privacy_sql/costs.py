@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
 
-from privacy_sql.base import Base, Grouping
+from privacy_sql.base import Base
+from privacy_sql.grouping import Grouping
 from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive, Column, Grouped, Label, Published, Utility

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from privacy_sql import plugs
-from privacy_sql.base import Base, Grouping
+from privacy_sql.base import Base
 from privacy_sql.costs import Costs, Shown
 from privacy_sql.criteria import Criterion
+from privacy_sql.grouping import Grouping
 from privacy_sql.judging import decided, failing
 from privacy_sql.query import Sql, render
 from privacy_sql.rollup import Rollup

@@ -12,7 +12,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from privacy_sql.base import PACKED_LIMIT, Base, Grouping, Key
+from privacy_sql.base import Base, Key
+from privacy_sql.grouping import PACKED_LIMIT, Grouping
 from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
 
