@@ -99,7 +99,7 @@ class Criterion:
         }
 
     def __str__(self) -> str:
-        return f"{self.name}({', '.join(f'{key}={_plain(value)}' for key, value in self.params.items())})"
+        return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
 
     def verdict(
         self,
@@ -140,6 +140,16 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     return value if isinstance(value, int) else str(value)
+
+
+def _text(value: Any) -> str:
+    """A parameter as it is written: lists without quotes around their parts."""
+    plain = _plain(value)
+    if isinstance(plain, list):
+        return f"[{', '.join(map(_text, plain))}]"
+    if isinstance(plain, dict):
+        return f"{{{', '.join(f'{key}: {_text(part)}' for key, part in plain.items())}}}"
+    return str(plain)
 
 
 def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Number | None = None) -> Fraction:

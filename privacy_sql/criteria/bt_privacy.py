@@ -25,7 +25,11 @@ SMOOTHING = "3/4"
 
 @dataclass(frozen=True)
 class Point:
-    """One adversary of the skyline: her bandwidth, her limit, and the largest move in each group."""
+    """One adversary of the skyline: her bandwidth, her limit, and the largest move in each group.
+
+    A group without a known risk is None there; `vulnerable` people are over the limit for certain, `unknown`
+    people are in groups that are undecided or impossible.
+    """
 
     bandwidth: Any
     t: Fraction
@@ -33,6 +37,8 @@ class Point:
     max_risk: float | None
     satisfied: bool
     vulnerable: int
+    unknown: int
+    worst: Row
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,8 @@ class BTPrivacy(Criterion):
     needs_base: ClassVar[bool] = True
 
     skyline: Any = ()  # [[bandwidth, t], ...]
-    t: Any = None
     bandwidth: Any = None  # with t, the adversary's; beside a skyline, the smoothing's
+    t: Any = None
     distance: str = ""
     posterior: str = "exact"
     smoothing: Any = None  # the smoothing bandwidth, or the distances of the sensitive values
@@ -79,6 +85,14 @@ class BTPrivacy(Criterion):
         if any(isinstance(p, str) or len(p) != 2 for p in pairs):
             raise UsageError("bad_parameter", "a point of the skyline is [bandwidth, t]")
         return tuple((_bandwidth(b), exact(t, self.name, "t of the skyline", 0)) for b, t in pairs)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters as written; distances of sensitive values are named, not printed."""
+        found = super().params
+        if not isinstance(found.get("smoothing"), str | int | float | Fraction | None):
+            found["smoothing"] = "own_distances"
+        return found
 
     def gather(self, grouping: Any) -> list[Row]:
         """The largest move of belief in every group, for every point."""
@@ -114,7 +128,7 @@ class BTPrivacy(Criterion):
             return self._smoothed(table, bandwidth, apart), name
         if name == "emd":
             equal = 1 - np.eye(len(table.values), dtype=int)
-            return partial(_earth_movers, apart=equal if apart is None else apart), name
+            return partial(distances.earth_movers_each, distances=equal if apart is None else apart), name
         if name == "tv":
             return distances.total_variation, name
         kind = distances.jensen_shannon if name == "js" else distances.kullback_leibler
@@ -143,25 +157,32 @@ class BTPrivacy(Criterion):
             problem.where = "smoothing of bt_privacy"
             raise
         return partial(
-            _moved_smoothed,
-            weights=weights,
-            normalise=self.normalise,
+            distances.jensen_shannon_smoothed_by,
+            weights=weights.astype(float),
+            renormalise=self.normalise == "after",
             log_base=_log_base(self.log_base),
         )
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The point with least slack decides; one group undecided or impossible is enough to refuse.
 
-        >>> row = {"point": 0, "g": 3, "n_people": 5, "risk": 0.04, "known": "exact", "n_over": 0}
+        >>> row = {
+        ...     "point": 0,
+        ...     "g": 3,
+        ...     "n_people": 5,
+        ...     "risk": 0.04,
+        ...     "known": "exact",
+        ...     "n_over": 0,
+        ...     "n_unknown": 0,
+        ... }
         >>> BTPrivacy(bandwidth="0.3", t="0.1").judge([row]).safe
         True
         """
         points = [self._point(number, evidence) for number in range(len(self.points))]
         worst = min(range(len(points)), key=lambda i: _slack(points[i]))
-        rows = [row for row in evidence if row["point"] == worst]
-        row = max(rows, key=_badness)
-        known = [r["known"] for r in rows]
+        known = [r["known"] for r in evidence if r["point"] == worst]
         point = points[worst]
+        row = point.worst
         facts = {
             "point": worst + 1,
             "size": row["n_people"],
@@ -170,6 +191,7 @@ class BTPrivacy(Criterion):
             "undecided_groups": known.count(UNDECIDED),
             "impossible_groups": known.count("impossible"),
             "vulnerable_people": point.vulnerable,
+            "unknown_people": point.unknown,
         }
         return self.verdict(
             point.max_risk,
@@ -191,7 +213,16 @@ class BTPrivacy(Criterion):
         if None in risks and not over:
             largest = None
         safe = bool(risks) and largest is not None and not over
-        return Point(bandwidth, t, risks, largest, safe, sum(row["n_over"] for row in rows))
+        return Point(
+            bandwidth,
+            t,
+            risks,
+            largest,
+            safe,
+            vulnerable=sum(row["n_over"] for row in rows),
+            unknown=sum(row["n_unknown"] for row in rows),
+            worst=_worst(rows, largest),
+        )
 
     def _notes(self, row: Row, facts: Row) -> tuple[str, ...]:
         said = f"Distance {row.get('distance', 'js')}, prior computed {row.get('prior', 'dense')}."
@@ -223,24 +254,6 @@ def _log_base(given: Any) -> Any:
     return "e" if given == "e" else 2
 
 
-def _earth_movers(before: Any, after: Any, apart: Any) -> Any:
-    exact_cost = np.asarray(apart).tolist()
-    moves = [
-        np.nan if np.isnan(q).any() else float(distances.earth_movers(p, q, exact_cost))
-        for p, q in zip(before.tolist(), after.tolist(), strict=True)
-    ]
-    return np.array(moves)
-
-
-def _moved_smoothed(before: Any, after: Any, weights: Any, normalise: str, log_base: Any) -> Any:
-    sides = [
-        np.asarray(belief, dtype=float) @ np.asarray(weights, dtype=float).T for belief in (before, after)
-    ]
-    if normalise == "after":
-        sides = [side / side.sum(axis=-1, keepdims=True) for side in sides]
-    return distances.jensen_shannon(sides[0], sides[1], log_base)
-
-
 def _rows(
     groups: beliefs.Published,
     moves: Any,
@@ -253,17 +266,20 @@ def _rows(
     risk = np.full(len(known), -np.inf)
     with np.errstate(invalid="ignore"):
         np.maximum.at(risk, groups.group, moves)
-    size = np.bincount(groups.group, weights=groups.people, minlength=len(known)).astype(int)
-    over = groups.people * ~(moves <= float(t) - TOLERANCE)
-    n_over = np.bincount(groups.group, weights=over, minlength=len(known)).astype(int)
+
+    def people(where: Any) -> Any:
+        return np.bincount(groups.group, groups.people * where, len(known)).astype(int).tolist()
+
+    size, over, unknown = people(True), people(moves > float(t) - TOLERANCE), people(np.isnan(moves))
     return [
         {
             "point": number,
             "g": int(g),
-            "n_people": int(size[i]),
+            "n_people": size[i],
             "risk": float(risk[i]) if np.isfinite(risk[i]) else None,
             "known": known[i],
-            "n_over": int(n_over[i]),
+            "n_over": over[i],
+            "n_unknown": unknown[i],
             **said,
         }
         for i, g in enumerate(groups.numbers)
@@ -279,8 +295,9 @@ def _slack(point: Point) -> tuple[bool, float]:
     return point.satisfied, slack
 
 
-def _badness(row: Row) -> tuple[bool, float]:
-    return row["risk"] is None, row["risk"] or 0.0
+def _worst(rows: Sequence[Row], largest: float | None) -> Row:
+    """The group that decides: the one with the largest move, else the first whose move is unknown."""
+    return next(row for row in rows if row["risk"] == largest)
 
 
 def _story(facts: Row, point: Point, row: Row) -> str:

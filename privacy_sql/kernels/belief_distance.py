@@ -126,6 +126,26 @@ def smoothed_jensen_shannon(
     return jensen_shannon(a, b, log_base)
 
 
+def jensen_shannon_smoothed_by(
+    p: Array, q: Array, weights: Array, renormalise: bool = True, log_base: Any = 2
+) -> Array:
+    """The same with the smoothing matrix worked out before, for many beliefs."""
+    sides = [np.asarray(belief, dtype=float) @ weights.T for belief in (p, q)]
+    if renormalise:
+        sides = [side / side.sum(axis=-1, keepdims=True) for side in sides]
+    return jensen_shannon(sides[0], sides[1], log_base)
+
+
+def earth_movers_each(p: Array, q: Array, distances: Array) -> Array:
+    """`earth_movers` of each row, as floats; nan where a belief is undefined."""
+    cost = np.asarray(distances).tolist()
+    moves = [
+        math.nan if any(cell != cell for cell in (*a, *b)) else float(earth_movers(a, b, cost))
+        for a, b in zip(np.asarray(p).tolist(), np.asarray(q).tolist(), strict=True)
+    ]
+    return np.array(moves)
+
+
 def earth_movers(p: Any, q: Any, distances: Any) -> Fraction:
     """Least work that turns one belief into the other, exactly: Li et al. 2009, Sec. IV.B.1.
 

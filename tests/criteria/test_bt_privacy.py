@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
+from privacy_sql.criteria import read
 from privacy_sql.kernels import posterior as kernel
 from tests.oracles import background_knowledge as oracle
 
@@ -244,3 +245,13 @@ def test_several_values_per_person_are_refused() -> None:
 
 def test_the_cap_is_the_one_the_kernel_states() -> None:
     assert kernel.STATE_CAP == 2_000_000
+
+
+def test_a_requirement_reads_back_as_it_is_written() -> None:
+    question = ps.BTPrivacy([["0.3", "0.2"], [["0.5", "inf"], "0.1"]], posterior="estimate")
+    assert str(question) == "bt_privacy(skyline=[[0.3, 0.2], [[0.5, inf], 0.1]], posterior=estimate)"
+    assert str(read(str(question))) == str(question)
+
+
+def test_values_of_a_hierarchy_given_with_the_question_are_not_printed() -> None:
+    assert "flu" not in str(ps.BTPrivacy(bandwidth="0.3", t="0.1", smoothing=ILLNESS))
