@@ -8,8 +8,11 @@ education and hours follow age, so that a group of similar people tells somethin
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from random import Random
 from typing import TypeVar
+
+from privacy_sql.errors import EngineError, UsageError
 
 T = TypeVar("T")
 
@@ -110,6 +113,23 @@ def files() -> dict[str, str]:
         "hierarchies/education.csv": _hierarchy(EDUCATION),
         "hierarchies/diagnosis.csv": _hierarchy({name: (row[0], "*") for name, row in DIAGNOSES.items()}),
     }
+
+
+def write(folder: Path, *, dry_run: bool = False) -> list[str]:
+    """Write the example project; nothing that exists is touched. Returns the paths of its files."""
+    content = files()
+    taken = [name for name in content if (folder / name).exists()]
+    if taken:
+        hint = f"Choose another folder, or run it: privacy-sql run --project {folder}"
+        name = "privacy.yml" if "privacy.yml" in taken else taken[0]
+        raise UsageError("project_exists", f"{name} exists", hint=hint)
+    for name, text in () if dry_run else content.items():
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+        except OSError:
+            raise EngineError("cannot_write", f"cannot write to {folder}") from None
+    return sorted(content)
 
 
 def people() -> Iterator[tuple[str, ...]]:

@@ -127,13 +127,6 @@ class Grouping:
         """How often each sensitive value occurs in the whole table: s, n_rows."""
         return self.base.engine.create(render("overall.sql", histogram=self.histogram))
 
-    @cached_property
-    def population(self) -> Sql:
-        """How many of the population fit each group: g, n_people, n_population."""
-        from privacy_sql.population import population_groups
-
-        return population_groups(self)
-
     @property
     def sensitive_codes(self) -> Sql:
         return self.base.sensitive_codes

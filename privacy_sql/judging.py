@@ -9,6 +9,7 @@ from typing import Any
 from privacy_sql.base import Base, Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.population import population_groups
 from privacy_sql.query import Query, names, render
 from privacy_sql.verdict import Verdict, Witness
 
@@ -99,11 +100,15 @@ def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False
     return render(
         f"criteria/{criterion.name}.sql",
         **grouping.relations(criterion.reads_sensitive),
-        **{name: getattr(grouping, name) for name in criterion.reads},
+        **{name: _relation(grouping, name) for name in criterion.reads},
         **criterion.context(),
         **loaded,
         by_group=by_group,
     )
+
+
+def _relation(grouping: Grouping, name: str) -> Any:
+    return population_groups(grouping) if name == "population" else getattr(grouping, name)
 
 
 def failing(grouping: Grouping, criterion: Criterion) -> set[int]:

@@ -21,12 +21,11 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
     \b
     Example: privacy-sql demo /tmp/tour
     """
-    from privacy_sql import project, verbs
-    from privacy_sql.commands.init import write_example
+    from privacy_sql import example, project, verbs
     from privacy_sql.running import run_project
 
     place = folder or Path("privacy_sql_demo")
-    write_example(place)
+    example.write(place)
     read = project.read(place)
     (plan,) = read.plans.values()
     with connected(read, plan, unsafe_debug) as engine:

@@ -23,6 +23,7 @@ def command(folder: Path | None, example: bool, dry_run: bool, directory: Path, 
     \b
     Example: privacy-sql init --example my_project
     """
+    from privacy_sql import example as sample
     from privacy_sql.errors import UsageError
 
     if not example:
@@ -30,28 +31,6 @@ def command(folder: Path | None, example: bool, dry_run: bool, directory: Path, 
             "nothing_to_start_from", "init needs --example", hint="privacy-sql init --example DIR"
         )
     place = folder or directory
-    written = write_example(place, dry_run=dry_run)
+    written = sample.write(place, dry_run=dry_run)
     verb = "would write" if dry_run else "wrote"
     return Outcome("init", lines=[f"{verb} {name}" for name in written], more={"written": written})
-
-
-def write_example(folder: Path, *, dry_run: bool = False) -> list[str]:
-    """Write the example project; nothing that exists is touched."""
-    from privacy_sql import example, project
-    from privacy_sql.errors import EngineError, UsageError
-
-    files = example.files()
-    taken = [name for name in files if (folder / name).exists()]
-    if taken:
-        hint = f"Choose another folder, or run it: privacy-sql run --project {folder}"
-        raise UsageError(
-            "project_exists", f"{project.FILE if project.FILE in taken else taken[0]} exists", hint=hint
-        )
-    for name, text in files.items():
-        if not dry_run:
-            try:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text, encoding="utf-8")
-            except OSError:
-                raise EngineError("cannot_write", f"cannot write to {folder}") from None
-    return sorted(files)

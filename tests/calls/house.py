@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
+from privacy_sql import example
 from privacy_sql.base import count
 from privacy_sql.cli import run as run_command
-from privacy_sql.commands.init import write_example
 from privacy_sql.criteria import make
 from tests import cases as reading
 from tests.calls import workers
@@ -59,7 +59,7 @@ def published(engine: ps.Engine) -> None:
 def projects(engine: ps.Engine) -> None:
     """The verbs of the command line on the example, and on one whose hierarchy misses a value."""
     with tempfile.TemporaryDirectory() as folder:
-        write_example(Path(folder))
+        example.write(Path(folder))
         for verb in ("check", "profile", "show", "run"):
             run_command([verb, "--project", folder])
         hierarchy = Path(folder) / "hierarchies" / "education.csv"
