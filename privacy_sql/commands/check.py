@@ -8,23 +8,16 @@ from typing import Any
 import click
 
 from privacy_sql.commands import Outcome, connected, explained, public, shared
+from privacy_sql.commands._tables import about_a_table, named_table
 
 
 @click.command()
-@click.option("--source", help="A CSV or Parquet file, or a relation of --connect.")
-@click.option("--quasi", default="", help="Quasi-identifiers, separated by commas.")
-@click.option("--sensitive", default="", help="Sensitive columns, separated by commas.")
 @click.option("--require", "requirements", multiple=True, help="For example 'k_anonymity(k=5)'. Repeatable.")
-@click.option("--group", help="The column that says which group a row is in.")
-@click.option("--identifier", help="The column that says who a row is about.")
-@click.option("--values-per-person", type=click.Choice(["one", "set", "multiset"]), default="one")
 @click.option("--population", help="A file of the people known to exist.")
-@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where a relation lies.")
-@click.option("--where", "condition", help="Only the rows for which this SQL expression holds.")
-@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable.")
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
+@about_a_table
 @shared
-def command(source: str | None, names: tuple[str, ...], directory: Path, **options: Any) -> Outcome:
+def command(directory: Path, **options: Any) -> Outcome:
     """Check a table as it stands, without publishing anything. Exit 0: safe, 1: not safe.
 
     \b
@@ -33,42 +26,31 @@ def command(source: str | None, names: tuple[str, ...], directory: Path, **optio
 
     Without --source the releases of privacy.yml are checked, each source table as it stands.
     """
-    if source is None:
-        return _project(directory, names, options)
-    return _table(source, options)
+    if options["source"] is None:
+        return _project(directory, options)
+    return _table(options)
 
 
-def _table(source: str, options: dict[str, Any]) -> Outcome:
+def _table(options: dict[str, Any]) -> Outcome:
     from privacy_sql import criteria
     from privacy_sql.engines import connect
     from privacy_sql.errors import UsageError
-    from privacy_sql.table import Table
 
     if not options["requirements"]:
         hint = "For example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "nothing is required", hint=hint)
     require = [criteria.read(text) for text in options["requirements"]]
-    table = Table(
-        source,
-        _listed(options["quasi"]),
-        tuple(_listed(options["sensitive"])) or None,
-        identifier=options["identifier"],
-        group=options["group"],
-        values_per_person=options["values_per_person"],
-        population=options["population"],
-        where=options["condition"],
-    )
     with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
-        return _judged(engine, table, require, options["show_values"])
+        return _judged(engine, named_table(options), require, options["show_values"])
 
 
-def _project(directory: Path, names: tuple[str, ...], options: dict[str, Any]) -> Outcome:
+def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     from privacy_sql import project
     from privacy_sql.errors import first_exit
 
     read = project.read(directory)
     whole = Outcome("check", safe=True, rows=0, groups=0)
-    for plan in read.selected(names):
+    for plan in read.selected(options["names"]):
         with connected(read, plan, options["unsafe_debug"]) as engine:
             part = _judged(engine, plan.table, plan.require, options["show_values"])
         whole.exit = first_exit([whole.exit, part.exit])
@@ -99,13 +81,6 @@ def _judged(engine: Any, table: Any, require: Any, show_values: bool) -> Outcome
         lines=[*lines, "", *explained(seen.verdicts, show_values)],
         more={"warnings": list(seen.warnings)},
     )
-
-
-def _listed(text: str) -> list[str]:
-    """Names between commas; a name with a comma is written in double quotes."""
-    import csv
-
-    return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
 
 
 def _sum(one: int | None, other: int | None) -> int:

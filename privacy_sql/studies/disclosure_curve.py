@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from privacy_sql.base import Grouping, count
 from privacy_sql.criteria import one_of
@@ -33,17 +34,36 @@ def disclosure_curve(
     >>> [str(value) for value in curve]
     ['2/5', '2/3', '1']
     """
-    if isinstance(table, Release):
-        return curve_of(table.grouping, facts, language)
-    base = count(engine, table)
-    return curve_of(base.grouped(base.own_keys()), facts, language)
-
-
-def curve_of(grouping: Grouping, facts: int, language: str = "implications") -> list[Fraction]:
-    """The curve of one grouping."""
     one_of(language, list(LANGUAGES), "disclosure_curve", "language")
+    return LANGUAGES[language](_shapes(_grouping(engine, table), facts), facts)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Both curves of a table, and its size."""
+
+    rows: int
+    groups: int
+    by_language: dict[str, list[Fraction]]
+
+
+def curves(engine: Engine, table: Any, facts: int) -> Curves:
+    """Both curves at once, counted once."""
+    grouping = _grouping(engine, table)
+    shapes = _shapes(grouping, facts)
+    by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}
+    return Curves(grouping.n_rows, grouping.n_groups, by_language)
+
+
+def _grouping(engine: Engine, table: Any) -> Grouping:
+    if isinstance(table, Release):
+        return cast(Grouping, table.grouping)
+    base = count(engine, table)
+    return base.grouped(base.own_keys())
+
+
+def _shapes(grouping: Grouping, facts: int) -> GroupShapes:
     if isinstance(facts, bool) or not isinstance(facts, int) or not 0 <= facts <= MOST_FACTS:
         raise UsageError("bad_parameter", f"facts of a curve is a whole number from 0 to {MOST_FACTS}")
     counts = group_counts(grouping)
-    shapes, _, _ = GroupShapes.from_columns(counts["g"], counts["n_rows"], facts + 1)
-    return LANGUAGES[language](shapes, facts)
+    return GroupShapes.from_columns(counts["g"], counts["n_rows"], facts + 1)[0]

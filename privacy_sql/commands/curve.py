@@ -1,0 +1,58 @@
+"""`curve`: how sure somebody can be who knows 0, 1, 2, ... facts more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands._tables import about_a_table, tables
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+BAR = 40
+
+
+@click.command()
+@click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
+@about_a_table
+@shared
+def command(facts: int, directory: Path, **options: Any) -> Outcome:
+    """Maximum disclosure against the number of facts, for implications and for values ruled out.
+
+    \b
+    Example: privacy-sql curve --source people.csv --quasi age,sex --sensitive diagnosis --facts 5
+
+    Without --source, every release of privacy.yml as it would be published.
+    """
+    from privacy_sql.studies.disclosure_curve import curves
+
+    whole = Outcome("curve", rows=0, groups=0)
+    shown = []
+    for name, engine, subject in tables(directory, options, published=True):
+        found = curves(engine, subject, facts)
+        whole.rows = (whole.rows or 0) + found.rows
+        whole.groups = (whole.groups or 0) + found.groups
+        whole.lines += [f"{name}: {found.rows} rows, {found.groups} groups", *_lines(found.by_language), ""]
+        shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
+    whole.more = {"curves": shown}
+    return whole
+
+
+def _lines(curves: dict[str, list[Fraction]]) -> list[str]:
+    """One line per number of facts, with a bar for the implications."""
+    lines = [f"  {'facts':>5}  {'implications':>12}  {'negations':>12}"]
+    for k, (implied, negated) in enumerate(zip(*curves.values(), strict=True)):
+        bar = "#" * round(float(implied) * BAR)
+        lines.append(f"  {k:>5}  {float(implied):>12.4f}  {float(negated):>12.4f}  {bar}")
+    return lines
+
+
+def _plain(curves: dict[str, list[Fraction]]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        language: [{"facts": k, "value": str(v), "value_float": float(v)} for k, v in enumerate(curve)]
+        for language, curve in curves.items()
+    }
