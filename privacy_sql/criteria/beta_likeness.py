@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
+from privacy_sql.criteria._shares import rise, told
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.closeness import bounded_gain
 from privacy_sql.verdict import Number, Verdict, Witness, holds
@@ -64,20 +65,11 @@ class BetaLikeness(Criterion):
         gains = [self._gain(row) for row in evidence]
         kept = [holds(gain, self.relation, self.limit) for gain in gains]
         place = max(range(len(gains)), key=lambda number: (not kept[number], gains[number]))
-        worst = evidence[place]
-        facts = {
-            "size": worst["n_people"],
-            "count": worst["n_rows"],
-            "overall_count": worst["n_overall"],
-            "rows": worst["n_all"],
-        }
-        story = (
-            f"A value of {worst['n_overall']} in {worst['n_all']} rows is {worst['n_rows']} in"
-            f" {worst['n_people']} in the worst group."
-        )
-        return self.verdict(gains[place], Witness(facts, {"g": worst["g"]}), story, safe=all(kept))
+        witness, story = told(evidence[place])
+        return self.verdict(gains[place], witness, story, safe=all(kept))
 
     def _gain(self, row: Row) -> Fraction | float:
         share = Fraction(row["n_overall"], row["n_all"])
-        rise = Fraction(row["n_rows"], row["n_people"]) / share
-        return rise - 1 if self.kind == "basic" else bounded_gain(rise, share, Fraction(str(self.beta)))
+        if self.kind == "basic":
+            return rise(row) - 1
+        return bounded_gain(rise(row), share, Fraction(str(self.beta)))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact
+from privacy_sql.criteria._shares import rise, told
 from privacy_sql.kernels.closeness import log_change
 from privacy_sql.verdict import Verdict, Witness
 
@@ -52,24 +53,12 @@ class DeltaDisclosure(Criterion):
         """
         if not evidence:
             return self.verdict(None, Witness({}))
-        worst = min(evidence, key=lambda row: int(row["n_rows"]))
-        facts = {"size": worst["n_people"], "count": worst["n_rows"]}
-        if not worst["n_rows"]:
+        least = min(evidence, key=lambda row: int(row["n_rows"]))
+        if not least["n_rows"]:
             story = "A group lacks a value of the table: whoever is in it certainly does not have that value."
-            return self.verdict(None, Witness(facts, {"g": worst["g"]}), story)
-        worst = max(evidence, key=lambda row: max(_rise(row), 1 / _rise(row)))
-        facts = {
-            "size": worst["n_people"],
-            "count": worst["n_rows"],
-            "overall_count": worst["n_overall"],
-            "rows": worst["n_all"],
-        }
-        story = (
-            f"A value of {worst['n_overall']} in {worst['n_all']} rows is {worst['n_rows']} in"
-            f" {worst['n_people']} in the worst group."
-        )
-        return self.verdict(log_change(_rise(worst)), Witness(facts, {"g": worst["g"]}), story)
-
-
-def _rise(row: Row) -> Fraction:
-    return Fraction(row["n_rows"] * row["n_all"], row["n_people"] * row["n_overall"])
+            return self.verdict(
+                None, Witness({"size": least["n_people"], "count": 0}, {"g": least["g"]}), story
+            )
+        worst = max(evidence, key=lambda row: max(rise(row), 1 / rise(row)))
+        witness, story = told(worst)
+        return self.verdict(log_change(rise(worst)), witness, story)

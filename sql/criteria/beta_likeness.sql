@@ -6,27 +6,26 @@ with total as (
     select cast(sum(n_rows) as bigint) as n_all
     from {{ overall }}
 ),
-compared as (
+shares as (
+    {{ privacy_sql.group_shares(histogram, groups, overall) }}
+),
+placed as (
     select
-        h.g,
-        h.n_rows,
-        p.n_people,
-        o.n_rows as n_overall,
-        row_number() over (partition by p.n_people, o.n_rows order by h.n_rows desc, h.g) as place
-    from {{ histogram }} as h
-    inner join {{ groups }} as p
-        on h.g = p.g
-    inner join {{ overall }} as o
-        on h.s = o.s
+        g,
+        n_rows,
+        n_people,
+        n_overall,
+        row_number() over (partition by n_people, n_overall order by n_rows desc, g) as place
+    from shares
 )
 select
-    c.n_rows,
-    c.n_people,
-    c.n_overall,
+    p.n_rows,
+    p.n_people,
+    p.n_overall,
     t.n_all,
-    c.g
-from compared as c
+    p.g
+from placed as p
 cross join total as t
 {% if not by_group %}
-where c.place = 1
+where p.place = 1
 {% endif %}

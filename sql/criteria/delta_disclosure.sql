@@ -8,19 +8,18 @@ with total as (
         cast(count(*) as bigint) as n_values
     from {{ overall }}
 ),
-compared as (
+shares as (
+    {{ privacy_sql.group_shares(histogram, groups, overall) }}
+),
+placed as (
     select
-        h.g,
-        h.n_rows,
-        p.n_people,
-        o.n_rows as n_overall,
-        row_number() over (partition by p.n_people, o.n_rows order by h.n_rows desc, h.g) as place_from_top,
-        row_number() over (partition by p.n_people, o.n_rows order by h.n_rows, h.g) as place_from_bottom
-    from {{ histogram }} as h
-    inner join {{ groups }} as p
-        on h.g = p.g
-    inner join {{ overall }} as o
-        on h.s = o.s
+        g,
+        n_rows,
+        n_people,
+        n_overall,
+        row_number() over (partition by n_people, n_overall order by n_rows desc, g) as place_from_top,
+        row_number() over (partition by n_people, n_overall order by n_rows, g) as place_from_bottom
+    from shares
 ),
 lacking as (
     select
@@ -39,7 +38,7 @@ select
     c.n_overall,
     t.n_all,
     c.g
-from compared as c
+from placed as c
 cross join total as t
 {% if not by_group %}
 where

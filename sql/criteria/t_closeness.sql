@@ -206,25 +206,31 @@ table_labelled as (
         s
 ),
 {% endif %}
-compared as (
+shares as (
+    {% if distance == "hierarchical" %}
     select
         h.g,
-        max(p.n_people) as n_people,
-        cast(sum(abs(h.n_rows * t.n_all - o.n_rows * p.n_people)) as bigint) as difference,
-        cast(sum(o.n_rows) as bigint) as n_met
-    {% if distance == "hierarchical" %}
+        h.n_rows,
+        p.n_people,
+        o.n_rows as n_overall
     from labelled as h
+    inner join {{ groups }} as p
+        on h.g = p.g
     inner join table_labelled as o
         on h.level = o.level and h.s = o.s
     {% else %}
-    from {{ histogram }} as h
-    inner join {{ overall }} as o
-        on h.s = o.s
+    {{ privacy_sql.group_shares(histogram, groups, overall) }}
     {% endif %}
-    inner join {{ groups }} as p
-        on h.g = p.g
+),
+compared as (
+    select
+        s.g,
+        max(s.n_people) as n_people,
+        cast(sum(abs(s.n_rows * t.n_all - s.n_overall * s.n_people)) as bigint) as difference,
+        cast(sum(s.n_overall) as bigint) as n_met
+    from shares as s
     cross join total as t
-    group by h.g
+    group by s.g
 ),
 -- values that a group lacks differ by their whole overall share
 measured as (
