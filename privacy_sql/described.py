@@ -14,6 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from privacy_sql import manifest
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.spec import from_spec
@@ -82,6 +83,8 @@ def describe(release: Any, number: int, folder: Path = Path()) -> Description:
 def _from_file(path: Path, number: int) -> Description:
     if not path.is_file():
         raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
+    if path.name.endswith(manifest.SUFFIX):
+        return _from_manifest(manifest.read(path), path)
     try:
         content = _READ.get(path.suffix.lower(), _read_yaml)(path)
     except (ValueError, UnicodeDecodeError):
@@ -106,6 +109,29 @@ def _read_yaml(path: Path) -> Any:
 
 
 _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
+
+
+def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
+    """One of our own releases: its manifest says what every published column is."""
+    output, roles = content["output"], content["roles"]
+    if content["method"] in ("marginals", "noisy_counts"):
+        raise UsageError(
+            "no_groups",
+            f"{content['release']} publishes counts, not groups of people",
+            hint="Attack releases of groups; losses of noise are added up by `privacy-sql budget`.",
+        )
+    published = {column["name"]: column["published_as"] for column in content["columns"]}
+    sensitive = [name for name in published if roles.get(name) == "sensitive"]
+    if len(sensitive) != 1:
+        raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
+    return Description(
+        name=content["release"],
+        source=path.parent / output["file"] if "file" in output else output["relation"],
+        sensitive=sensitive[0],
+        columns={name: Published(name) for name in published if roles.get(name) == "quasi-identifier"},
+        group=next((name for name, form in published.items() if form == "group number"), None),
+        locate="centroid" if content["method"] == "microaggregate" else "region",
+    )
 
 
 def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Description:

@@ -8,9 +8,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from privacy_sql.described import Description
 from privacy_sql.engines import Engine
-from privacy_sql.kernels.intersection import Outcome, Summary, Tally, summarise
-from privacy_sql.locating import Crowd, Located
+from privacy_sql.grouping import Grouping
+from privacy_sql.kernels.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
+from privacy_sql.locating import Crowd, Located, locate, locate_own
 from privacy_sql.query import Query, Sql, names, render
 
 
@@ -33,6 +35,17 @@ class Findings:
     shared: tuple[str | None, ...]
     levels: tuple[Fraction, ...]
     ids: tuple[Any, ...] | None = None
+
+    @classmethod
+    def beside(cls, grouping: Grouping, releases: Sequence[Description]) -> Findings:
+        """What a candidate of our own says together with releases that are out already."""
+        base = grouping.base
+        population = base.table.population
+        crowd = Crowd.of(base) if population is None else Crowd.shared(base, population)
+        codes: dict[str | None, int] = {}
+        own = locate_own(crowd, grouping, codes)
+        others = tuple(locate(crowd, each, codes) for each in releases)
+        return cls(crowd, (own, *others), tuple(codes), DEFAULT_LEVELS)
 
     @property
     def engine(self) -> Engine:
@@ -78,7 +91,7 @@ class Findings:
             Tally(row["least_prior"], row["posterior"], row["people"], tuple(row[name] for name in sums))
             for row in self.tallies
         ]
-        people = self.crowd.known.rows
+        people = self.crowd.people
         return summarise(tallies, people=people, releases=len(self.releases), levels=self.levels)
 
     @cached_property
@@ -113,7 +126,7 @@ class Findings:
             self.engine.fetch(render("attacks/placed.sql", outcomes=self.outcomes, prior=prior))[0]
             for prior in self.priors
         ]
-        return [Fraction(100 * row["n_located"], self.crowd.known.rows) for row in found]
+        return [Fraction(100 * row["n_located"], self.crowd.people) for row in found]
 
     @cached_property
     def warnings(self) -> list[str]:

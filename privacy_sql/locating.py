@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description, Published
@@ -23,13 +24,30 @@ class Crowd:
     engine: Engine
     known: Base
     combinations: Sql  # person, q1.., n_people
+    people: int
 
     @classmethod
     def of(cls, known: Base) -> Crowd:
         """Everybody a counted table knows, by quasi-identifiers alone."""
         columns = names(known.aliases.values())
         query = render("attacks/combinations.sql", base=known.relation, columns=columns)
-        return cls(known.engine, known, known.engine.create(query))
+        return cls(known.engine, known, known.engine.create(query), known.rows)
+
+    @classmethod
+    def shared(cls, known: Base, population: Any) -> Crowd:
+        """Those of a counted table who are in the population that several releases share."""
+        columns = list(known.aliases)
+        theirs = count(known.engine, Table(population, columns, name="population"))
+        keys = [
+            (Sql(alias), Sql(theirs.aliases[column]), _same_values(known, theirs, column))
+            for column, alias in known.aliases.items()
+        ]
+        query = render("population_keyed.sql", coded=theirs.relation, keys=keys)
+        inside = names(known.aliases.values())
+        combinations = known.engine.create(
+            render("attacks/combinations.sql", base=known.engine.create(query), columns=inside)
+        )
+        return cls(known.engine, known, combinations, theirs.rows)
 
     @cached_property
     def readable(self) -> Mapping[str, Sql]:
@@ -70,6 +88,18 @@ class Located:
     group_names: Sql | None = None  # g, value
 
 
+def _same_values(known: Base, theirs: Base, column: str) -> Sql:
+    ours, other = known.aliases[column], theirs.aliases[column]
+    query = render(
+        "population_keys.sql",
+        theirs=theirs.dictionaries[other],
+        ours=known.dictionaries[ours],
+        codes=None,
+        level=0,
+    )
+    return known.engine.create(query)
+
+
 def locate(crowd: Crowd, description: Description, codes: dict[str | None, int]) -> Located:
     """Find the groups of a described release that each combination of people fits.
 
@@ -86,7 +116,7 @@ def locate(crowd: Crowd, description: Description, codes: dict[str | None, int])
 def locate_own(crowd: Crowd, grouping: Grouping, codes: dict[str | None, int]) -> Located:
     """The groups of a candidate of our own, where everybody's group is known."""
     columns = names(crowd.known.aliases.values())
-    members = render("attacks/members.sql", candidate=grouping.candidate, columns=columns)
+    members = render("attacks/members.sql", candidate=grouping.members, columns=columns)
     query = render(
         "attacks/own_groups.sql",
         combinations=crowd.combinations,
@@ -210,15 +240,16 @@ def _cover(crowd: Crowd, name: str, how: Published, read: Read) -> Sql:
         render("attacks/listed.sql", relation=dictionary, columns=names(["code", "value"]))
     )
     rules = rule_columns((row["code"], how.rules(row["value"])) for row in published)
-    height = how.hierarchy.height if how.hierarchy else 0
+    # without a hierarchy of its own, a release is read with the one known for the column
+    kind = how.hierarchy or crowd.known.table.hierarchies[name]
     values = crowd.known.dictionaries[crowd.known.aliases[name]]
     return engine.create(
         render(
             "attacks/cover.sql",
             readable=crowd.readable[name],
             rules=engine.load(rules, "rules"),
-            levels=labels(engine, values, how.hierarchy) if how.hierarchy and height else None,
-            height=height,
+            levels=labels(engine, values, kind) if kind.height else None,
+            height=kind.height,
             dictionary=dictionary,
         )
     )

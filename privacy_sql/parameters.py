@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
@@ -17,7 +18,8 @@ T = TypeVar("T")
 
 def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -> T:
     """An instance of a part's dataclass; unknown and missing parameters are named, all of them."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    # a parameter named like a word of Python (`with`) has a field that ends in _
+    fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     problems: list[PrivacySqlError] = [
         UsageError(
             "unknown_parameter",
@@ -35,7 +37,9 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
     ]
     raise_all(problems)
     try:
-        return kind(**{key: typed(value, str(fields[key].type)) for key, value in params.items()})
+        return kind(
+            **{fields[key].name: typed(value, str(fields[key].type)) for key, value in params.items()}
+        )
     except PrivacySqlError as problem:
         problem.where = problem.where or where
         raise
@@ -44,6 +48,12 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
         raise UsageError(
             "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
         ) from None
+
+
+def within(part: T, directory: Path) -> T:
+    """A part whose relative files start from a folder, when it has files at all."""
+    placed = getattr(part, "within", None)
+    return placed(directory) if placed else part
 
 
 def _required(field: Any) -> bool:

@@ -15,6 +15,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.mechanisms import Mechanism
+from privacy_sql.parameters import within
 from privacy_sql.table import Table
 
 FILE = "privacy.yml"
@@ -247,7 +248,8 @@ class _Reader:
             for number, part in enumerate(params if several else [params]):
                 place = f"{where}.{name}[{number}]" if several else f"{where}.{name}"
                 with self.noting(place):
-                    made.append(criteria.make(name, self.mapping(part or {}, None, place), place))
+                    asked = criteria.make(name, self.mapping(part or {}, None, place), place)
+                    made.append(within(asked, self.directory))
         if not made:
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)
@@ -261,9 +263,9 @@ class _Reader:
             return None
         ((name, params),) = named.items()
         with self.noting(where):
-            return mechanisms.make(
-                name, self.mapping(params or {}, None, f"{where}.{name}"), f"{where}.{name}"
-            )
+            place = f"{where}.{name}"
+            made = mechanisms.make(name, self.mapping(params or {}, None, place), place)
+            return within(made, self.directory)
         return None
 
     def output(self, content: Any, where: str) -> Output | None:

@@ -93,7 +93,7 @@ class Criterion:
     def params(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as the user wrote them."""
         return {
-            f.name: getattr(self, f.name)
+            f.name.rstrip("_"): getattr(self, f.name)
             for f in dataclasses.fields(self)
             if f.default is dataclasses.MISSING or getattr(self, f.name) != f.default
         }

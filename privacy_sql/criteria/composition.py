@@ -1,0 +1,154 @@
+"""Composition: what a release gives away together with releases that are out already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, exact
+from privacy_sql.described import Description, describe
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.findings import Findings
+from privacy_sql.query import render
+from privacy_sql.register import FILE_NAME, Register
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class Composition(Criterion):
+    """At most a share `max_exposed` of people reach confidence `at` when this release joins those in `with`.
+
+    ganta2008, Sec. 2.1 (Algorithm 1 and Def. 9): who is in several releases is left with the values all of
+    them allow. `with` lists registered releases by name, manifests, descriptions, or is `register` for all
+    that are registered. The people are those of the population when one is given (the people known to be in
+    several releases), else everybody in the table. Neither merging nor suppression is known to keep it safe,
+    so a search tries every choice.
+    """
+
+    name: ClassVar[str] = "composition"
+    question: ClassVar[str] = "Who is exposed by this release together with earlier ones?"
+    relation: ClassVar[str] = "<="
+    needs_base: ClassVar[bool] = True
+
+    with_: str | Sequence[Any]
+    at: Exact = 1
+    max_exposed: Exact = 0
+    register: str = FILE_NAME
+
+    def __post_init__(self) -> None:
+        if not self.with_:
+            raise UsageError("bad_parameter", "with of composition names at least one release")
+        if not self._level:
+            raise UsageError("bad_parameter", "at of composition is a confidence above 0")
+        exact(self.max_exposed, self.name, "max_exposed", 0, 1)
+
+    def within(self, directory: Path) -> Composition:
+        """The same requirement with its files below a folder."""
+        named = (
+            self.with_ if isinstance(self.with_, str) else [_below(each, directory) for each in self.with_]
+        )
+        return replace(self, with_=named, register=str(directory / self.register))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters as the user wrote them; releases by name."""
+        given = [self.with_] if isinstance(self.with_, str) else self.with_
+        named = [_called(each, number) for number, each in enumerate(given, start=1)]
+        return {"with": named, "at": self.at, "max_exposed": self.max_exposed}
+
+    @property
+    def limit(self) -> Fraction:
+        return exact(self.max_exposed, self.name, "max_exposed", 0, 1)
+
+    @property
+    def _level(self) -> Fraction:
+        return exact(self.at, self.name, "at", 0, 1)
+
+    def releases(self) -> list[Description]:
+        """The releases to compose with; a registered one that is missing or changed is refused."""
+        register = Register(Path(self.register))
+        if isinstance(self.with_, str) and self.with_ != "register":
+            given: Sequence[Any] = [self.with_]
+        else:
+            given = list(register.entries()) if self.with_ == "register" else self.with_
+        if not given:
+            raise UsageError("empty_register", "no release is registered", where=self.register)
+        named = [each for each in given if isinstance(each, str) and not Path(each).suffix]
+        files = register.find(named) if named else {}
+        return [
+            describe(files.get(each, each) if isinstance(each, str) else each, number)
+            for number, each in enumerate(given, start=1)
+        ]
+
+    def gather(self, grouping: Any) -> list[Row]:
+        """People by the number of values left, from the attack on this candidate and the other releases."""
+        found = Findings.beside(grouping, self.releases())
+        unlocated = [
+            each.name for each, share in zip(found.releases, found.located, strict=True) if not share
+        ]
+        if unlocated:
+            raise DataError(
+                "nobody_located",
+                f"{', '.join(unlocated)} has a group for nobody, so nothing can be said",
+                where="composition",
+                hint="Is each column coded as in the table? A description can map names and labels.",
+            )
+        query = render("criteria/composition.sql", outcomes=found.outcomes, priors=found.priors)
+        rows = found.engine.fetch(query)
+        return [{**row, "everybody": found.crowd.people} for row in rows]
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        """No single group is at fault."""
+        return []
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The share of people who are left with so few values that the adversary is confident.
+
+        >>> rows = [
+        ...     {"posterior": 1, "people": 2, "everybody": 8},
+        ...     {"posterior": 3, "people": 6, "everybody": 8},
+        ... ]
+        >>> Composition(["hospital"], "1/2", "1/4").judge(rows).value
+        Fraction(1, 4)
+        """
+        everybody = max((row["everybody"] for row in evidence), default=0)
+        left = {row["posterior"]: row["people"] for row in evidence}
+        located = sum(people for posterior, people in left.items() if posterior)
+        if not everybody or (left.get(0) and not located):
+            raise DataError(
+                "no_common_value",
+                "the releases leave nobody a possible value, so nothing can be said",
+                where="composition",
+                hint="Map the names of sensitive values onto each other.",
+            )
+        exposed = sum(people for n, people in left.items() if n and n * self._level <= 1)
+        facts = {
+            "people": everybody,
+            "located": located,
+            "exposed": exposed,
+            "contradicted": left.get(0, 0),
+            "fewest_values_left": min((n for n in left if n), default=None),
+        }
+        story = (
+            f"Of {everybody} people {located} are found in every release, and {exposed} of them are left with"
+            f" so few values that an adversary is sure at {self._level} or more."
+        )
+        return self.verdict(Fraction(exposed, everybody), Witness(facts), story)
+
+
+def _called(release: Any, number: int) -> str:
+    if isinstance(release, Mapping):
+        return str(release.get("name", f"release {number}"))
+    return release.name if isinstance(release, Description | Path) else str(release)
+
+
+def _below(release: Any, directory: Path) -> Any:
+    """A file named in a project starts from the project's folder."""
+    if isinstance(release, str) and Path(release).suffix:
+        return directory / release
+    if isinstance(release, Mapping) and "file" in release:
+        return {**release, "file": str(directory / release["file"])}
+    return release

@@ -1,0 +1,119 @@
+"""Composition with other releases, against the attack person by person."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from privacy_sql.register import Register
+from tests.oracles import intersection_attack as oracle
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abc")), min_size=1, max_size=8)
+GROUP = st.tuples(st.integers(0, 3), st.integers(0, 3), st.lists(st.sampled_from("abcd"), min_size=1))
+LEVEL = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3)])
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=ROWS, groups=st.lists(GROUP, min_size=1, max_size=3), level=LEVEL)
+def test_the_share_exposed_is_that_of_the_attack_person_by_person(
+    engine: Any, rows: list[Any], groups: list[Any], level: Fraction
+) -> None:
+    other = {
+        "locate": "region",
+        "groups": [
+            {"id": str(i), "region": {"x": {"range": sorted(ends)}}, "sensitive": values}
+            for i, (*ends, values) in enumerate(groups)
+        ],
+    }
+    own = {
+        "locate": "exact",
+        "groups": [
+            {"id": f"own {x}", "qi": [{"x": x}], "sensitive": [s for other, s in rows if other == x]}
+            for x in {x for x, _ in rows}
+        ],
+    }
+    people = [{"id": i, "qi": {"x": x}} for i, (x, _) in enumerate(rows)]
+    expected = oracle.attack([own, other], people, [level])["aggregate"]
+    table = ps.Table(pd.DataFrame(rows, columns=["x", "s"]).astype(str), ["x"], "s")
+    requirement = ps.Composition([other], str(level), "1/2")
+    if not expected["n_ok"]:
+        with pytest.raises(DataError):
+            _exposed(engine, table, requirement)
+        return
+    assert _exposed(engine, table, requirement) == expected["PVP"][level] / 100
+
+
+def _exposed(engine: Any, table: ps.Table, requirement: Any) -> Any:
+    (verdict,) = ps.check(engine, table, [requirement]).values()
+    assert verdict.safe is (verdict.value <= Fraction(1, 2))
+    return verdict.value
+
+
+HOSPITAL = {"groups": [{"id": "b", "region": {"age": {"lt": 35}}, "sensitive": ["AIDS", "flu"]}]}
+PATIENTS = pd.DataFrame({"age": ["28", "29", "41", "42"], "illness": ["AIDS", "cold", "flu", "cold"]})
+
+
+def _table(**more: Any) -> ps.Table:
+    return ps.Table(PATIENTS, {"age": ps.Intervals(10)}, "illness", **more)
+
+
+def test_a_release_that_composes_badly_is_not_written(engine: Any, tmp_path: Path) -> None:
+    release = ps.publish(
+        engine, _table(), [ps.KAnonymity(2), ps.Composition([HOSPITAL])], ps.Generalise({"age": 1})
+    )
+    verdict = release.verdicts["composition(with=['release 1'], at=1, max_exposed=0)"]
+    assert verdict.value == Fraction(1, 2) and not verdict.safe
+    with pytest.raises(PrivacySqlError, match="not safe"):
+        ps.write(engine, release, tmp_path / "out.csv")
+
+
+def test_one_of_our_own_releases_is_composed_with_by_its_manifest(engine: Any, tmp_path: Path) -> None:
+    first = ps.publish(engine, _table(), [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+    place = ps.write(engine, first, tmp_path / "first.csv")
+    Register(tmp_path / "register.jsonl").add("first", place, ours=True)
+    requirement = ps.Composition(["first"], "1/2", register=str(tmp_path / "register.jsonl"))
+    (verdict,) = ps.check(engine, _table(), [requirement]).values()
+    # alone everybody is exposed by the raw table; together with the first release nobody gains a value
+    assert verdict.value == 1
+    everything = ps.Composition("register", register=str(tmp_path / "register.jsonl"))
+    assert len(everything.releases()) == 1
+
+
+def test_only_the_population_shared_by_the_releases_counts(engine: Any) -> None:
+    shared = pd.DataFrame({"age": ["28", "29"]})
+    (verdict,) = ps.check(engine, _table(population=shared), [ps.Composition([HOSPITAL])]).values()
+    assert (verdict.witness["people"], verdict.value) == (2, Fraction(1, 2))
+
+
+def test_a_declared_release_that_is_missing_refuses(engine: Any, tmp_path: Path) -> None:
+    requirement = ps.Composition(["hospital_b"], register=str(tmp_path / "register.jsonl"))
+    with pytest.raises(UsageError, match="hospital_b"):
+        ps.check(engine, _table(), [requirement])
+    with pytest.raises(UsageError, match="no release is registered"):
+        ps.check(engine, _table(), [ps.Composition("register", register=str(tmp_path / "r.jsonl"))])
+
+
+def test_a_release_coded_differently_is_never_safe(engine: Any) -> None:
+    coded = {"groups": [{"id": "b", "region": {"age": {"values": ["young"]}}, "sensitive": ["AIDS"]}]}
+    with pytest.raises(DataError, match="nobody"):
+        ps.check(engine, _table(), [ps.Composition([coded])])
+
+
+def test_values_named_differently_are_never_safe(engine: Any) -> None:
+    renamed = {"groups": [{"id": "b", "region": {"age": {"any": True}}, "sensitive": ["Grippe"]}]}
+    with pytest.raises(DataError, match="possible value"):
+        ps.check(engine, _table(), [ps.Composition([renamed])])
+
+
+@pytest.mark.parametrize("params", [([],), (["a"], 0), (["a"], 1, 2), (["a"], "x")])
+def test_parameters_out_of_range_are_refused(params: Any) -> None:
+    with pytest.raises(UsageError):
+        ps.Composition(*params)
