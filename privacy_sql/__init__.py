@@ -25,7 +25,7 @@ _HOME = {
         "studies.background_knowledge",
     ),
     "Release": "release",
-    **dict.fromkeys(["check", "publish", "verify", "write"], "verbs"),
+    **dict.fromkeys(["check", "publish", "search", "verify", "write"], "verbs"),
     "disclosure_curve": "studies.disclosure_curve",
     "disclosure_risk": "studies.disclosure_risk",
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from privacy_sql import progress
 from privacy_sql.commands import Outcome
 from privacy_sql.errors import PrivacySqlError, SeveralErrors
 
@@ -55,7 +56,8 @@ def verbs() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    outcome = run(given)
+    with progress.shown():
+        outcome = run(given)
     if "--json" in given:
         click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
     else:

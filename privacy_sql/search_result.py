@@ -25,6 +25,7 @@ class SearchResult:
     """The minimal safe choices, the best one, and the frontier of risk against utility."""
 
     name: str
+    rows: int
     minimise: str
     found: Found
     minimal: tuple[Mapping[str, Any], ...]
@@ -79,6 +80,7 @@ def result(search: LatticeSearch, found: Found) -> SearchResult:
     best = None if found.best is None else _described(search, found.best, True)
     return SearchResult(
         name=search.base.table.name,
+        rows=search.base.rows,
         minimise=search.minimise,
         found=found,
         minimal=tuple(minimal),

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import privacy_sql
 from privacy_sql import audit, manifest, writing
@@ -20,6 +20,11 @@ from privacy_sql.mechanisms import Mechanism, Proposal
 from privacy_sql.query import render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.mechanisms.full_domain import FullDomain
+    from privacy_sql.search_result import SearchResult
+    from privacy_sql.searches.full_domain import Goal
 
 TABLE = "table:"
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
@@ -85,11 +90,42 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
     True
     """
+    asked = Requirements(tuple(require))
+    refuse = getattr(method, "refuse_unfit", None)
+    if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
+        refuse(table, asked)
     base = count(engine, table)
     refuse_unfit(base, require)
-    asked = Requirements(tuple(require))
     proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
+
+
+def search(
+    engine: Engine,
+    table: Table,
+    require: Sequence[Criterion],
+    method: FullDomain | None = None,
+    *,
+    goal: Goal = "all",
+) -> SearchResult:
+    """The safe full-domain choices of a table: all minimal ones, the best, or one; publishes nothing.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(2, 10)}, "illness")
+    ...     [choice["levels"] for choice in ps.search(engine, table, [ps.KAnonymity(2)]).minimal]
+    [{'age': 2}]
+    """
+    from privacy_sql.mechanisms.full_domain import FullDomain
+
+    chosen = method or FullDomain()
+    asked = Requirements(tuple(require))
+    chosen.refuse_unfit(table, asked)
+    base = count(engine, table)
+    refuse_unfit(base, require)
+    return chosen.search(base, asked, goal)
 
 
 def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:

@@ -114,7 +114,6 @@ def test_every_utility_found_by_name_is_among_those_compared_with_their_definiti
     assert set(plugs.available("utilities")) - set(COSTS) <= {
         "height",  # compared in tests/utilities, as it reads the choice alone
         "precision",
-        "information_gain",
         "query_error",
     }
 

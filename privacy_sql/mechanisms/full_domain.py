@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import ClassVar
 
@@ -13,9 +13,11 @@ from privacy_sql.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, Proposal, generalised, share, suppress
+from privacy_sql.progress import report
 from privacy_sql.search_result import SearchResult, nothing_safe, result
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
+from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class FullDomain:
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
         plugs.get("utilities", self.minimise)
-        if self.time_limit is not None and not 0 < float(self.time_limit) < float("inf"):
+        if self.time_limit is not None and not 0 < _number(self.time_limit) < float("inf"):
             raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
@@ -61,27 +63,20 @@ class FullDomain:
             search=found.summary(),
         )
 
-    def search(
-        self,
-        base: Base,
-        asked: Asked,
-        goal: Goal = "all",
-        progress: Callable[[int, int], None] | None = None,
-    ) -> SearchResult:
+    def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
         """The safe choices of a table; an error says why there is none."""
-        self.refuse_unfit(base, asked)
+        self.refuse_unfit(base.table, asked)
         allowed = share(self.max_suppressed, "max_suppressed")
         search = LatticeSearch(base, asked.require, self.minimise, allowed)
-        found = search.run(goal, self._limits(progress))
+        found = search.run(goal, self._limits())
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
         if found.best is None:
             raise nothing_safe(search, found)
         return result(search, found)
 
-    def refuse_unfit(self, base: Base, asked: Asked) -> None:
-        """Refuse, before a choice is counted, what cannot be searched."""
-        table = base.table
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Refuse, before anything is counted, what cannot be searched."""
         if not table.quasi or table.group:
             raise UsageError(
                 "nothing_to_generalise",
@@ -99,9 +94,16 @@ class FullDomain:
                 hint=f"Use fewer levels, raise most_choices ({self.most_choices}), or use multidimensional.",
             )
 
-    def _limits(self, progress: Callable[[int, int], None] | None) -> Limits:
-        end = float("inf") if self.time_limit is None else time.monotonic() + float(self.time_limit)
+    def _limits(self) -> Limits:
+        end = float("inf") if self.time_limit is None else time.monotonic() + _number(self.time_limit)
         return Limits(
             stop=lambda: "time limit" if time.monotonic() > end else None,
-            progress=progress or (lambda done, total: None),
+            progress=partial(report, "search"),
         )
+
+
+def _number(text: str | float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -15,7 +15,6 @@ from privacy_sql.utilities import (
     discernibility,
     entropy,
     height,
-    information_gain,
     kl,
     loss,
     ncp,
@@ -166,13 +165,6 @@ def test_a_column_with_one_value_loses_nothing():
     column = Column(0, Label(0, 1, 4, low=7.0, high=7.0))
     for utility in (loss.Loss(), ncp.Ncp(), precision.Precision(), entropy.Entropy()):
         assert utility.cost([(column, [(column.whole, 4)])], 4) == 0
-
-
-def test_information_gain_over_privacy_loss_of_a_specialisation():
-    gain = information_gain.information_gain([4, 4], [[4, 0], [0, 4]])
-    assert gain == 1
-    assert information_gain.gain_per_loss(gain, 8, 4) == pytest.approx(1 / 5)
-    assert information_gain.information_gain([3, 1], [[3, 1]]) == 0
 
 
 def test_queries_are_the_same_for_the_same_seed_and_differ_for_another():

@@ -1,0 +1,76 @@
+"""`search`: which full-domain choices are safe, the minimal ones and the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.commands import Outcome, connected, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.mechanisms.full_domain import FullDomain
+    from privacy_sql.project import Plan
+    from privacy_sql.search_result import SearchResult
+
+
+@click.command()
+@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
+@click.option("--minimise", help="A utility; default: that of the release's method, else loss.")
+@click.option("--max-suppressed", help="The share of rows that may be left out.")
+@click.option("--time-limit", type=float, help="Seconds after which the best so far is reported.")
+@click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
+@click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
+@shared
+def command(
+    names: tuple[str, ...], goal: str, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
+) -> Outcome:
+    """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
+
+    \b
+    Example: privacy-sql search --select people --minimise discernibility
+    """
+    from privacy_sql import project
+
+    read = project.read(directory)
+    whole = Outcome("search", safe=True, rows=0)
+    searches = []
+    for plan in read.selected(names):
+        with connected(read, plan, unsafe_debug) as engine:
+            result = _searched(engine, plan, _method(plan, options), goal)
+        searches.append({"name": plan.name, **result.to_json()})
+        whole.rows = (whole.rows or 0) + result.rows
+        whole.lines += [str(result), *(_table(result) if frontier else []), ""]
+    # one release: its fields stand at the top, as `searches` has them for every release
+    first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
+    whole.more = {**first, "searches": searches}
+    return whole
+
+
+def _method(plan: Plan, options: dict[str, Any]) -> FullDomain:
+    """The release's own full_domain method, or the default one, with the options of the command line."""
+    from dataclasses import replace
+
+    from privacy_sql.mechanisms.full_domain import FullDomain
+
+    own = plan.method if isinstance(plan.method, FullDomain) else FullDomain()
+    given = {key: options[key] for key in ("minimise", "max_suppressed", "time_limit")}
+    return replace(own, **{key: value for key, value in given.items() if value is not None})
+
+
+def _searched(engine: Any, plan: Plan, method: FullDomain, goal: Any) -> SearchResult:
+    from privacy_sql.verbs import search
+
+    return search(engine, plan.table, plan.require, method, goal=goal)
+
+
+def _table(result: SearchResult) -> list[str]:
+    """The frontier: what has to be given up for less risk."""
+    lines = ["", f"frontier    {result.minimise} of the cheapest choice for each risk"]
+    for point in result.frontier:
+        risks = "  ".join(f"{name}: {value:.4g}" for name, value in point["risks"].items())
+        levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
+        safe = "safe" if point["safe"] else "not safe"
+        lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}")
+    return lines

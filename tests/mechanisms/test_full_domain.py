@@ -1,0 +1,194 @@
+"""Full-domain generalisation end to end: chosen, judged, written; and what is refused, with which words."""
+
+import time
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import progress
+from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
+
+ROWS = [
+    ("30", "baker", "flu"),
+    ("31", "baker", "cold"),
+    ("33", "cook", "flu"),
+    ("34", "cook", "cold"),
+    ("61", "nurse", "flu"),
+]
+JOBS = {"baker": ["food", "*"], "cook": ["food", "*"], "nurse": ["care", "*"]}
+
+
+def table(rows=ROWS, **more):
+    frame = pd.DataFrame(rows, columns=["age", "job", "s"])
+    return ps.Table(frame, {"age": ps.Intervals(5, 20), "job": ps.Tree(JOBS)}, "s", **more)
+
+
+def test_the_cheapest_safe_choice_is_published_and_every_row_is_accounted_for(engine, tmp_path):
+    release = ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain(max_suppressed="0.2"))
+    assert release.safe and (release.rows_in, release.rows_out, release.suppressed) == (5, 4, 1)
+    assert release.levels == {"age": 1, "job": 0}
+    ps.write(engine, release, tmp_path / "out.csv")
+    written = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert sorted(written["age"] + written["job"]) == ["30-34baker"] * 2 + ["30-34cook"] * 2
+
+
+def test_the_manifest_tells_how_the_choice_was_found_and_nothing_about_others(engine, tmp_path):
+    release = ps.publish(engine, table(), [ps.KAnonymity(5)], ps.FullDomain("height"))
+    told = ps.verify(ps.write(engine, release, tmp_path / "out.csv"))["search"]
+    assert told["optimal"] is True and told["minimise"] == "height" and told["choices"] == 12
+    assert set(told) == {
+        "minimise",
+        "choices",
+        "safe_choices",
+        "explored",
+        "optimal",
+        "gap",
+        "stopped",
+        "values",
+    }
+
+
+def test_search_lists_all_minimal_choices_with_their_utilities(engine):
+    found = ps.search(engine, table(), [ps.KAnonymity(2)])
+    assert [choice["levels"] for choice in found.minimal] == [{"age": 3, "job": 2}]
+    assert found.best["values"]["loss"] == 1 and found.best["values"]["granularity"] == 0
+    assert found.best["risks"] == {"k_anonymity(k=2)": 5.0}
+    assert "optimal" in str(found)
+
+
+def test_the_frontier_keeps_what_no_other_choice_beats(engine):
+    points = ps.search(engine, table(), [ps.KAnonymity(3)]).frontier
+    assert [p["cost"] for p in points] == sorted(p["cost"] for p in points)
+    risks = [p["risks"]["k_anonymity(k=3)"] for p in points]
+    assert risks == sorted(set(risks))  # every step up in cost buys a larger smallest group
+
+
+def test_nothing_safe_says_what_stands_in_the_way_and_which_one_relaxation_helps(engine):
+    with pytest.raises(
+        NoSafeChoice, match=r"fully generalised, l_diversity\(l=3\) is 2 and must be >= 3"
+    ) as told:
+        ps.publish(engine, table(), [ps.KAnonymity(2), ps.LDiversity(3)], ps.FullDomain())
+    assert told.value.exit == 5
+    assert "One relaxation is enough: a limit of l_diversity(l=3) at most 2" in str(told.value)
+    with pytest.raises(NoSafeChoice, match="No single relaxation helps"):
+        ps.publish(engine, table(), [ps.KAnonymity(9), ps.LDiversity(3)], ps.FullDomain())
+
+
+def test_a_time_limit_that_finds_nothing_is_undecided_and_never_safe(engine):
+    with pytest.raises(Undecided, match="12 of 12 choices are undecided") as told:
+        ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain(time_limit=1e-9))
+    assert told.value.exit == 5
+
+
+def test_an_interrupt_publishes_nothing(engine, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("privacy_sql.lattice_search.decided", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain())
+
+
+class Moody(ps.KAnonymity):
+    """A requirement that declares nothing: safe exactly at the raw table and at the top."""
+
+    safe_under_merging = False
+    safe_under_suppression = False
+    safe_in_larger_groups = False
+
+    def judge(self, evidence):
+        n_groups = sum(row["n_groups"] for row in evidence)
+        return self.verdict(max(row["n_people"] for row in evidence), ps.Witness({}), safe=n_groups in (1, 5))
+
+
+def test_a_requirement_that_is_not_safe_under_merging_is_asked_about_every_choice(engine):
+    found = ps.search(engine, table(), [Moody(1)])
+    assert found.found.explored == found.found.choices == 12
+    assert {"age": 0, "job": 0} in [choice["levels"] for choice in found.minimal]
+    assert found.best["levels"] == {"age": 0, "job": 0}
+
+
+def test_a_requirement_that_is_not_safe_under_merging_is_refused_beyond_the_budget_before_any_query(engine):
+    class Closed:
+        def __getattr__(self, name):
+            raise AssertionError("the engine was asked")
+
+    method = ps.FullDomain(most_choices=11)
+    for call in (
+        lambda: ps.publish(Closed(), table(), [Moody(1)], method),
+        lambda: ps.search(Closed(), table(), [Moody(1)], method),
+    ):
+        with pytest.raises(UsageError, match="not declared safe under merging, so all 12 choices"):
+            call()
+    assert ps.publish(engine, table(), [ps.KAnonymity(2)], method).safe  # pruning needs no budget
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"minimise": "los"}, 'Did you mean "loss"'),
+        ({"max_suppressed": "1.5"}, "max_suppressed"),
+        ({"max_suppressed": "-0.1"}, "max_suppressed"),
+        ({"max_suppressed": "nan"}, "max_suppressed"),
+        ({"time_limit": 0}, "time_limit"),
+        ({"time_limit": float("nan")}, "time_limit"),
+        ({"time_limit": "soon"}, "time_limit"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(fields, words):
+    with pytest.raises(UsageError, match=words):
+        ps.FullDomain(**fields)
+
+
+def test_without_quasi_identifiers_or_with_a_group_column_there_is_nothing_to_search(engine):
+    frame = pd.DataFrame(ROWS, columns=["age", "job", "s"])
+    for bad in (ps.Table(frame, {}, "s"), ps.Table(frame, ["age"], "s", group="job")):
+        with pytest.raises(UsageError, match="full_domain generalises quasi-identifiers"):
+            ps.publish(engine, bad, [ps.KAnonymity(1)], ps.FullDomain())
+
+
+def test_a_table_whose_columns_stand_as_they_are_has_one_choice(engine):
+    frame = pd.DataFrame(ROWS, columns=["age", "job", "s"])
+    found = ps.search(engine, ps.Table(frame, ["age"], "s"), [ps.KAnonymity(1)])
+    assert found.found.choices == 1 and found.best["levels"] == {"age": 0}
+
+
+def test_rows_that_are_all_equal_are_published_raw(engine):
+    release = ps.publish(engine, table([ROWS[0]] * 7), [ps.KAnonymity(7)], ps.FullDomain())
+    assert release.levels == {"age": 0, "job": 0}
+
+
+def test_rows_that_are_all_distinct_end_at_the_top_or_are_suppressed_as_far_as_allowed(engine):
+    frame = pd.DataFrame({"code": [f"x{n}" for n in range(200)]})
+    found = ps.search(engine, ps.Table(frame, {"code": ps.KeepOrDrop()}), [ps.KAnonymity(2)])
+    assert [choice["levels"] for choice in found.minimal] == [{"code": 1}]
+    suppressing = ps.FullDomain(max_suppressed="0.99")
+    assert ps.publish(
+        engine, ps.Table(frame, {"code": ps.KeepOrDrop()}), [ps.KAnonymity(2)], suppressing
+    ).safe
+
+
+def test_twelve_quasi_identifiers_with_more_than_a_million_choices_are_searched_best_first(engine):
+    frame = pd.DataFrame({f"c{n}": [str((row * (n + 1)) % 9) for row in range(40)] for n in range(12)})
+    quasi = {name: ps.Intervals(3, 9) for name in frame}
+    start = time.monotonic()
+    found = ps.search(engine, ps.Table(frame, quasi), [ps.KAnonymity(2)], ps.FullDomain("loss", time_limit=2))
+    assert found.found.choices == 4**12
+    assert found.found.safe_choices is None
+    assert found.best is not None and found.found.gap is not None
+    assert found.found.optimal == (found.found.stopped is None)
+    assert time.monotonic() - start < 12
+
+
+def test_progress_is_reported_to_whoever_listens(engine):
+    heard = []
+    with progress.listening(lambda *what: heard.append(what)):
+        ps.search(engine, table(), [ps.KAnonymity(2)])
+    assert heard[-1] == ("search", 12, 12)
+
+
+def test_progress_is_silent_where_stderr_is_no_terminal(engine, capsys):
+    with progress.shown():
+        progress.report("search", 1, 2)
+    assert capsys.readouterr().err == ""
