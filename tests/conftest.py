@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import privacy_sql as ps
+
+# the same examples on every run of the build; `.ci/run nightly` looks for new ones
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=500, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "ci")
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -29,3 +38,34 @@ def cases(family: str) -> list[Any]:
         for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
             found.append(pytest.param(path.stem, case, id=f"{path.stem}: {case['name']}"))
     return found
+
+
+# -- a skip that nobody meant is a failure where the data sets are at hand
+
+_skipped: dict[str, str] = {}
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _skipped[report.nodeid] = report.longrepr[2].removeprefix("Skipped: ")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not os.environ.get("PRIVACY_SQL_DATA") or hasattr(session.config, "workerinput"):
+        return
+    lines = (Path(__file__).parent / "allowed_skips.txt").read_text(encoding="utf-8").splitlines()
+    allowed = [line for line in lines if line and not line.startswith("#")]
+    unmeant = {n: why for n, why in _skipped.items() if not any(fnmatch(why, line) for line in allowed)}
+    if unmeant:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        for nodeid, why in sorted(unmeant.items())[:20]:
+            sys.stderr.write(f"\nskipped without being allowed to: {nodeid}: {why}")
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder of the public data sets; only the build says where it is."""
+    place = os.environ.get("PRIVACY_SQL_DATA")
+    if not place:
+        pytest.skip("needs the data sets: set PRIVACY_SQL_DATA")
+    return Path(place)

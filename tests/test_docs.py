@@ -1,0 +1,96 @@
+"""The README and every page of docs/ tell the truth: their commands and examples run and print what they say.
+
+A `console` block holds commands after `$` and what they print; a `python` block runs, as a doctest when it has
+prompts, and an `output` block after it is what it prints. `...` stands for anything. Each page runs in a copy
+of the example of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from privacy_sql import cli, example
+from tests.conftest import ROOT
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def runs(page: Path) -> bool:
+    return any(kind in ("console", "python") for kind, _ in blocks(page))
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if runs(p)], ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_the_examples_of_a_page_print_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    printed = ""
+    for kind, text in blocks(page):
+        if kind == "console":
+            for command, expected in commands(text):
+                _same(called(command), expected)
+        elif kind == "python" and ">>> " in text:
+            prompted(text, names, page.name)
+        elif kind == "python":
+            printed = executed(text, names)
+        elif kind == "output":
+            _same(printed, text)
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console block, each with what the page says it prints."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.replace("\\\n", " ").partition("\n")
+        yield command, expected
+
+
+def called(command: str) -> str:
+    words = shlex.split(command)
+    assert words[0] == "privacy-sql", f"cannot run {words[0]}"
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), pytest.raises(SystemExit):
+        cli.main(words[1:])
+    return printed.getvalue()
+
+
+def executed(text: str, names: dict[str, object]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(text, "example", "exec"), names)
+    return printed.getvalue()
+
+
+def prompted(text: str, names: dict[str, object], page: str) -> None:
+    test = doctest.DocTestParser().get_doctest(text, {}, page, page, 0)
+    test.globs = names
+    printed = io.StringIO()
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(optionflags=flags).run(test, out=printed.write, clear_globs=False)
+    assert not printed.getvalue(), printed.getvalue()
+
+
+def _same(printed: str, expected: str) -> None:
+    pattern = re.escape(expected.strip()).replace(re.escape("..."), ".*")
+    assert re.fullmatch(pattern, printed.strip(), re.DOTALL), printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
