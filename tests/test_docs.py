@@ -1,8 +1,8 @@
 """The README and every page of docs/ tell the truth: their commands and examples run and print what they say.
 
-A `console` block holds commands after `$` and what they print; a `python` block runs, as a doctest when it has
-prompts, and an `output` block after it is what it prints. `...` stands for anything. Each page runs in a copy
-of the example of its own.
+A `console` block holds commands after `$` and what they print; a `python` block runs, as a doctest where it
+has prompts, and an `output` block after it is what it prints. `...` stands for anything. Each page runs in a
+copy of the example of its own.
 """
 
 from __future__ import annotations
