@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from privacy_sql.commands import connected
+from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -84,3 +86,15 @@ def listed(text: str) -> list[str]:
     ['age', 'a, b']
     """
     return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+
+
+def exact_number(text: str, where: str) -> Fraction:
+    """A number as the exact fraction its text says.
+
+    >>> exact_number("0.05", "--max-exposed")
+    Fraction(1, 20)
+    """
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError("bad_number", "a number is expected", where=where) from None

@@ -1,0 +1,137 @@
+"""`attack intersection`: what several releases give away together about the people they share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands._tables import exact_number, listed
+
+
+@click.command()
+@click.argument("releases", nargs=-1, required=True)
+@click.option("--people", required=True, help="A file or relation of people known to be in all releases.")
+@click.option("--known", default="", help="What is known of them, between commas; default: all published.")
+@click.option("--identifier", help="The column that names a person.")
+@click.option("--level", "levels", multiple=True, help="A confidence, such as 1/2. Repeatable.")
+@click.option("--max-exposed", help="Exit 1 when a larger share of people than this is exposed at --at.")
+@click.option("--at", default="1", show_default=True, help="The confidence --max-exposed speaks of.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
+@click.option("--show-values", is_flag=True, help="Everybody with the values left. INTERNAL.")
+@shared
+def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outcome:
+    """Intersect what RELEASES say about people who are in all of them (Ganta et al. 2008).
+
+    A release is a manifest, a description file, or the name of a registered release.
+
+    \b
+    Example: privacy-sql attack intersection out/adult.csv.manifest.json hospital_b.yml \\
+                 --people known.csv --max-exposed 0.05
+    """
+    from privacy_sql.attacks.intersection import intersection_attack
+    from privacy_sql.engines import connect
+    from privacy_sql.kernels.intersection import DEFAULT_LEVELS
+
+    described = _described(releases, directory)
+    asked = [exact_number(level, "--level") for level in options["levels"]]
+    options["at"] = exact_number(options["at"], "--at")
+    # the level of --max-exposed is measured with the others
+    levels = list(dict.fromkeys([*(asked or DEFAULT_LEVELS), options["at"]]))
+    with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+        table = _people(engine, described, directory, options)
+        found = intersection_attack(engine, described, table, levels)
+        outcome = _outcome(found, options)
+        if options["show_values"]:
+            people = found.people()
+            outcome.more = {**outcome.more, "people": [_plain(person) for person in people]}
+            outcome.lines = ["INTERNAL: names people and values. Do not pass on.", "", *outcome.lines]
+            outcome.lines += [_told(person) for person in people]
+    return outcome
+
+
+def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
+    from privacy_sql.described import describe
+    from privacy_sql.register import FILE_NAME, Register
+
+    named = [each for each in releases if not Path(each).suffix]
+    files = Register(directory / FILE_NAME).find(named) if named else {}
+    return [describe(files.get(each, Path(each)), number) for number, each in enumerate(releases, start=1)]
+
+
+def _people(engine: Any, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:
+    from privacy_sql.hierarchies import AsIs
+    from privacy_sql.table import Table
+
+    source = options["people"]
+    files = [Path(source)] if Path(source).is_file() else []
+    session = engine.session(files)
+    columns = list(session.columns(session.source(source)))
+    published = dict.fromkeys(column for each in described for column in each.columns)
+    known = listed(options["known"]) or [column for column in published if column in columns]
+    kinds = _hierarchies(directory)
+    quasi = {column: kinds.get(column, AsIs()) for column in known}
+    return Table(source, quasi, identifier=options["identifier"])
+
+
+def _hierarchies(directory: Path) -> dict[str, Any]:
+    """The hierarchies of the project, if there is one: they say what its labels cover."""
+    from privacy_sql import project
+
+    if not (directory / project.FILE).is_file():
+        return {}
+    plans = project.read(directory).plans.values()
+    return {column: kind for plan in plans for column, kind in plan.table.hierarchies.items()}
+
+
+def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
+    summary = found.summary
+    exposed = summary.PVP[str(options["at"])] / 100
+    given = options["max_exposed"]
+    limit = None if given is None else exact_number(given, "--max-exposed")
+    over = limit is not None and exposed > limit
+    lines = [
+        f"people      {summary.P}: {summary.n_ok} found in every release, {summary.n_unlocated} not,"
+        f" {summary.n_empty} contradicted, {summary.n_ambiguous} in several groups",
+        f"vulnerable  {summary.VP} people lose anonymity by the releases together",
+        f"perfect     {_share(summary.perfect)} known for certain,"
+        f" {_share(summary.perfect_new)} only by the attack",
+    ]
+    lines += [f"at {level:<9}{_share(share)}" for level, share in summary.PVP.items()]
+    for number, each in enumerate(found.releases):
+        size, anonymity = _number(summary.avg_group_size[number]), _number(summary.avg_EA[number])
+        lines.append(
+            f"{each.name}: smallest group {summary.smallest_group[number]}, average group {size},"
+            f" effective anonymity {anonymity}"
+        )
+    lines.append(f"together: effective anonymity {_number(summary.avg_EA_post)}")
+    lines += [f"warning: {warning}" for warning in found.warnings]
+    if over:
+        lines.append(f"EXPOSED: {_share(100 * exposed)} is more than --max-exposed {given}")
+    more = {"attack": _plain(summary), "warnings": found.warnings}
+    return Outcome("attack", exit=int(over), safe=None if limit is None else not over, lines=lines, more=more)
+
+
+def _plain(value: Any) -> Any:
+    """Fractions as text, everything else as it is."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def _told(person: Any) -> str:
+    left = "not found" if person["set"] is None else ", ".join(str(value) for value in person["set"])
+    return f"{person.id}: {left or 'contradicted'}"
+
+
+def _share(percent: Fraction) -> str:
+    return f"{float(percent):.1f} %"
+
+
+def _number(value: Fraction | None) -> str:
+    return "none" if value is None else f"{float(value):.2f}"
