@@ -1,6 +1,6 @@
 """Bind the parameters of a part (a criterion, a method) from text: a project file or a command line.
 
-Numbers stay the text the user wrote unless a field declares `int`; all problems are reported at once.
+Whole numbers become integers, others stay the text the user wrote; all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def typed(value: Any, annotation: str) -> Any:
     if isinstance(value, list):
         return [typed(part, annotation) for part in value]
     words = set(re.findall(r"\w+", annotation))
-    if isinstance(value, str) and "int" in words and re.fullmatch(r"-?\d+", value.strip()):
+    if isinstance(value, str) and {"int", "Exact"} & set(words) and re.fullmatch(r"-?\d+", value.strip()):
         return int(value)
     if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
         return value.lower() == "true"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact
-from privacy_sql.criteria.k_anonymity import KAnonymity
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -43,7 +42,7 @@ class AlphaKAnonymity(Criterion):
         return Fraction(str(self.alpha))
 
     def necessary(self) -> Sequence[Criterion]:
-        return (KAnonymity(self.k),)
+        return (make("k_anonymity", {"k": self.k}),)
 
     def context(self) -> dict[str, Any]:
         return {}

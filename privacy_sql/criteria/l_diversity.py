@@ -35,7 +35,7 @@ class LDiversity(Criterion):
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
 
-    l: int | str | float | Fraction  # noqa: E741 - the papers' letter
+    l: Exact  # noqa: E741 - the papers' letter
     kind: str = "distinct"
     c: Exact | None = None
     strict: bool = True
@@ -64,8 +64,11 @@ class LDiversity(Criterion):
         return self.kind == "distinct"
 
     def necessary(self) -> Sequence[Criterion]:
-        """All four kinds need l distinct values in every group."""
-        return (LDiversity(ceil(self.ell)),)
+        """Distributions that are varied enough show l distinct values.
+
+        A small share does not imply it: it is a share of people, some of whom may have no value.
+        """
+        return () if self.kind == "probabilistic" else (LDiversity(ceil(self.ell)),)
 
     @property
     def relation(self) -> str:  # type: ignore[override]

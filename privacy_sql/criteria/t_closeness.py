@@ -77,7 +77,8 @@ class TCloseness(Criterion):
         group = max(distances, key=lambda g: distances[g])
         size = next(row["n_people"] for row in evidence if row["g"] == group)
         facts = {"size": size, "distance": str(distances[group])}
-        story = f"The farthest group holds {size} people and lies {float(distances[group]):.4g} away."
+        people = "1 person" if size == 1 else f"{size} people"
+        story = f"The farthest group holds {people} and lies {float(distances[group]):.4g} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
 
