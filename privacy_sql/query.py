@@ -9,7 +9,7 @@ user's data can therefore not become SQL by accident.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -203,6 +203,31 @@ def _filled(template: str, context: Mapping[str, Any]) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
+def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:
+    """A statement that names its inputs as steps of its own, so that it stands alone.
+
+    >>> print(with_steps(Query("select n from a"), [("a", Query("select 1 as n"))]).sql)
+    WITH a AS (
+      SELECT
+        1 AS n
+    )
+    SELECT
+      n
+    FROM a
+    """
+    from sqlglot import exp
+
+    tree: Any = query.tree().copy()
+    used = {table.name for table in tree.find_all(exp.Table)}
+    for name, step in reversed(steps):
+        if name in used:
+            used |= {table.name for table in step.tree().find_all(exp.Table)}
+            tree = tree.with_(name, as_=step.tree().copy(), copy=False)
+            with_ = tree.args["with_"]
+            with_.set("expressions", [with_.expressions[-1], *with_.expressions[:-1]])
+    return Query(tree.sql(dialect="duckdb", pretty=True), query.origin)
+
+
 class _Adapter:
     """The two names of dbt's adapter that a kernel macro may use."""
 
@@ -292,6 +317,12 @@ def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
     )
     made.globals.update(adapter=_Adapter(), privacy_sql=_Macros(made))
     return made
+
+
+def duckdb_macros() -> str:
+    """CREATE MACRO statements for a DuckDB shell, each standing alone."""
+    files = sorted((folder("macros") / "duckdb").glob("*.sql"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def templates() -> Mapping[str, Template]:

@@ -60,7 +60,7 @@ def projects(engine: ps.Engine) -> None:
     """The verbs of the command line on the example, and on one whose hierarchy misses a value."""
     with tempfile.TemporaryDirectory() as folder:
         example.write(Path(folder))
-        for verb in ("check", "profile", "show", "run"):
+        for verb in ("check", "profile", "show", "run", "compile"):
             run_command([verb, "--project", folder])
         hierarchy = Path(folder) / "hierarchies" / "education.csv"
         hierarchy.write_text("".join(hierarchy.read_text().splitlines(keepends=True)[1:]))
