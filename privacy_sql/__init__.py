@@ -28,6 +28,7 @@ _HOME = {
     **dict.fromkeys(["check", "publish", "search", "verify", "write"], "verbs"),
     "disclosure_curve": "studies.disclosure_curve",
     "disclosure_risk": "studies.disclosure_risk",
+    **dict.fromkeys(["breach_probability", "find_skyline"], "studies.skyline"),
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
     "semantic_game": "kernels.semantic_game",

@@ -44,6 +44,21 @@ class Histograms:
         sizes = counts.sum(axis=1) if people is None else np.array(people, dtype=np.int64)
         return cls(counts, sizes, values)
 
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Integers]) -> tuple[Histograms, Integers]:
+        """From rows (g, n_people, s, n_rows), s = -1 for a group without any value; and the g of each row."""
+        groups, first, row = np.unique(columns["g"], return_index=True, return_inverse=True)
+        present = columns["s"] >= 0
+        values, column = np.unique(columns["s"][present], return_inverse=True)
+        counts = np.zeros((len(groups), len(values)), dtype=np.int64)
+        counts[row.reshape(-1)[present], column.reshape(-1)] = columns["n_rows"][present]
+        people = np.asarray(columns["n_people"][first], dtype=np.int64)
+        return cls(counts, people, tuple(values.tolist())), groups
+
+    def only(self, rows: Integers) -> Histograms:
+        """The same for some of the groups, numbered anew."""
+        return Histograms(self.counts[rows], self.people[rows], self.values)
+
     @cached_property
     def ranked(self) -> Integers:
         """Each group's counts, largest first."""
@@ -60,11 +75,13 @@ class Histograms:
         return _running_sums(_surprise(self.ranked, self.people[:, None]))
 
     @cached_property
-    def _shapes(self) -> Integers:
+    def shapes(self) -> Integers:
         """Column j: the same number for groups with equally many people and the same j largest counts."""
         columns = [np.unique(self.people, return_inverse=True)[1]]
         for count in self.ranked.T:
-            columns.append(np.unique(columns[-1] * (count.max() + 1) + count, return_inverse=True)[1])
+            columns.append(
+                np.unique(columns[-1] * (count.max(initial=0) + 1) + count, return_inverse=True)[1]
+            )
         return np.column_stack(columns)
 
     def about(self, value: Any, ruled_out: int, case: ValuesPerPerson) -> list[Group]:
@@ -81,7 +98,7 @@ class Histograms:
         holders, size = own[held], self.people[held]
         taken = self._taken(own, ruled_out, case)[held]
         if case == "set" and ruled_out > 0:
-            shapes = self._shapes[held, min(ruled_out + 1, self.counts.shape[1])]
+            shapes = self.shapes[held, min(ruled_out + 1, self.counts.shape[1])]
             kept = _undominated(size - holders, holders, partial(_takes_less, taken, shapes))
         elif case == "multiset":
             kept = _undominated(size, holders, partial(_no_larger_share, taken, size))
@@ -90,7 +107,7 @@ class Histograms:
             kept = _undominated(
                 size, holders, partial(_no_nearer_proof, size - taken.astype(np.int64), holders)
             )
-        return [self._group(int(row), self.values.index(value), ruled_out) for row in held[kept]]
+        return [self.group(int(row), value, ruled_out) for row in held[kept]]
 
     def _taken(self, own: Integers, ruled_out: int, case: ValuesPerPerson) -> npt.NDArray[Any]:
         """What the ℓ largest other counts take: leave out σ, or the next largest, whichever takes less."""
@@ -103,7 +120,9 @@ class Histograms:
         last = sums.shape[1] - 1
         return np.asarray(np.minimum(sums[:, min(ruled_out, last)], sums[:, min(ruled_out + 1, last)] - mine))
 
-    def _group(self, row: int, column: int, ruled_out: int) -> Group:
+    def group(self, row: int, value: Any, ruled_out: int) -> Group:
+        """What one group shows about a value."""
+        column = self.values.index(value)
         others = sorted((int(c) for c in np.delete(self.counts[row], column) if c), reverse=True)
         return Group(int(self.people[row]), int(self.counts[row, column]), tuple(others[:ruled_out]), row)
 

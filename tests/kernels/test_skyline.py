@@ -212,7 +212,7 @@ def random_tables(rng, case, groups=40, values=6):
 
 
 def every_group(tables, column, ruled_out):
-    return [tables._group(int(row), column, ruled_out) for row in np.flatnonzero(tables.counts[:, column])]
+    return [tables.group(int(row), column, ruled_out) for row in np.flatnonzero(tables.counts[:, column])]
 
 
 @pytest.mark.parametrize("case", ["one", "set", "multiset"])

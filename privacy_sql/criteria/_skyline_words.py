@@ -1,0 +1,79 @@
+"""The worst knowledge of a privacy skyline in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson, Worst
+from privacy_sql.verdict import Number, shown
+
+
+def facts_of(
+    worst: Worst, least: Amounts, asked: Amounts, numbers: tuple[int, int], case: ValuesPerPerson
+) -> dict[str, Any]:
+    """Groups, sizes, counts and amounts; `numbers` are those of the target's and the family's group."""
+    target, second = numbers
+    known_in = second if worst.term == 2 else target
+    facts: dict[str, Any] = {
+        "amounts": least._asdict(),
+        "asked": asked._asdict(),
+        "size": worst.target.people,
+        "holders": worst.target.holders,
+        "ruled_out": list(worst.target.others[: least.ruled_out]),
+    }
+    if least.known:
+        facts["known_in"] = known_in
+    if least.family:
+        facts["family_in"] = second
+    if second != target:
+        facts |= {"second_size": worst.family.people, "second_holders": worst.family.holders}
+    facts["knows"] = list(in_words(least, target, known_in, second, case))
+    return facts
+
+
+def in_words(
+    least: Amounts, target: int, known_in: int, family_in: int, case: ValuesPerPerson
+) -> Iterable[str]:
+    """What the worst adversary learns, one phrase for each kind of knowledge.
+
+    >>> list(in_words(Amounts(0, 5, 0), 3, 3, 3, "one"))
+    ['the values of 5 people of group 3, none of them the value in question']
+    """
+    person = f"person 1 of group {target}"
+    if least.ruled_out:
+        values = f"the {least.ruled_out} commonest other values of the group"
+        if case == "one":
+            yield f"that {person} has none of {values}"
+        else:
+            yield f"that {person}, having any of {values}, also has the value in question"
+    if least.known and case == "one":
+        nor = " and none of those ruled out" if least.ruled_out and known_in == target else ""
+        known = f"the values of {people(least.known)} of group {known_in}"
+        yield f"{known}, none of them the value in question{nor}"
+    elif least.known:
+        yield f"that {people(least.known)} of group {known_in} do not have the value in question"
+    if least.family:
+        more = " more" if known_in == family_in and least.known else ""
+        yield (
+            f"that {person} has the value in question if any of {people(least.family)}{more}"
+            f" of group {family_in} has it"
+        )
+
+
+def story(value: Number, facts: Mapping[str, Any], target: int) -> str:
+    """One or two sentences for a person who decides."""
+    crowd = f"{people(facts['size'])}, {facts['holders']} of the value in question"
+    found = f"is sure that person 1 of group {target} ({crowd}) has it with probability {shown(value)}"
+    if not facts["knows"]:
+        return f"Who knows only who is in which group {found}."
+    others = facts["amounts"]["known"] + facts["amounts"]["family"]
+    few = f" Learning about {people(others)} is enough." if others else ""
+    return (
+        f"Who learns {'; '.join(facts['knows'])}; {found}."
+        f" Take as person 1 somebody who has the value: then these facts can all be true.{few}"
+    )
+
+
+def people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number} people"

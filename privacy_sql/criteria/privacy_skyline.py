@@ -1,0 +1,257 @@
+"""Privacy skyline: three kinds of knowledge, each up to an amount, leave every guess below its limit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+from privacy_sql.criteria import Criterion, Row
+from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
+from privacy_sql.criteria._skyline_words import facts_of, story
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.skyline import (
+    Amounts,
+    Group,
+    ValuesPerPerson,
+    breach_probability,
+    is_safe,
+    least_amounts,
+    worst_case,
+)
+from privacy_sql.kernels.skyline_groups import Histograms
+from privacy_sql.kernels.skyline_leave_out import rows_to_leave_out
+from privacy_sql.query import Query, Sql, render
+from privacy_sql.verdict import Number, Verdict, Witness
+
+
+class _Part(NamedTuple):
+    """One point asked about one sensitive value: the groups that can be worst, and what they amount to."""
+
+    value_code: int
+    point: Limit
+    groups: tuple[Group, ...]
+    value: Number
+    safe: bool
+
+
+class _PointResult(NamedTuple):
+    """What a point came to: the largest breach probability over the values it is asked about."""
+
+    amounts: Amounts
+    limit: Fraction
+    value: Number
+    safe: bool
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """The rows of the template with what is needed to read them."""
+
+    case: ValuesPerPerson
+    rows: Sequence[Row]
+    number: Callable[[int], int] = int  # the place of a group among all groups
+    absent: tuple[str, ...] = ()  # values of `per_value` that do not occur
+    own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its own skyline
+    counts: Callable[[], Any] | None = None  # (g, n_people, s, n_rows) of all groups, as arrays
+
+
+@dataclass(frozen=True)
+class PrivacySkyline(Criterion):
+    """Breach probability stays below c for every point [values ruled out, others known, family, c].
+
+    chen2008, Defs. 3 and 4; `points` hold for every sensitive value that has no skyline of its own in
+    `per_value`, `value` is the breach probability with least slack. What is known depends on the table's
+    `values_per_person` (Defs. 1 and 2). When every person has one value, merging groups never raises it
+    (Theorem 3); with several it can. Leaving out whole groups leaves fewer places for the same knowledge.
+    """
+
+    name: ClassVar[str] = "privacy_skyline"
+    question: ClassVar[str] = (
+        "How sure can somebody be who knows a family, other people, and some of the target?"
+    )
+    relation: ClassVar[str] = "<"
+    safe_under_suppression: ClassVar[bool] = True
+
+    points: Any = ()
+    per_value: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.limits:
+            hint = "For example points=[[1, 1, 5, 0.9]]: values ruled out, others known, family, limit."
+            raise UsageError("missing_parameter", f"{self.name} needs points or per_value", hint=hint)
+
+    @property
+    def limits(self) -> list[Limit]:
+        """All points with the number of their skyline: 0 for `points`, then those of `per_value`."""
+        found = [Limit(0, *point) for point in points_of(self.points, f"points of {self.name}")]
+        for number, (value, points) in enumerate(per_value_of(self.per_value).items(), start=1):
+            where = f'per_value "{value}" of {self.name}'
+            found += [Limit(number, *point) for point in points_of(points, where)]
+        return found
+
+    def on(self, table: Any) -> Criterion:
+        """The requirement for one table: with one value per person a search may prune on it."""
+        one = table.values_per_person == "one"
+        return _WithOneValueEach(self.points, self.per_value) if one else self
+
+    def __str__(self) -> str:
+        shown_points = [
+            f"{key}={_bare(value)}"
+            for key, value in (("points", self.points), ("per_value", self.per_value))
+            if value
+        ]
+        return f"{self.name}({', '.join(shown_points)})"
+
+    def gather(self, grouping: Any) -> _Evidence:
+        """Ask all points of all values in one statement."""
+        own, absent = self._own_skylines(grouping.base)
+        return _Evidence(
+            case=grouping.base.table.values_per_person,
+            rows=grouping.base.engine.fetch(self._query(grouping, own)),
+            number=lambda g: int(grouping.number(g)["group"]),
+            absent=absent,
+            own=own,
+            counts=lambda: grouping.base.engine.arrays(
+                render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+            ),
+        )
+
+    def _own_skylines(self, base: Any) -> tuple[dict[int, int], tuple[str, ...]]:
+        """Code of each value in `per_value` -> number of its skyline; and the values that do not occur."""
+        wanted = list(per_value_of(self.per_value))
+        if not wanted:
+            return {}, ()
+        columns = {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", wanted)}
+        named = base.engine.load(columns, "named")
+        rows = base.engine.fetch(
+            render("studies/named_values.sql", values=base.dictionaries["s"], named=named)
+        )
+        own = {row["code"]: row["position"] + 1 for row in rows}
+        return own, tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
+
+    def _query(self, grouping: Any, own: Mapping[int, int]) -> Query:
+        engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
+        limits = self.limits
+        # more values than there are rule out no more than all of them
+        ruled_out = [min(limit.amounts.ruled_out, most) for limit in limits]
+        points = {
+            "skyline": [limit.skyline for limit in limits],
+            "point": list(range(len(limits))),
+            "ruled_out": ruled_out,
+            "known": [limit.amounts.known for limit in limits],
+            "family": [limit.amounts.family for limit in limits],
+        }
+        plan = {"s": ("bigint", list(own)), "skyline": ("bigint", list(own.values()))}
+        return render(
+            "criteria/privacy_skyline.sql",
+            histogram=grouping.histogram,
+            groups=grouping.groups,
+            overall=grouping.overall,
+            points=engine.load({name: ("bigint", column) for name, column in points.items()}, "points"),
+            plan=engine.load(plan, "plan") if own else None,
+            case_name=grouping.base.table.values_per_person,
+            lengths=[(length, _weights(length + 1)) for length in sorted({*ruled_out} - {0})],
+            shifts=[(Sql("0"), Sql("none")), (Sql("known"), Sql("known")), (Sql("(known + 1)"), Sql("more"))],
+        )
+
+    def judge(self, evidence: Any) -> Verdict:
+        """The part with least slack decides, a failing one first.
+
+        >>> seven = {"s": 1, "point": 0, "g": 1, "n_people": 7, "n_holders": 1}
+        >>> rows = [{**seven, "place": 1, "n_rows": 4, "own": 0}]
+        >>> str(PrivacySkyline([[1, 0, 1, "0.4"]]).judge(_Evidence("one", rows)).value)
+        '3/8'
+        """
+        limits = self.limits
+        parts = [
+            _part(code, limits[point], groups, evidence.case)
+            for (code, point), groups in _by_part(evidence.rows)
+        ]
+        notes = tuple(f'"{value}" of per_value does not occur: 0' for value in evidence.absent)
+        if not parts:
+            return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit, notes=notes)
+        worst = min(parts, key=lambda part: (part.safe, part.point.limit - Fraction(part.value)))
+        witness, told = _witness(worst, evidence)
+        return self.verdict(
+            worst.value,
+            witness,
+            told,
+            safe=all(part.safe for part in parts),
+            limit=worst.point.limit,
+            notes=notes,
+            points=tuple(_results(limits, parts)),
+        )
+
+    def failing(self, evidence: Any) -> list[int]:
+        """Groups to leave out so that the others are safe together."""
+        assert evidence.counts is not None
+        tables, groups = Histograms.from_columns(evidence.counts())
+        rows = rows_to_leave_out(tables, self.limits, evidence.own, evidence.case)
+        return [int(group) for group in groups[rows]]
+
+
+@dataclass(frozen=True)
+class _WithOneValueEach(PrivacySkyline):
+    """chen2008, Theorem 3: merging groups never raises a breach probability."""
+
+    safe_under_merging: ClassVar[bool] = True
+
+    __str__ = PrivacySkyline.__str__
+
+
+def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:
+    value = breach_probability(groups, point.amounts, case)
+    return _Part(code, point, groups, value, is_safe(groups, point.amounts, point.limit, case))
+
+
+def _weights(places: int) -> list[tuple[int, int]]:
+    """A large odd number for each place, so that groups with other counts have another weighted sum."""
+    draw = random.Random(1)
+    return [(place, draw.getrandbits(28) | 1) for place in range(1, places + 1)]
+
+
+def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ...]]]:
+    """The groups of each (value, point), their other values' counts largest first."""
+    found: dict[tuple[int, int], dict[int, list[Row]]] = {}
+    for row in rows:
+        found.setdefault((row["s"], row["point"]), {}).setdefault(row["g"], []).append(row)
+    return [
+        (key, tuple(_group(g, own) for g, own in sorted(groups.items())))
+        for key, groups in sorted(found.items())
+    ]
+
+
+def _group(number: int, rows: list[Row]) -> Group:
+    others = sorted((row["n_rows"] for row in rows if not row["own"]), reverse=True)
+    return Group(rows[0]["n_people"], rows[0]["n_holders"], tuple(others), number)
+
+
+def _results(limits: Sequence[Limit], parts: Sequence[_Part]) -> Iterable[_PointResult]:
+    """The largest value of each point over the sensitive values it was asked about."""
+    for limit in limits:
+        asked = [part for part in parts if part.point == limit]
+        value = max((part.value for part in asked), default=Fraction(0))
+        yield _PointResult(limit.amounts, limit.limit, value, all(part.safe for part in asked))
+
+
+def _witness(part: _Part, evidence: _Evidence) -> tuple[Witness, str]:
+    """The worst knowledge with the least amounts, and the same in words."""
+    least = least_amounts(part.groups, part.point.amounts, evidence.case)
+    worst = worst_case(part.groups, least, evidence.case)
+    g, f = worst.target.number, worst.family.number
+    numbers = evidence.number(g), evidence.number(f)
+    facts = facts_of(worst, least, part.point.amounts, numbers, evidence.case)
+    private = {"g": g, "others": [f] if f != g else [], "value_code": part.value_code}
+    return Witness(facts, private), story(part.value, facts, numbers[0])
+
+
+def _bare(value: Any) -> str:
+    """A list or mapping as the user would write it, numbers without quotes."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_bare(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_bare, value)) + "]"
+    return str(value)

@@ -1,0 +1,20 @@
+"""Questions about skylines of tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import privacy_sql as ps
+from privacy_sql.base import count
+from privacy_sql.criteria import make
+from privacy_sql.judging import failing
+from privacy_sql.studies.skyline import Skylines
+from tests.calls import workers
+
+
+def questions(engine: Any) -> None:
+    """One value, all values, groups to leave out."""
+    ps.breach_probability(engine, workers(), value="a", l=0, k=1, m=0)
+    Skylines.of_table(engine, workers()).values()
+    base = count(engine, workers())
+    failing(base.grouped(base.own_keys()), make("privacy_skyline", {"points": [[0, 0, 0, "0.5"]]}))

@@ -1,0 +1,222 @@
+"""Privacy skylines on tables: worlds and groundings, many groups, witnesses, bad input, suppression."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql.base import count
+from privacy_sql.criteria import read
+from privacy_sql.errors import PrivacySqlError
+from privacy_sql.judging import failing
+from privacy_sql.kernels.skyline import Amounts, breach_probability
+from privacy_sql.kernels.skyline_groups import Histograms
+from tests.oracles.skyline import Oracle
+
+few = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CASES = ("one", "set", "multiset")
+
+
+def people_rows(release: list[tuple[int, dict[str, int]]], case: str) -> pd.DataFrame:
+    """A table with these groups: values go round the people of a group, the rest have none."""
+    rows: list[tuple[str, int, str | None]] = []
+    for number, (people, counts) in enumerate(release):
+        free, place = set(range(people)), 0
+        for value, n in counts.items():
+            for turn in range(n):
+                person = (place if case == "one" else turn) % people
+                rows.append((f"{number}.{person}", number, value))
+                free.discard(person)
+                place += 1
+        rows += [(f"{number}.{person}", number, None) for person in sorted(free)]
+    return pd.DataFrame(rows, columns=["id", "g", "s"], dtype=object)
+
+
+def table_of(release: list[tuple[int, dict[str, int]]], case: str) -> ps.Table:
+    return ps.Table(people_rows(release, case), ["g"], "s", identifier="id", values_per_person=case)
+
+
+def tiny(rng: np.random.Generator, case: str) -> list[tuple[int, dict[str, int]]]:
+    release = []
+    for _ in range(rng.integers(1, 3)):
+        people = int(rng.integers(2, 5 if case != "multiset" else 4))
+        if case == "one":
+            drawn = ["s", *rng.choice(["s", "a", "b"], size=people - 1, p=[0.2, 0.5, 0.3])]
+            release.append((people, {str(v): drawn.count(v) for v in sorted(set(drawn))}))
+        else:
+            counts = {v: int(n) for v, n in zip("sab", rng.integers(0, [3, 3, 2]), strict=True) if n}
+            release.append((people, {v: min(n, people - 1) for v, n in counts.items()}))
+    return release
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_safe_is_what_all_worlds_and_groundings_say(engine: Any, case: str) -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        release, amounts = tiny(rng, case), [int(n) for n in rng.integers(0, 3, size=3)]
+        oracle = Oracle(release, case)
+        asked = [value for value in ("a", "b", "s") if any(counts.get(value) for _, counts in release)]
+        if not asked:
+            continue
+        worst = max(oracle.breach(value, *amounts) for value in asked)
+        for limit in {worst, min(Fraction(1), worst + Fraction(1, 10**12)), Fraction(1)} - {Fraction(0)}:
+            require = ps.PrivacySkyline([[*amounts, limit]])
+            (verdict,) = ps.check(engine, table_of(release, case), [require]).values()
+            assert (verdict.value, verdict.safe) == (worst, worst < limit), (seed, release, amounts)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_minima_found_in_sql_are_those_of_every_group(engine: Any, case: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(5))) for n in rng.integers(1, 40, size=60)])
+    people = counts.sum(axis=1) if case == "one" else counts.max(axis=1) + rng.integers(1, 9, size=60)
+    named = [{str(v): int(n) for v, n in enumerate(row) if n} for row in counts]
+    release = list(zip(people.tolist(), named, strict=True))
+    tables, table = Histograms.of(named, people.tolist()), table_of(release, case)
+    points = list(product((0, 1, 3), (0, 1, 4), (0, 2, 9)))
+    verdict = only(ps.check(engine, table, [ps.PrivacySkyline([[*point, 1] for point in points])]))
+    for point, found in zip(points, verdict.points, strict=True):
+        values = [
+            breach_probability(tables.about(v, point[0], case), Amounts(*point), case) for v in tables.values
+        ]
+        assert found.value == max(values), point
+        assert found.safe is (max(values) < 1)
+
+
+def only(verdicts: Any) -> ps.Verdict:
+    (verdict,) = verdicts.values()
+    return verdict
+
+
+def test_every_value_is_held_to_its_own_skyline_or_to_the_default(engine: Any) -> None:
+    table = table_of([(10, {"rare": 1, "often": 6, "other": 3})], "one")
+    strict, loose = [[0, 0, 0, "1/2"]], [[0, 0, 0, "2/3"]]
+    assert not ps.check(engine, table, [ps.PrivacySkyline(strict)])
+    assert ps.check(engine, table, [ps.PrivacySkyline(strict, per_value={"often": loose})])
+    assert ps.check(engine, table, [ps.PrivacySkyline(per_value={"rare": strict})])
+    verdict = only(ps.check(engine, table, [ps.PrivacySkyline(strict, per_value={"often": loose})]))
+    assert (verdict.value, verdict.limit) == (Fraction(3, 5), Fraction(2, 3))
+
+
+def test_the_five_people_of_the_paper_are_told_in_words_and_without_names(engine: Any) -> None:
+    table = table_of([(7, {"Exec": 2, **dict.fromkeys("abcde", 1)})], "one")
+    verdict = only(ps.check(engine, table, [ps.PrivacySkyline(per_value={"Exec": [[0, 5, 0, "0.95"]]})]))
+    assert verdict.witness["amounts"] == {"ruled_out": 0, "known": 5, "family": 0}
+    assert verdict.witness["knows"] == [
+        "the values of 5 people of group 1, none of them the value in question"
+    ]
+    assert "Learning about 5 people is enough" in verdict.story and "Exec" not in verdict.story
+    assert verdict.witness.reveal()["values"]["Exec"] == 2
+
+
+def test_the_witness_names_both_groups_when_the_family_lives_elsewhere(engine: Any) -> None:
+    release = [(8, {"s": 2, "a": 5, "b": 1}), (40, {"s": 20, "c": 7, "d": 7, "e": 6})]
+    verdict = only(
+        ps.check(engine, table_of(release, "one"), [ps.PrivacySkyline(per_value={"s": [[1, 0, 3, 1]]})])
+    )
+    known = verdict.witness
+    oracle_free = breach_probability(
+        Histograms.of([counts for _, counts in release]).about("s", 1, "one"), Amounts(1, 0, 3), "one"
+    )
+    assert verdict.value == oracle_free
+    assert (known["size"], known["second_size"], known["family_in"]) == (8, 40, 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "word"),
+    [
+        ([[0, 0, 0, "0"]], "above 0"),
+        ([[0, 0, 0, "1.01"]], "at most 1"),
+        ([[0, 0, 0, "nan"]], "above 0"),
+        ([[0, 0, 0, "inf"]], "above 0"),
+        ([[0, -1, 0, "0.5"]], "whole number"),
+        ([[0, 1.5, 0, "0.5"]], "whole number"),
+        ([[0, 10**10, 0, "0.5"]], "whole number"),
+        ([[0, 0, "0.5"]], "four numbers"),
+        ([[1, 1, 1, "0.5"], ["1", 1, 1, "1/2"]], "written twice"),
+        ("0.5", "list of points"),
+        ([], "needs points"),
+    ],
+)
+def test_a_point_that_cannot_be_meant_is_refused(points: Any, word: str) -> None:
+    with pytest.raises(PrivacySqlError, match=word) as raised:
+        ps.PrivacySkyline(points)
+    assert raised.value.exit == 2
+
+
+def test_all_bad_points_are_told_at_once() -> None:
+    with pytest.raises(PrivacySqlError) as raised:
+        ps.PrivacySkyline([[0, 0, 0, 2], [0, -1, 0, "0.5"]])
+    assert "point 1" in str(raised.value) and "point 2" in str(raised.value)
+
+
+def test_a_person_in_two_groups_is_refused(engine: Any) -> None:
+    rows = pd.DataFrame({"id": ["p", "p", "q"], "g": [1, 2, 1], "s": ["a", "b", None]})
+    table = ps.Table(rows, ["g"], "s", identifier="id", values_per_person="set")
+    with pytest.raises(PrivacySqlError) as raised:
+        ps.check(engine, table, [ps.PrivacySkyline([[0, 0, 0, 1]])])
+    assert raised.value.exit == 3
+
+
+def test_the_requirement_reads_back_from_its_own_text() -> None:
+    require = ps.PrivacySkyline([[1, 1, 5, "0.9"]], per_value={"Armed-Forces": [[5, 10, 5, "0.7"]]})
+    assert str(require) == (
+        "privacy_skyline(points=[[1, 1, 5, 0.9]], per_value={Armed-Forces: [[5, 10, 5, 0.7]]})"
+    )
+    assert (
+        read(str(ps.PrivacySkyline([[1, 1, 5, "0.9"]]))).limits
+        == ps.PrivacySkyline([[1, 1, 5, "0.9"]]).limits
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_without_the_groups_that_fail_the_rest_is_safe(engine: Any, case: str) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        counts = np.stack(
+            [rng.multinomial(n, rng.dirichlet(np.ones(3))) for n in rng.integers(1, 12, size=7)]
+        )
+        people = counts.sum(axis=1) if case == "one" else counts.max(axis=1) + rng.integers(0, 3, size=7)
+        release = [
+            (int(n), {v: int(c) for v, c in zip("sab", row, strict=True) if c})
+            for n, row in zip(people, counts, strict=True)
+        ]
+        require = ps.PrivacySkyline([[1, 1, 1, "0.9"], [0, 2, 2, "0.8"]])
+        base = count(engine, table_of(release, case))
+        grouping = base.grouped(base.own_keys())
+        gone = {grouping.number(group)["group"] - 1 for group in failing(grouping, require)}
+        assert bool(gone) is not bool(ps.check(engine, table_of(release, case), [require]))
+        rest = [group for number, group in enumerate(release) if number not in gone]
+        if any(counts for _, counts in rest):
+            assert ps.check(engine, table_of(rest, case), [require])
+
+
+def test_a_search_may_prune_only_when_everybody_has_one_value() -> None:
+    require, table = ps.PrivacySkyline([[0, 0, 0, 1]]), {"source": "t.csv", "quasi": ["g"], "sensitive": "s"}
+    assert require.on(ps.Table(**table)).safe_under_merging
+    several = ps.Table(**table, identifier="id", values_per_person="multiset")
+    assert not require.on(several).safe_under_merging
+    assert str(require.on(several)) == str(require) == str(require.on(ps.Table(**table)))
+
+
+@few
+@given(data=st.data())
+def test_merging_two_groups_of_one_value_each_never_makes_a_safe_table_unsafe(engine: Any, data: Any) -> None:
+    cell = st.tuples(st.sampled_from("uvw"), st.sampled_from("sab"))
+    rows = data.draw(st.lists(cell, min_size=2, max_size=14))
+    require = ps.PrivacySkyline([[1, 1, 1, "0.9"], [0, 0, 2, "0.7"], [0, 2, 0, "3/4"]])
+    merged = [("u" if group == "v" else group, value) for group, value in rows]
+    before, after = (
+        ps.check(engine, ps.Table(pd.DataFrame(r, columns=["g", "s"]), ["g"], "s"), [require])
+        for r in (rows, merged)
+    )
+    assert bool(after) or not bool(before)
