@@ -107,6 +107,14 @@ class Base:
         raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
         return levels.codes(self.engine, made, kind)
 
+    def label(self, column: str, level: int, code: int) -> Any:
+        """INTERNAL: the label behind a code of a column at a level."""
+        levels, codes = self.dictionaries[column], None
+        if level:
+            levels, codes = self.levels[column], self.level_codes[column]
+        query = render("label.sql", levels=levels, codes=codes, level=level, code=code)
+        return self.engine.fetch(query)[0]["label"]
+
     def keys(self, choice: Mapping[str, int]) -> list[Key]:
         """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
         return [self.key(self.aliases[name], choice.get(name, 0)) for name in self.table.quasi]

@@ -28,6 +28,19 @@ class Key:
 
 
 @dataclass(frozen=True)
+class Clique:
+    """One marginal among those that are judged together, and what it shares with its parent in their tree."""
+
+    number: int
+    relation: Sql  # g, shared columns, s where it holds the sensitive value, n_rows
+    cells: Sql  # g, n_people
+    sensitive: bool
+    parent: int = 0
+    shared: tuple[Sql, ...] = ()
+    separator: Sql | None = None  # shared columns, n_rows
+
+
+@dataclass(frozen=True)
 class Grouping:
     """A candidate and the small relations every criterion's template may read."""
 
@@ -116,6 +129,11 @@ class Grouping:
             ),
             view=True,
         )
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The table as a collection of one marginal."""
+        return (Clique(1, self.histogram, self.groups, bool(self.base.table.sensitives)),)
 
     @cached_property
     def n_rows(self) -> int:

@@ -128,6 +128,8 @@ def told(grouping: Grouping, witness: Witness) -> Witness:
     group = witness.private.get("g")
     if group is None:
         return witness
+    if hasattr(grouping, "told"):
+        return grouping.told(witness)  # type: ignore[no-any-return]
     return witness.revealed_by(lambda seen: _revealed(grouping, seen), **grouping.number(group))
 
 
@@ -166,13 +168,5 @@ def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
     labelled: dict[str, Any] = {}
     for number, key in enumerate(grouping.keys, start=1):
         name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
-        labelled[name] = _label(base, key.column, key.level, codes[f"k{number}"])
+        labelled[name] = base.label(key.column, key.level, codes[f"k{number}"])
     return labelled
-
-
-def _label(base: Base, column: str, level: int, code: int) -> Any:
-    levels, codes = base.dictionaries[column], None
-    if level:
-        levels, codes = base.levels[column], base.level_codes[column]
-    query = render("label.sql", levels=levels, codes=codes, level=level, code=code)
-    return base.engine.fetch(query)[0]["label"]

@@ -32,8 +32,8 @@ WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
 NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
-def check(engine: Engine, table: Table | Release, require: Sequence[Criterion]) -> Verdicts:
-    """Judge a table as it stands, or a release as it would be published.
+def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criterion]) -> Verdicts:
+    """Judge a table as it stands, a release as it would be published, or a set of marginals together.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -42,7 +42,7 @@ def check(engine: Engine, table: Table | Release, require: Sequence[Criterion]) 
     ...     bool(ps.check(engine, table, [ps.KAnonymity(2)]))
     False
     """
-    if isinstance(table, Release):
+    if not isinstance(table, Table):
         return judge(table.grouping, require)
     return examine(engine, table, require).verdicts
 

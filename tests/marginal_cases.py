@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from hypothesis import strategies as st
 
+import privacy_sql as ps
 from privacy_sql.kernels.junction_tree import Resolutions
 from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, domain_of
 from tests.conftest import FIXTURES
@@ -83,3 +85,25 @@ def small_collections(draw: st.DrawFn, most_rows: int = 12, attributes: int = 2)
     finest = domain.finest
     marginals = st.tuples(*(st.integers(0, r) for r in finest)).filter(any)
     return Small(domain, table, draw(st.lists(marginals, min_size=1, max_size=3)), attributes)
+
+
+def on_engine(engine: Any, small: Small) -> ps.MarginalSet:
+    """The same table and collection behind the public door; leaves are named after their numbers."""
+    quasi = {
+        f"a{a}": ps.Tree(
+            {f"v{leaf}": [f"n{node}" for node in reversed(path[:-1])] for leaf, path in enumerate(paths)}
+        )
+        for a, paths in enumerate(small.domain.paths[:-1])
+    }
+    names = [*quasi, "s"]
+    rows = [[f"v{leaf}" for leaf in cell] + [n] for cell, n in small.table.items()]
+    values = ps.Tree({f"v{leaf}": ["*"] for leaf in range(small.sizes[-1])})
+    table = ps.Table(
+        pd.DataFrame(rows, columns=[*names, "n"]), quasi, "s", count="n", sensitive_hierarchy=values
+    )
+    finest = small.domain.finest
+    collection = [
+        {name: finest[a] - r for a, (name, r) in enumerate(zip(names, m, strict=True)) if r}
+        for m in small.collection
+    ]
+    return ps.MarginalSet(engine, table, collection, domain="hierarchy")

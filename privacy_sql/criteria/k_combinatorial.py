@@ -1,0 +1,66 @@
+"""k-combinatorial anonymity: no reasoning over all marginals together leads to between 1 and k-1 people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class KCombinatorial(Criterion):
+    """Every nonsensitive cell is empty in all tables that agree with the marginals, or can hold k.
+
+    kifer2006, Def. 4.2 (the definition, not the weaker sentence of its Sec. 7). `value` is the smallest
+    positive bound: the largest count a cell can have, over all consistent tables, where that is least.
+    Decomposable collections have it in closed form, as an SQL join; for the others it is an integer program
+    (extra `exact`), and undecided where that is too large. For a table on its own this is k-anonymity.
+    """
+
+    name: ClassVar[str] = "k_combinatorial"
+    question: ClassVar[str] = "Do the published tables together single anyone out?"
+    relation: ClassVar[str] = ">="
+    reads_sensitive: ClassVar[bool] = False
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    k: int
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 1, self.name, "k")
+
+    @property
+    def limit(self) -> int:
+        return self.k
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("cliques",)
+
+    def gather(self, grouping: Any) -> Any:
+        """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
+        collection = getattr(grouping, "collection", None)
+        return collection.bound_evidence(self.k) if collection else None
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The smallest positive bound decides.
+
+        >>> KCombinatorial(2).judge([{"marginal": 1, "bound": 1, "n_below": 3, "g": 7}]).safe
+        False
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        worst = min(evidence, key=lambda row: int(row["bound"]))
+        cells = tuple(value for key, value in worst.items() if key[:1] == "g" and value is not None)
+        facts = {
+            "bound": int(worst["bound"]),
+            "cells_below_limit": sum(row["n_below"] for row in evidence),
+        }
+        story = f"In one cell no table that agrees with the marginals has more than {facts['bound']} people."
+        private = {"g": worst["g"], "cells": cells, "marginal": worst.get("marginal")}
+        value = Fraction(facts["bound"])
+        return self.verdict(value, Witness(facts, private), story)

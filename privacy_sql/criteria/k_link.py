@@ -1,0 +1,60 @@
+"""k-link anonymity: no published marginal leads to fewer than k people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.verdict import Verdict, Witness
+
+
+@dataclass(frozen=True)
+class KLink(Criterion):
+    """In every marginal, each nonsensitive cell that holds anyone holds at least k people.
+
+    kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
+    marginal, for which this is k-anonymity; there merging and leaving out whole groups keep it safe.
+    """
+
+    name: ClassVar[str] = "k_link"
+    question: ClassVar[str] = "Does linking one published table with other data single anyone out?"
+    relation: ClassVar[str] = ">="
+    reads_sensitive: ClassVar[bool] = False
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    k: int
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 1, self.name, "k")
+
+    @property
+    def limit(self) -> int:
+        return self.k
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("cliques",)
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The smallest cell decides.
+
+        >>> KLink(2).judge([{"marginal": 1, "n_people": 1, "n_cells": 3, "g": 7}]).safe
+        False
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        worst = min(evidence, key=lambda row: (row["n_people"], row["marginal"]))
+        small = [row for row in evidence if row["n_people"] < self.k]
+        facts = {
+            "marginal": worst["marginal"],
+            "size": worst["n_people"],
+            "cells_below_limit": sum(row["n_cells"] for row in small),
+        }
+        story = f"The smallest cell, in marginal {worst['marginal']}, counts {worst['n_people']}."
+        if small:
+            story += f" {facts['cells_below_limit']} cells count fewer than {self.k}."
+        private = {"g": worst["g"], "cells": (worst["g"],), "marginal": worst["marginal"]}
+        return self.verdict(worst["n_people"], Witness(facts, private), story)

@@ -1,0 +1,163 @@
+"""Maxent ℓ-diversity: what all marginals together suggest leaves every group's sensitive values varied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import exp, lcm, log, prod
+from typing import Any, ClassVar
+
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
+from privacy_sql.kernels.max_entropy import least_c
+from privacy_sql.verdict import Number, Verdict, Witness
+
+KINDS = ("recursive", "entropy", "distinct")
+MOST_GROUPS = 1_000  # groups near the worst that are compared in fractions
+Counts = Sequence[Fraction | float]
+
+
+@dataclass(frozen=True)
+class MaxentLDiversity(Criterion):
+    """In the maximum-entropy table of all marginals every nonsensitive cell has varied sensitive values.
+
+    kifer2006, Def. 4.3: over every combination with positive mass, not only those in the table. `value`:
+
+    - recursive: the least c at which the worst group keeps r1 <= c (r_l + ... + r_m), at most c (the paper
+      prints <=); none where a group has fewer than l values
+    - entropy: the least exp(entropy), at least l
+    - distinct: the fewest values, at least l
+
+    Expected counts are products of counts, compared as fractions; a table that had to be fitted is safe only
+    beyond 1e-9 of the limit. For a table on its own this is ℓ-diversity, and merging or leaving out whole
+    groups keep it safe; a collection has no such property, so it is asked again after every change.
+    """
+
+    name: ClassVar[str] = "maxent_l_diversity"
+    question: ClassVar[str] = "Do the published tables together give sensitive values away?"
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    l: int  # noqa: E741 - the paper's letter
+    c: Exact | None = None
+    kind: str = "recursive"
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, KINDS, self.name, "kind")
+        at_least(self.l, 1, self.name, "l")
+        if (self.c is None) == (self.kind == "recursive"):
+            hint = "For example maxent_l_diversity(l=6, c=3)."
+            raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)
+        if self.c is not None:
+            exact(self.c, self.name, "c", 0)
+
+    @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
+    def relation(self) -> str:  # type: ignore[override]
+        return "<=" if self.kind == "recursive" else ">="
+
+    @property
+    def limit(self) -> Number:
+        return Fraction(str(self.c)) if self.kind == "recursive" else self.l
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("cliques",)
+
+    def context(self) -> dict[str, Any]:
+        return {"kind": self.kind, "ell": self.l, "most": MOST_GROUPS}
+
+    def gather(self, grouping: Any) -> Any:
+        """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
+        collection = getattr(grouping, "collection", None)
+        return collection.diversity_evidence(self.l, self.kind) if collection else None
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The least varied group decides.
+
+        >>> rows = [{"g": 7, "n1": 2, "n_groups": 1}, {"g": 7, "n1": 1, "n_groups": 1}]
+        >>> MaxentLDiversity(l=2, c=2).judge(rows).safe
+        True
+        """
+        groups = list(_groups(evidence))
+        if not groups:
+            return self.verdict(None, Witness({}))
+        measured = [(getattr(self, f"_{self.kind}")(counts), cells, counts) for cells, counts in groups]
+        value, cells, counts = self._worst(measured)
+        whole = evidence[0].get("exact", True) and len(groups) < MOST_GROUPS  # none near the worst left out
+        sure = whole and all(isinstance(count, Fraction) for count in counts)
+        value = value if sure or value is None else float(value)
+        safe = (
+            self._entropy_safe([counts for _, counts in groups]) if self.kind == "entropy" and sure else None
+        )
+        shares = [float(count) for count in counts]
+        facts = {
+            "largest_share": max(shares) / sum(shares),
+            "values": len(counts),
+            "marginals_that_meet": max(len(cells), 1),
+            "groups": evidence[0].get("n_groups", len(groups)),
+        }
+        story = (
+            f"In the worst group {len(counts)} sensitive values are possible, and the likeliest has "
+            f"{facts['largest_share']:.4g} of the expected count."
+        )
+        witness = Witness(facts, {"g": cells[0] if cells else None, "cells": cells})
+        return self.verdict(value, witness, story, safe=safe)
+
+    def _worst(self, measured: list[tuple[Number | None, tuple[int, ...], Counts]]) -> Any:
+        unbounded = [found for found in measured if found[0] is None]
+        if unbounded:
+            return unbounded[0]
+        pick = max if self.kind == "recursive" else min
+        return pick(measured, key=lambda found: found[0] or 0)
+
+    def _recursive(self, counts: Counts) -> Number | None:
+        return least_c(counts, self.l)
+
+    def _distinct(self, counts: Counts) -> Number:
+        return Fraction(len(counts))
+
+    def _entropy(self, counts: Counts) -> Number:
+        if all(isinstance(count, Fraction) for count in counts):
+            return exponential_entropy(_whole(counts))
+        total = sum(float(count) for count in counts)
+        return exp(-sum(float(count) / total * log(float(count) / total) for count in counts))
+
+    def _entropy_safe(self, groups: Sequence[Counts]) -> bool:
+        return all(entropy_reaches(_whole(counts), Fraction(self.l)) for counts in groups)
+
+
+def _whole(counts: Counts) -> list[int]:
+    """Fractions as integers in the same proportions."""
+    fractions = [Fraction(count) for count in counts]
+    common = lcm(*(count.denominator for count in fractions))
+    return [int(count * common) for count in fractions]
+
+
+def _groups(evidence: Sequence[Row]) -> Iterator[tuple[tuple[int, ...], Counts]]:
+    """Groups with their positive expected counts, from the template's rows or from what was gathered."""
+    found: dict[tuple[int, ...], list[Fraction | float]] = {}
+    for row in evidence:
+        if "counts" in row:
+            yield tuple(row["cells"]), row["counts"]
+            continue
+        cells = tuple(
+            row[key] for key in sorted(k for k in row if k == "g" or (k[:1] == "g" and k[1:].isdigit()))
+        )
+        above = prod(row[key] for key in row if key[:1] == "n" and key[1:].isdigit())
+        below = prod(row[key] for key in row if key[:1] == "d" and key[1:].isdigit())
+        found.setdefault(cells, []).append(Fraction(above, below))
+    yield from found.items()
+
+
+def _numbered(row: Row, letter: str) -> list[int]:
+    """The columns n1, n2, ... of a row, in order."""
+    names = sorted(
+        (name for name in row if name[:1] == letter and name[1:].isdigit()), key=lambda n: int(n[1:])
+    )
+    return [row[name] for name in names]

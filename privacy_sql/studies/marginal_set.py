@@ -1,0 +1,308 @@
+"""A collection of anonymized marginals: its graph, its maximum-entropy table, its privacy, its use.
+
+Everything here is internal: it reads the table, and cells carry values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from math import log, prod
+from typing import Any
+
+import numpy as np
+
+from privacy_sql.base import count
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.kernels.consistent_tables import (
+    largest_counts,
+    largest_counts_by_program,
+    largest_support,
+)
+from privacy_sql.kernels.junction_tree import (
+    Resolutions,
+    finest,
+    is_decomposable,
+    is_graphical,
+    is_triangulated,
+    junction_tree,
+    maximal_cliques,
+    perfect_separators,
+)
+from privacy_sql.kernels.leaf_domain import Cell
+from privacy_sql.kernels.max_entropy import (
+    closed_form_kl,
+    expected_counts,
+    fitted_counts,
+    least_c,
+    n_log_n,
+    sensitive_groups,
+)
+from privacy_sql.leaves import leaves
+from privacy_sql.marginal_columns import Attributes, Levels
+from privacy_sql.marginal_tables import counted, marginal_tables
+from privacy_sql.query import render
+
+LISTED_CELLS = 2_000_000  # leaf cells a listing may have
+
+
+class Probabilities(dict[tuple[Any, ...], Any]):
+    """Leaf cell (values in the order of the columns) -> probability; 0 for every cell not listed."""
+
+    def __missing__(self, cell: tuple[Any, ...]) -> int:
+        return 0
+
+
+class MarginalSet:
+    """The marginals of a table at given levels, taken together (kifer2006, Sect. 5 to 7).
+
+    `collection` names, per marginal, the level of each column; a column left out, or at its top, is not in
+    it. `domain` says what a leaf is: "active", the values of the table, or "hierarchy", all values the
+    hierarchies have. Divergences depend on it.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["3", "4", "7"], "sex": ["F", "M", "M"], "ill": ["a", "b", "a"]})
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(5), "sex": ps.KeepOrDrop()}, "ill")
+    ...     found = ps.MarginalSet(engine, table, [{"age": 1, "ill": 0}, {"sex": 0}])
+    ...     found.decomposable, found.k_link_max, found.critical_c(1)
+    (True, 1, Fraction(1, 1))
+    """
+
+    def __init__(self, engine: Engine, table: Any, collection: Sequence[Any], domain: str = "active") -> None:
+        self._base = count(engine, table)
+        if not self._base.rows:
+            raise DataError("empty_table", f"{table.name} has no rows", hint="There is nothing to publish.")
+        self.grouping = marginal_tables(self._base, collection)
+        self._leaves = leaves(self._base, self._attributes, domain)
+        if self._attributes.sensitive is not None:
+            values = len(self._leaves.domain.paths[self._attributes.sensitive])
+            self.grouping = replace(self.grouping, n_values=values)
+
+    @property
+    def _attributes(self) -> Attributes:
+        return self.grouping.attributes
+
+    @property
+    def _maximal(self) -> list[Resolutions]:
+        return self.grouping.maximal
+
+    @cached_property
+    def _counts(self) -> dict[Resolutions, dict[Cell, int]]:
+        return {m: self._fetched(m, self.grouping.relations_of[m]) for m in self._maximal}
+
+    def _fetched(self, marginal: Resolutions, relation: Any) -> dict[Cell, int]:
+        columns = self._attributes.columns(marginal)
+        rows = self._base.engine.fetch(render("marginals/counts.sql", marginal=relation, columns=columns))
+        places = [a for a, r in enumerate(marginal) if r]
+        found: dict[Cell, int] = {}
+        for row in rows:
+            cell = [0] * len(marginal)
+            for a, column in zip(places, columns, strict=True):
+                cell[a] = row[column]
+            found[tuple(cell)] = row["n_rows"]
+        return found
+
+    @property
+    def triangulated(self) -> bool:
+        """Whether the interaction graph over induced attributes has no cycle without a chord."""
+        return is_triangulated(self._maximal)
+
+    @property
+    def graphical(self) -> bool:
+        """Whether every maximal clique of that graph is a marginal."""
+        return is_graphical(self._maximal)
+
+    @property
+    def decomposable(self) -> bool:
+        """Both: the maximum-entropy table has a closed form."""
+        return is_decomposable(self._maximal)
+
+    @property
+    def maximal_cliques(self) -> list[dict[str, int]]:
+        """The maximal cliques of the interaction graph, as column -> level."""
+        return [self._attributes.levels(m) for m in maximal_cliques(self._maximal)]
+
+    def perfect_sequence(self, order: Sequence[Levels | int]) -> list[dict[str, int]] | None:
+        """The separators of maximal cliques in this order, or None when it is not a perfect sequence.
+
+        The order holds the cliques themselves, or their places in `maximal_cliques`.
+        """
+        known = maximal_cliques(self._maximal)
+        chosen = [known[c] if isinstance(c, int) else self._attributes.resolutions(c) for c in order]
+        if sorted(chosen) != known:
+            raise UsageError("bad_order", "an order names every maximal clique once")
+        found = perfect_separators(chosen)
+        return None if found is None else [self._attributes.levels(s) for s in found]
+
+    @cached_property
+    def _at(self) -> Resolutions:
+        return finest(self._maximal)
+
+    @cached_property
+    def _expected(self) -> dict[Cell, Any]:
+        """Expected counts of the finest published cells."""
+        domain = self._leaves.domain
+        if self.decomposable:
+            return dict(expected_counts(domain, junction_tree(self._maximal), self._counts))
+        return dict(fitted_counts(domain, self._counts, largest_support(domain, self._counts)))
+
+    def max_entropy(self, exact: bool = True) -> Probabilities:
+        """The maximum-entropy probability of every leaf cell that has one; fractions where they are exact.
+
+        Collections that are not decomposable have no exact form and give floats.
+        """
+        size = sum(self._leaves.domain.leaves(cell, self._at) for cell in self._expected)
+        if size > LISTED_CELLS:
+            hint = "Ask for expected counts instead, or publish coarser marginals."
+            raise UsageError("too_many_cells", f"the table has {size} leaf cells", hint=hint)
+        found = Probabilities()
+        for cell, expected in self._expected.items():
+            share = expected / self._base.rows / self._leaves.domain.leaves(cell, self._at)
+            for leaf in self._below(cell):
+                found[leaf] = share if exact else float(share)
+        return found
+
+    def _below(self, cell: Cell) -> Iterator[tuple[Any, ...]]:
+        """The leaves of a cell, as values."""
+        below = [self._members[a][cell[a]] for a in range(len(cell))]
+        stack: list[tuple[Any, ...]] = [()]
+        for values in below:
+            stack = [(*left, value) for left in stack for value in values]
+        return iter(stack)
+
+    @cached_property
+    def _members(self) -> list[dict[int, list[Any]]]:
+        """Per column: node at the finest published level -> the values below it."""
+        found = []
+        for a, paths in enumerate(self._leaves.domain.paths):
+            members: dict[int, list[Any]] = {}
+            for path in paths:
+                members.setdefault(path[self._at[a]], []).append(self._leaves.values[a][path[-1]])
+            found.append(members)
+        return found
+
+    def expected_count(
+        self, where: Mapping[str, Collection[Any] | Callable[[Any], bool]]
+    ) -> Fraction | float:
+        """The expected number of rows with these values: column -> values, or a test of a value.
+
+        An analyst who has only the published marginals would estimate the same.
+        """
+        unknown = [name for name in where if name not in self._attributes.names]
+        if unknown:
+            raise UsageError("unknown_column", f'the marginals know no column "{unknown[0]}"')
+        shares = [self._shares(a, where.get(name)) for a, name in enumerate(self._attributes.names)]
+        parts = (
+            expected * prod(share[node] for share, node in zip(shares, cell, strict=True))
+            for cell, expected in self._expected.items()
+        )
+        return sum(parts, Fraction(0))
+
+    def _shares(self, a: int, wanted: Any) -> dict[int, Fraction]:
+        """Node -> the share of its leaves that is asked for."""
+        if wanted is None:
+            return dict.fromkeys(self._members[a], Fraction(1))
+        asked = wanted if callable(wanted) else set(wanted).__contains__
+        return {
+            node: Fraction(sum(bool(asked(value)) for value in values), len(values))
+            for node, values in self._members[a].items()
+        }
+
+    def sample(self, n: int, random: np.random.Generator) -> list[tuple[Any, ...]]:
+        """`n` invented rows drawn from the maximum-entropy table, values in the order of the columns."""
+        cells = sorted(self._expected)
+        weights = np.array([float(self._expected[cell]) for cell in cells])
+        drawn = random.choice(len(cells), size=n, p=weights / weights.sum())
+        rows = []
+        for cell in (cells[i] for i in drawn):
+            below = [self._members[a][node] for a, node in enumerate(cell)]
+            rows.append(tuple(values[int(random.integers(len(values)))] for values in below))
+        return rows
+
+    @cached_property
+    def kl(self) -> float:
+        """KL divergence of the table from its maximum-entropy reconstruction, in nats."""
+        total, n_leaf = self._base.rows, self._n_log_n(self._base.relation)
+        spread = [self._spread(a) for a in range(len(self._at))]
+        if self.decomposable:
+            tree = junction_tree(self._maximal)
+            domain = self._leaves.domain
+            separators = [
+                domain.marginal(self._counts[b.clique], b.clique, b.separator).values() for b in tree[1:]
+            ]
+            cliques = [n_log_n(counts.values()) for counts in self._counts.values()]
+            return closed_form_kl(total, n_leaf, cliques, map(n_log_n, separators), spread)
+        query = counted(self._base, self._attributes, self._at, self._maximal)
+        rows = self._fetched(self._at, self._base.engine.create(query))
+        fitted = sum(n * log(self._expected[cell]) for cell, n in rows.items())
+        return (n_leaf + sum(spread) - fitted) / total
+
+    def _n_log_n(self, relation: Any) -> float:
+        (row,) = self._base.engine.fetch(render("marginals/n_log_n.sql", counts=relation))
+        return float(row["n_log_n"])
+
+    def _spread(self, a: int) -> float:
+        """Rows times the logarithm of the leaves below their node, for one column at its finest level."""
+        holder = next((m for m in self._maximal if m[a] == self._at[a] and m[a]), None)
+        rows = {0: self._base.rows} if holder is None else {}
+        for cell, n in ({} if holder is None else self._counts[holder]).items():
+            rows[cell[a]] = rows.get(cell[a], 0) + n
+        return sum(n * log(len(self._members[a][node])) for node, n in rows.items())
+
+    @property
+    def k_link_max(self) -> int:
+        """The largest k for which the collection is k-link anonymous: its smallest nonsensitive cell."""
+        smallest = []
+        for marginal, counts in self._counts.items():
+            plain = self._attributes.without_sensitive(marginal)
+            smallest.append(min(self._leaves.domain.marginal(counts, marginal, plain).values()))
+        return min(smallest)
+
+    def upper_bounds(self) -> list[tuple[dict[str, Any], int]]:
+        """Per nonsensitive cell at the finest published levels, its largest count in a consistent table."""
+        plain = self._attributes.without_sensitive(self._at)
+        if self._leaves.domain.size(plain) > LISTED_CELLS:
+            raise UsageError("too_many_cells", "the marginals have too many nonsensitive cells to list")
+        bounds = self._bounds
+        return [
+            (
+                {
+                    name: self._leaves.labels[a][plain[a]][cell[a]]
+                    for a, name in enumerate(self._attributes.names)
+                    if plain[a]
+                },
+                bounds.get(cell, 0),
+            )
+            for cell in self._leaves.domain.cells(plain)
+        ]
+
+    @cached_property
+    def _bounds(self) -> dict[Cell, int]:
+        decide = largest_counts if self.decomposable else largest_counts_by_program
+        c = self._sensitive()
+        return decide(self._leaves.domain, self._counts, c)
+
+    @property
+    def k_combinatorial_max(self) -> int:
+        """The largest k for which the collection is k-combinatorially anonymous."""
+        return min(bound for bound in self._bounds.values() if bound)
+
+    def critical_c(self, l: int) -> Fraction | float | None:  # noqa: E741 - the paper's letter
+        """Least c for which the maximum-entropy table is (c, l)-diverse; None when no c is enough."""
+        c = self._sensitive()
+        if not self._at[c]:
+            n_values = len(self._leaves.domain.paths[c])
+            return Fraction(1, n_values - l + 1) if 1 <= l <= n_values else None
+        per_group = [least_c(counts, l) for counts in sensitive_groups(self._expected, c).values()]
+        worst = [value for value in per_group if value is not None]
+        return max(worst) if len(worst) == len(per_group) else None
+
+    def _sensitive(self) -> int:
+        if self._attributes.sensitive is None:
+            raise UsageError("no_sensitive", "the table names no sensitive column")
+        return self._attributes.sensitive

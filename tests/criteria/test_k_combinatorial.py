@@ -1,0 +1,81 @@
+"""k-combinatorial anonymity in SQL, against all consistent tables and against the integer program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+import privacy_sql as ps
+from privacy_sql import marginal_tables
+from privacy_sql.kernels.clique_join import smallest_sum
+from privacy_sql.kernels.junction_tree import maximal_sets
+from tests.marginal_cases import Small, on_engine, small_collections
+from tests.oracles import marginals as oracle
+
+few = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def verdict(engine: Any, small: Small, k: int = 2) -> ps.Verdict:
+    return next(iter(ps.check(engine, on_engine(engine, small), [ps.KCombinatorial(k)]).values()))
+
+
+@few
+@given(small_collections(most_rows=5))
+def test_the_verdict_is_that_of_all_consistent_tables(engine: Any, small: Small) -> None:
+    assume(oracle.size(small.sizes) <= 18)
+    kept = maximal_sets(small.collection)
+    seen = oracle.largest_counts(small.node, small.sizes, small.table, kept, small.sensitive)
+    found = verdict(engine, small)
+    assert found.value == min(n for n in seen.values() if n)
+    assert found.safe == all(n == 0 or n >= 2 for n in seen.values())
+
+
+@few
+@given(small_collections(most_rows=10))
+def test_a_join_too_large_for_one_statement_gets_the_same_verdict(engine: Any, small: Small) -> None:
+    kept = marginal_tables.PLAIN_GROUPS
+    marginal_tables.PLAIN_GROUPS = 0
+    try:
+        walked = verdict(engine, small)
+    finally:
+        marginal_tables.PLAIN_GROUPS = kept
+    assert (walked.safe, walked.safe or walked.value) == (
+        verdict(engine, small).safe,
+        walked.safe or verdict(engine, small).value,
+    )
+
+
+def test_each_marginal_safe_does_not_make_the_collection_safe(engine: Any) -> None:
+    """The trap: both marginals count two everywhere, together they show one person."""
+    rows = pd.DataFrame({"a": ["0", "0", "1", "1"], "b": ["0", "1", "0", "1"], "s": ["x", "y", "x", "y"]})
+    table = ps.Table(rows, ["a", "b"], "s")
+    found = ps.MarginalSet(engine, table, [{"a": 0, "s": 0}, {"b": 0, "s": 0}])
+    link, together = ps.check(engine, found, [ps.KLink(2), ps.KCombinatorial(2)]).values()
+    assert link.safe and link.value == 2
+    assert not together.safe and together.value == 1
+    assert sorted(together.witness["marginals"]) == [1, 2]
+    assert set(together.witness.reveal()["cells"]) == {1, 2}
+
+
+def test_a_collection_without_the_sensitive_column_is_k_link(engine: Any) -> None:
+    rows = pd.DataFrame({"a": ["0", "0", "1"], "b": ["0", "1", "0"]})
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b"]), [{"a": 0}, {"b": 0}])
+    assert [v.value for v in ps.check(engine, found, [ps.KLink(1), ps.KCombinatorial(1)]).values()] == [1, 1]
+
+
+def test_marginals_that_ring_are_decided_by_the_integer_program(engine: Any) -> None:
+    rows = pd.DataFrame({"a": list("0001"), "b": list("0110"), "c": list("0101")})
+    ring = [{"a": 0, "b": 0}, {"b": 0, "c": 0}, {"a": 0, "c": 0}]
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b", "c"]), ring)
+    assert not found.decomposable
+    assert next(iter(ps.check(engine, found, [ps.KCombinatorial(1)]).values())).value == 1
+
+
+@pytest.mark.parametrize("stop", [0, 10])
+def test_the_walk_over_a_large_join_is_the_one_the_driver_uses(engine: Any, stop: int) -> None:
+    rows = pd.DataFrame({"a": list("000111"), "b": list("010101"), "s": list("xyxyxy")})
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b"], "s"), [{"a": 0, "s": 0}, {"b": 0, "s": 0}])
+    assert smallest_sum(found.grouping.join(), stop_below=stop).value == 1

@@ -1,0 +1,125 @@
+"""Maxent ℓ-diversity in SQL, against the fit on the leaves, exact at ties, walked where joins are large."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, log
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql import marginal_tables
+from privacy_sql.errors import PrivacySqlError, Undecided
+from privacy_sql.kernels.junction_tree import is_decomposable, maximal_sets
+from tests.marginal_cases import Small, on_engine, small_collections
+from tests.oracles import marginals as oracle
+
+few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def verdict(engine: Any, small: Small, **params: Any) -> ps.Verdict:
+    return next(iter(ps.check(engine, on_engine(engine, small), [ps.MaxentLDiversity(**params)]).values()))
+
+
+def groups(small: Small, sweeps: int = 3) -> list[list[float]]:
+    """Expected counts per nonsensitive leaf cell, from the fit."""
+    kept = maximal_sets(small.collection)
+    fitted = oracle.fit(small.node, small.sizes, small.table, kept, sweeps)
+    found: dict[Any, list[float]] = {}
+    for leaf, count in fitted.items():
+        if count > 1e-12:
+            found.setdefault(leaf[:-1], []).append(count)
+    return list(found.values())
+
+
+@few
+@given(small_collections(most_rows=10), st.integers(1, 3))
+def test_the_critical_c_is_that_of_the_fitted_leaves(engine: Any, small: Small, ell: int) -> None:
+    assume(is_decomposable(maximal_sets(small.collection)))
+    tails = [(max(g), sum(sorted(g, reverse=True)[ell - 1 :])) for g in groups(small)]
+    found = verdict(engine, small, l=ell, c=2)
+    if any(tail < 1e-12 for _, tail in tails):
+        assert found.value is None and not found.safe
+    else:
+        assert float(found.value) == pytest.approx(max(head / tail for head, tail in tails), abs=1e-9)
+
+
+@few
+@given(small_collections(most_rows=10))
+def test_entropy_and_distinct_values_are_those_of_the_fitted_leaves(engine: Any, small: Small) -> None:
+    assume(is_decomposable(maximal_sets(small.collection)))
+    entropies = [exp(-sum(n / sum(g) * log(n / sum(g)) for n in g)) for g in groups(small)]
+    assert float(verdict(engine, small, l=2, kind="entropy").value) == pytest.approx(min(entropies), abs=1e-9)
+    assert verdict(engine, small, l=2, kind="distinct").value == min(map(len, groups(small)))
+
+
+@few
+@given(small_collections(most_rows=10), st.integers(1, 3))
+def test_a_join_too_large_for_one_statement_gets_the_same_verdict(
+    engine: Any, small: Small, ell: int
+) -> None:
+    once = verdict(engine, small, l=ell, c=2)
+    kept = marginal_tables.PLAIN_GROUPS
+    marginal_tables.PLAIN_GROUPS = 0
+    try:
+        walked = verdict(engine, small, l=ell, c=2)
+    finally:
+        marginal_tables.PLAIN_GROUPS = kept
+    assert (walked.safe, walked.value) == (once.safe, once.value)
+
+
+def pairs(engine: Any) -> ps.MarginalSet:
+    rows = {"a": list("000111"), "b": list("000111"), "s": list("xxyxyy")}
+    table = ps.Table(pd.DataFrame(rows), ["a", "b"], "s")
+    return ps.MarginalSet(engine, table, [{"a": 0, "s": 0}, {"b": 0, "s": 0}])
+
+
+def test_each_marginal_safe_does_not_make_the_collection_safe(engine: Any) -> None:
+    """The trap: each marginal needs c = 2, their join 4."""
+    (found,) = ps.check(engine, pairs(engine), [ps.MaxentLDiversity(l=2, c=2)]).values()
+    assert found.value == 4 and not found.safe and found.exact
+    assert sorted(found.witness["marginals"]) == [1, 2]
+    assert set(found.witness.reveal()["cells"]) == {1, 2}
+
+
+def test_a_tie_is_safe_and_the_next_number_below_is_not(engine: Any) -> None:
+    limits = [ps.MaxentLDiversity(l=2, c=c) for c in ("4", "3.9999999999999999")]
+    assert [v.safe for v in ps.check(engine, pairs(engine), limits).values()] == [True, False]
+
+
+def test_marginals_without_the_sensitive_column_leave_everyone_alike(engine: Any) -> None:
+    """Diverse when l <= |C| and 1 <= c (|C| - l + 1), for the values of the table."""
+    rows = pd.DataFrame({"a": list("0011"), "s": list("wxyz")})
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a"], "s"), [{"a": 0}])
+    require = [ps.MaxentLDiversity(l=ell, c=c) for ell, c in ((3, "1/2"), (3, "0.49"), (4, 1), (5, 100))]
+    verdicts = list(ps.check(engine, found, require).values())
+    assert [v.safe for v in verdicts] == [True, False, True, False]
+    assert verdicts[0].value == Fraction(1, 2) and verdicts[3].value is None
+
+
+def test_a_fitted_table_on_the_limit_is_not_safe(engine: Any) -> None:
+    """Marginals that ring have no closed form; their critical c is 1 but for rounding, and 1 is refused."""
+    rows = pd.DataFrame([(a, b, s) for a in "01" for b in "01" for s in "xy"], columns=["a", "b", "s"])
+    ring = [{"a": 0, "b": 0}, {"b": 0, "s": 0}, {"a": 0, "s": 0}]
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b"], "s"), ring)
+    require = [ps.MaxentLDiversity(l=2, c=c) for c in ("1", "1.001")]
+    verdicts = list(ps.check(engine, found, require).values())
+    assert [v.safe for v in verdicts] == [False, True] and not verdicts[0].exact
+
+
+def test_other_kinds_on_a_large_join_are_undecided(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marginal_tables, "PLAIN_GROUPS", 0)
+    with pytest.raises(Undecided, match="only kind=recursive"):
+        ps.check(engine, pairs(engine), [ps.MaxentLDiversity(l=2, kind="entropy")])
+
+
+@pytest.mark.parametrize(
+    "params", [{"l": 0, "c": 1}, {"l": 2}, {"l": 2, "c": 1, "kind": "entropy"}, {"l": 2, "c": "x"}]
+)
+def test_bad_parameters_are_refused(params: dict[str, Any]) -> None:
+    with pytest.raises(PrivacySqlError):
+        ps.MaxentLDiversity(**params)
