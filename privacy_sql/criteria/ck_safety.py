@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from privacy_sql import plugs
 from privacy_sql.criteria import Criterion, Exact, at_least, exact
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.kernels.group_shapes import GroupShapes
@@ -49,6 +50,10 @@ class CKSafety(Criterion):
     @property
     def limit(self) -> Fraction:
         return exact(self.c, self.name, "c", 0, 1)
+
+    def necessary(self) -> Sequence[Criterion]:
+        """With d values in a group, d - 1 facts disclose everything there: k + 2 values are needed."""
+        return (plugs.get("criteria", "l_diversity")(self.k + 2),)
 
     def gather(self, grouping: Any) -> Mapping[str, Any]:
         return group_counts(grouping)

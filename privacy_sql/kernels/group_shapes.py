@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+MIXER = 0x9E3779B97F4A7C15  # odd and without pattern, so that different rows rarely mix to the same number
 Shape = tuple[int, ...]  # the counts of one group, largest first
 
 
@@ -66,11 +67,11 @@ class GroupShapes:
         if not len(starts):
             raise ValueError("there are no groups, so there is no worst case to compute")
         values = np.diff(np.append(starts, len(groups)))
-        place = np.arange(len(groups)) - np.repeat(starts, values)
         width = min(width, int(values.max()))
         top = np.zeros((len(starts), width), np.int64)
-        kept = place < width
-        top[np.repeat(np.arange(len(starts)), values)[kept], place[kept]] = counts[kept]
+        for place in range(width):
+            reaching = values > place
+            top[reaching, place] = counts[starts[reaching] + place]
         size = np.add.reduceat(counts, starts)
         first, shape, copies = _alike(np.column_stack([size, top]))
         return cls(size[first], top[first], copies), groups[starts], shape
@@ -100,7 +101,8 @@ def _sorted(groups: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 def _alike(rows: Ints) -> tuple[Ints, Ints, Ints]:
     """One row number of each distinct row, the number of its kind for every row, and how many of each."""
-    mixed = rows @ (np.arange(1, 2 * rows.shape[1], 2) * 0x9E3779B97F4A7C1 | 1)
+    powers = [pow(MIXER, i, 2**64) for i in range(rows.shape[1])]
+    mixed = rows.astype(np.uint64) @ np.array(powers, np.uint64)
     _, first, kind, copies = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
     if (rows != rows[first][kind]).any():  # two different rows got the same mixture: compare them in full
         _, first, kind, copies = np.unique(

@@ -17,7 +17,7 @@ NEAR = 1e-9
 # Below this, floats lose digits. Everything as small as this is compared as fractions.
 TINY = 1e-290
 # Cells of the table for the groups handled together: small enough for the processor's cache.
-BLOCK_CELLS = 1 << 18
+BLOCK_CELLS = 1 << 20
 
 
 def least_chances(shapes: GroupShapes, atoms: int) -> Floats:

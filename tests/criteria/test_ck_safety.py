@@ -141,3 +141,13 @@ def test_revealing_shows_every_group_of_the_worst_case(engine: Any) -> None:
         shown["group"],
         shown["others"][0]["group"],
     }
+
+
+@few
+@given(rows=st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xyz")), min_size=1, max_size=9))
+def test_what_is_safe_has_what_the_criterion_says_is_necessary(engine: Any, rows: Any) -> None:
+    criterion = ps.CKSafety("1", 1)
+    table = ps.Table(pd.DataFrame(rows, columns=["key", "value"], dtype=object), ["key"], "value")
+    assert [str(c) for c in criterion.necessary()] == ["l_diversity(l=3)"]
+    if ps.check(engine, table, [criterion]):
+        assert ps.check(engine, table, criterion.necessary())

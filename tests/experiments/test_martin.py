@@ -132,6 +132,17 @@ def test_every_search_finds_the_minimal_choices_of_the_whole_lattice(
     assert len(asked) <= 16
 
 
+@needs_data
+@pytest.mark.parametrize(("c", "k"), [("1/2", 0), ("3/5", 5)])
+def test_full_domain_publishes_a_minimal_choice(figures: Any, c: str, k: int) -> None:
+    expected = {row[2] for row in figures["minimal"].rows if row[:2] == (str(Fraction(c)), k)}
+    with ps.connect() as engine:
+        method = ps.FullDomain(minimise="height")
+        release = ps.publish(engine, martin.adult(Path(str(DATA))), [ps.CKSafety(c, k)], method)
+    assert release.safe and release.rows_out == 45_222
+    assert " ".join(str(release.levels[name]) for name in martin.FIG_5) in expected
+
+
 class _Height:
     """The sum of levels."""
 

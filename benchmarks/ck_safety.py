@@ -1,0 +1,229 @@
+"""How long (c,k)-safety takes: the kernel, one check against its GROUP BY, and whole lattices.
+
+Prints JSON; times are the best of a few runs; a goal that is missed says MISSED. The lattices need
+PRIVACY_SQL_DATA (the folder with adult.csv.gz and hierarchies/).
+
+    python benchmarks/ck_safety.py [--rows 1000000] [--part kernel,check,lattices]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+import privacy_sql as ps
+from privacy_sql.base import count
+from privacy_sql.experiments import martin
+from privacy_sql.hierarchies import Tree
+from privacy_sql.judging import Requirements
+from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.running_worst_case import RunningWorstCase
+from privacy_sql.kernels.worst_case import implication_curve
+
+GROUPS, VALUES, FACTS = 50_000, 40, 32
+BASELINE_GROUPS, BASELINE_FACTS = 1_000, 8
+ARX = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]
+TRAINING = (
+    "part = 'train' and workclass is not null and occupation is not null and native_country is not null"
+)
+PEOPLE = """
+select
+    cast(floor(random() * 74) as int) + 17 as age,
+    'm' || cast(floor(random() * 7) as int) as marital_status,
+    'r' || cast(floor(5 * power(random(), 3)) as int) as race,
+    's' || cast(floor(random() * 2) as int) as sex,
+    'z' || cast(floor(random() * 10) as int) as zip,
+    'o' || cast(floor(14 * power(random(), 1.5)) as int) as occupation
+from range({rows})
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--part", default="kernel,check,lattices")
+    options = parser.parse_args()
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
+        "kernel": kernel,
+        "check": lambda: check(options.rows),
+        "lattices": lattices,
+    }
+    found = {name: parts[name]() for name in options.part.split(",")}
+    machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "duckdb": duckdb.__version__}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    json.dump({"benchmark": "ck_safety", "machine": machine, "peak_mb": peak, **found}, sys.stdout, indent=2)
+    print()
+
+
+def kernel() -> dict[str, Any]:
+    """All k up to 32 on 50,000 groups, no two alike; the paper's recursion on some; a small change."""
+    random = np.random.default_rng(7)
+    top = -np.sort(-random.integers(1, 60, (GROUPS, VALUES)), axis=1)
+    shapes = GroupShapes(top.sum(axis=1), top, np.ones(GROUPS, np.int64))
+    times = {k: best(lambda k=k: implication_curve(shapes, k)) for k in (1, 3, 8, 16, FACTS)}
+    few = top[:BASELINE_GROUPS]
+    part = GroupShapes(few.sum(axis=1), few, np.ones(len(few), np.int64))
+    ours = best(lambda: implication_curve(part, BASELINE_FACTS))
+    theirs = best(lambda: recursion(few.tolist(), BASELINE_FACTS), runs=1)
+    running = RunningWorstCase(top.tolist(), 8)
+    running.curve()
+    pairs = iter(range(0, GROUPS, 2))
+
+    def merge_two() -> None:
+        i = next(pairs)
+        running.change(removed=top[i : i + 2].tolist(), added=[(top[i] + top[i + 1]).tolist()])
+        running.curve()
+
+    return {
+        "groups": GROUPS,
+        "seconds_by_k": {k: round(seconds, 4) for k, seconds in times.items()},
+        "goal": goal(times[FACTS] <= 0.3, f"k = {FACTS} in 0.3 s"),
+        "recursion": {
+            "groups": BASELINE_GROUPS,
+            "k": BASELINE_FACTS,
+            "seconds": round(theirs, 3),
+            "ours": round(ours, 4),
+            "ratio": round(theirs / ours),
+        },
+        "merge_of_two_groups": {
+            "k": 8,
+            "seconds": round(best(merge_two, runs=20), 5),
+            "anew": round(times[8], 4),
+        },
+    }
+
+
+def recursion(groups: list[list[int]], facts: int) -> float:
+    """MINIMIZE1 and MINIMIZE2 as the paper lists them, with memo, in plain Python and floats."""
+    cumulated = [np.concatenate([[0], np.cumsum(group)]).tolist() for group in groups]
+
+    @cache
+    def minimize1(b: int, i: int, most: int, left: int) -> float:
+        if left == 0:
+            return 1.0
+        people = cumulated[b][-1] - i
+        return min(
+            max(0, people - cumulated[b][k]) / people * minimize1(b, i + 1, k, left - k)
+            for k in range(1, min(most, left) + 1)
+        )
+
+    @cache
+    def minimize2(b: int, left: int, placed: bool) -> float:
+        if b == len(groups):
+            return 1.0 if placed and not left else float("inf")
+        found = float("inf")
+        for h in range(left + 1):
+            found = min(found, minimize1(b, 0, h, h) * minimize2(b + 1, left - h, placed))
+            if not placed:
+                odds = minimize1(b, 0, h + 1, h + 1) * cumulated[b][-1] / groups[b][0]
+                found = min(found, odds * minimize2(b + 1, left - h, True))
+        return found
+
+    sys.setrecursionlimit(10 * len(groups) + 1_000)
+    return 1 / (1 + minimize2(0, facts, False))
+
+
+def check(rows: int) -> dict[str, Any]:
+    """One check from a table to its verdict, and the GROUP BY it cannot do without, in turns."""
+    columns = "age, marital_status, race, sex, zip"
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "people.db"
+        with duckdb.connect(str(place)) as connection:
+            connection.execute("select setseed(0.5)")
+            connection.execute(f"create table people as {PEOPLE.format(rows=rows)}")
+        statement = (
+            f"create or replace temp table counted as select {columns}, occupation, count(*) as n_rows"
+            f" from people group by {columns}, occupation"
+        )
+        for quasi in (["age", "marital_status", "race", "sex", "zip"], ["age", "sex"]):
+            found[f"{len(quasi)} quasi-identifiers"] = _side_by_side(place, statement, quasi, columns)
+    return {"rows": rows, **found}
+
+
+def _side_by_side(place: Path, statement: str, quasi: list[str], columns: str) -> dict[str, Any]:
+    table = ps.Table("people", quasi, "occupation")
+    plain = statement.replace(columns, ", ".join(quasi))
+    require = [ps.CKSafety("0.9", 3)]
+    counting, checking, groups = [], [], 0
+    for _ in range(5):
+        with duckdb.connect(str(place)) as connection:
+            counting.append(best(lambda c=connection: c.execute(plain), runs=2))
+        with ps.connect(f"duckdb:{place}") as engine:
+            ps.check(engine, ps.Table("people", []), [ps.KAnonymity(1)])  # opens the connection
+            checking.append(best(lambda e=engine: ps.check(e, table, require), runs=2))
+            groups = next(iter(ps.check(engine, table, require).values())).witness["groups"]
+    ratio = min(checking) / min(counting)
+    return {
+        "groups": groups,
+        "group_by_s": round(min(counting), 4),
+        "check_s": round(min(checking), 4),
+        "ratio": round(ratio, 2),
+        "goal": goal(ratio <= 1.5, "1.5 times its GROUP BY"),
+    }
+
+
+def lattices() -> dict[str, Any]:
+    """All minimal safe choices of the paper's lattice and of one with 2,160, from the counted base."""
+    data = os.environ.get("PRIVACY_SQL_DATA")
+    if not data:
+        return {"skipped": "PRIVACY_SQL_DATA is not set"}
+    files = Path(data) / "hierarchies" / "arx"
+    trees = {n: Tree.from_file(files / f"adult_hierarchy_{n.replace('_', '-')}.csv", n) for n in ARX}
+    large = ps.Table(Path(data) / "adult.csv.gz", trees, "occupation", where=TRAINING)
+    return {
+        "martin": _lattice(martin.adult(Path(data)), [("1/2", 3), ("7/10", 3), ("4/5", 7)], 1.0),
+        "large": _lattice(large, [("1/2", 3), ("7/10", 2), ("9/10", 5)], 5.0),
+    }
+
+
+def _lattice(table: ps.Table, points: list[tuple[str, int]], seconds: float) -> dict[str, Any]:
+    method = ps.FullDomain(minimise="height")
+    found: dict[str, Any] = {}
+    with ps.connect() as engine:
+        began = time.perf_counter()
+        base = count(engine, table)
+        found["base_s"] = round(time.perf_counter() - began, 3)
+        for c, k in points:
+            asked = Requirements((ps.CKSafety(c, k),))
+            took = best(lambda asked=asked: method.search(base, asked, "all"), runs=2)
+            told = method.search(base, asked, "all").to_json()
+            found[f"c={c} k={k}"] = {
+                "choices": told["choices"],
+                "explored": told["explored"],
+                "minimal": len(told["minimal"]),
+                "seconds": round(took, 3),
+                "goal": goal(took <= seconds, f"{seconds:g} s"),
+            }
+    return found
+
+
+def best(call: Callable[[], object], runs: int = 5) -> float:
+    """The fastest of some runs."""
+    found = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - began)
+    return min(found)
+
+
+def goal(met: bool, text: str) -> str:
+    return f"{text}: {'met' if met else 'MISSED'}"
+
+
+if __name__ == "__main__":
+    main()
