@@ -193,7 +193,7 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
     source = engine.source(table.source)
     columns = engine.columns(source)
     raise_all(table.unknown(list(columns)))
-    if table.where:
+    if table.where is not None:
         text = condition(table.where, list(columns))
         source = engine.create(
             render("where.sql", source=source, condition=text, columns=list(columns)), view=True

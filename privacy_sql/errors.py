@@ -129,6 +129,19 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
+def nearest_column(name: str, columns: Iterable[str]) -> str:
+    """The hint for a misspelt column. It lists no names: in a file without a header they are values of a row.
+
+    >>> nearest_column("zipcode", ["age", "zip"]), nearest_column("weight", ["34", "flu"])
+    ('Did you mean "zip"?', 'None of its 2 columns is named like it; is there a header?')
+    """
+    known = list(columns)
+    found = nearest(name, known)
+    if found:
+        return f'Did you mean "{found}"?'
+    return f"None of its {len(known)} columns is named like it; is there a header?"
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """The hint for a misspelt name: the nearest one, else all there are.
 

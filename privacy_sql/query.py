@@ -20,7 +20,7 @@ from jinja2.environment import Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.errors import UsageError, nearest_column
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -149,7 +149,7 @@ def _known_column(node: exp.Column, known: list[str]) -> None:
     ]
     if len(found) != 1 or node.table:
         raise UsageError(
-            "unknown_column", f'`where:` names no column "{node.name}"', hint=did_you_mean(node.name, known)
+            "unknown_column", f'`where:` names no column "{node.name}"', hint=nearest_column(node.name, known)
         )
     node.this.set("this", found[0])
     node.this.set("quoted", True)

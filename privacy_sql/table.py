@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, raise_all
 from privacy_sql.hierarchies import AsIs, Hierarchy
 
 PER_PERSON = ("one", "set", "multiset")
@@ -100,7 +100,7 @@ class Table:
                 "unknown_column",
                 f'{self.name} has no column "{column}" ({role})',
                 where=self.name,
-                hint=did_you_mean(column, columns),
+                hint=nearest_column(column, columns),
             )
             for column, role in self.roles.items()
             if column not in columns

@@ -20,6 +20,8 @@ from privacy_sql.verdict import Number, Verdict, Witness, holds
 Row = Mapping[str, Any]
 # a limit as the user wrote it: kept as text so that 0.6 means three fifths
 Exact = str | int | float | Fraction
+# a limit beyond this is none: no float comes near it
+LARGEST = 10**300
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Numbe
         number = Fraction(str(value)) if not isinstance(value, bool) else None
     except (ValueError, ZeroDivisionError):
         number = None
-    if number is None or number < low or (high is not None and number > high):
+    if number is None or number < low or number > (LARGEST if high is None else high):
         span = f"between {low} and {high}" if high is not None else f"of at least {low}"
         raise _bad(criterion, parameter, f"a number {span}")
     return number

@@ -12,6 +12,7 @@ import csv
 import itertools
 import logging
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -30,6 +31,8 @@ log = logging.getLogger("privacy_sql")
 
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 PREFIX = "privacy_sql-"
+# words of DuckDB's errors about a file it cannot read
+BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")
 # relations somebody else made on this connection, which a second connection would not see
 USERS_OWN = """
 select 1 from duckdb_tables() where not (temporary and starts_with(table_name, 'ps_'))
@@ -175,10 +178,19 @@ class DuckDB:
     def source(self, source: Any) -> Sql:
         if isinstance(source, (str, Path)):
             path = Path(source)
-            if path.suffix.lower() in FILES and (path.is_file() or not isinstance(source, str)):
+            if isinstance(source, Path) or (path.suffix.lower() in FILES and path.is_file()):
                 return self._file(path)
-            return _relation(str(source))
+            return self._known(source)
         return self._frame(source)
+
+    def _known(self, name: str) -> Sql:
+        if not isinstance(name, Sql) and not self.has_table(name):
+            raise UsageError(
+                "no_source",
+                f"there is no file or relation {name}",
+                hint=f"A file ends in {', '.join(FILES)}; a relation lies in the connection.",
+            )
+        return _relation(name)
 
     def _file(self, path: Path) -> Sql:
         if not path.is_file():
@@ -276,7 +288,9 @@ class DuckDB:
     def has_table(self, table: str) -> bool:
         try:
             self._run(Query(f"select 1 from {_relation(table)} limit 0", "looking for a table"))
-        except EngineError:
+        except EngineError as problem:
+            if problem.code not in ("no_relation", "no_permission"):
+                raise
             return False
         return True
 
@@ -308,17 +322,20 @@ def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
     """An error of DuckDB without its text, which may quote rows."""
     kind = type(problem).__name__.removesuffix("Exception")
     # views over files are read late, so a broken line shows up in whichever statement reads it first
-    if "CSV Error" in str(problem) or "sniffing file" in str(problem) or "nicode" in str(problem):
+    reason = str(problem).partition("\nLINE ")[0]
+    if any(word in reason for word in BROKEN_FILE):
         return DataError(
             "bad_file",
-            "the file is not well-formed CSV in UTF-8",
+            "a file is not well-formed CSV in UTF-8, or not Parquet",
             where=origin,
-            hint="Every line needs as many fields as the header; save it as UTF-8.",
+            hint="Every line needs as many fields as the header, and the same kind of line end.",
         )
     if kind in ("Conversion", "OutOfRange"):
         return DataError("bad_value", "a value does not convert as asked", where=origin)
     if kind == "Catalog":
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
+    if kind == "Permission":
+        return EngineError("no_permission", "the connection may not reach that", where=origin)
     return EngineError(
         "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
     )
@@ -328,25 +345,25 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
     """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
     try:
         with _opened(path) as lines:
-            first = next(csv.reader([_one_record(lines)], delimiter="\x00"), [""])
-            text = first[0] if len(first) == 1 else ""
+            unquoted = re.sub(r'"[^"]*("|$)', "", lines.readline())
             lines.seek(0)
-            separator = max(",;\t", key=text.count)
+            separator = max(",;\t", key=unquoted.count)
             header = next(csv.reader(lines, delimiter=separator, strict=True), [])
     except (UnicodeError, csv.Error, OSError, EOFError):
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
     if not header or not all(name.strip() for name in header):
         raise DataError("no_header", f"{path.name} has no header, or a column without a name")
-    repeated = sorted({name for name in header if header.count(name) > 1})
-    if repeated:
+    # names are told by their places: without a header they are values of the first row
+    folded = [name.lower() for name in header]
+    again = [place for place, name in enumerate(folded) if name in folded[:place]]
+    if again:
+        first, second = folded.index(folded[again[0]]) + 1, again[0] + 1
         raise DataError(
-            "repeated_column", f"{path.name} names {repeated[0]!r} twice", hint="Rename one column."
+            "repeated_column",
+            f"columns {first} and {second} of {path.name} have one name (letter case aside)",
+            hint="Rename one.",
         )
     return separator, header
-
-
-def _one_record(lines: Any) -> str:
-    return str(lines.readline()).rstrip("\r\n").replace("\x00", "")
 
 
 def _opened(path: Path) -> Any:

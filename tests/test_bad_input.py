@@ -1,0 +1,293 @@
+"""Bad input gets a clear error with the right exit code, and nothing of it is echoed or lost."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from tests.command_line import call, check
+
+ONE = ["--require", "k_anonymity(k=2)"]
+
+
+def saved(folder: Path, content: str | bytes, name: str = "people.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def stored(folder: Path, rows: pd.DataFrame) -> None:
+    """As Parquet, where NaN stays NaN instead of becoming NULL."""
+    columns = {name: pa.array(list(rows[name]), from_pandas=False) for name in rows}
+    pq.write_table(pa.table(columns), folder / "people.parquet")
+
+
+WELL_FORMED = {
+    "byte order mark": "\ufeffage,illness\n30,flu\n30,cold\n",
+    "semicolons": "age;illness\n30;flu\n30;cold\n",
+    "tabs": "age\tillness\n30\tflu\n30\tcold\n",
+    "commas in a quoted name between semicolons": 'age;illness;"a,b,c,d"\n30;flu;1\n30;cold;2\n',
+    "line ends of Windows": "age,illness\r\n30,flu\r\n30,cold\r\n",
+    "line breaks in quotes": 'age,illness\n30,"fl\nu"\n30,cold\n',
+    "a line break in a quoted name": 'age,illness,"a\nb"\n30,flu,1\n30,cold,2\n',
+    "no line end at the end": "age,illness\n30,flu\n30,cold",
+}
+
+
+@pytest.mark.parametrize("shape", WELL_FORMED)
+def test_a_csv_file_of_this_shape_is_read_whole(tmp_path: Path, shape: str) -> None:
+    told = check(saved(tmp_path, WELL_FORMED[shape]))
+    assert (told.exit, told.json["rows"], told.json["groups"]) == (0, 2, 1)
+
+
+def test_a_zipped_csv_file_is_read(tmp_path: Path) -> None:
+    path = saved(tmp_path, gzip.compress(WELL_FORMED["semicolons"].encode()), "people.csv.gz")
+    assert check(path).json["rows"] == 2
+
+
+BROKEN: dict[str, str | bytes] = {
+    "a line too short": "age,illness\n30,CANARY\n31\n",
+    "a line too long": "age,illness\n30,CANARY\n31,CANARY,CANARY\n",
+    "not UTF-8": "age,illness\n30,CANARY\xe9\n".encode("latin-1"),
+    "not UTF-8 far behind": b"age,illness\n" + b"30,CANARY\n" * 9000 + "31,CANARY\xe9\n".encode("latin-1"),
+    "UTF-16": "age,illness\n30,CANARY\n".encode("utf-16"),
+    "an open quote": 'age,illness\n30,"CANARY\n30,cold\n',
+    "two kinds of line end": "age,illness\r\n30,CANARY\n30,cold\r\n",
+    "a line of three million letters": "age,illness\n30," + "CANARY" * 500_000 + "\n",
+    "the same name twice": "CANARY,CANARY\n30,31\n",
+    "the same name in another case": "age,illness,Illness\n30,CANARY,CANARY\n",
+    "a column without a name": "age,illness,\n30,CANARY,1\n",
+    "no line at all": "",
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_broken_csv_file_is_a_data_error_that_shows_no_line(tmp_path: Path, fault: str) -> None:
+    told = check(saved(tmp_path, BROKEN[fault]))
+    assert told.exit == 3 and told.json["errors"]
+    assert "CANARY" not in told.everything
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.csv.gz"])
+def test_a_file_that_is_not_what_its_ending_says_is_a_data_error(tmp_path: Path, name: str) -> None:
+    told = check(saved(tmp_path, "age,illness\n30,CANARY\n", name))
+    assert told.exit == 3 and "CANARY" not in told.everything
+
+
+def test_a_zipped_file_that_ends_early_is_a_data_error(tmp_path: Path) -> None:
+    whole = gzip.compress(b"age,illness\n" + b"30,flu\n" * 1000)
+    assert check(saved(tmp_path, whole[:-9], "people.csv.gz")).exit == 3
+
+
+@pytest.mark.parametrize("name", ["absent.csv", "absent", "."])
+def test_a_source_that_is_not_there_is_a_usage_error(tmp_path: Path, name: str) -> None:
+    told = check(tmp_path / name)
+    assert (told.exit, told.codes) == (2, ["no_source"])
+
+
+def test_a_file_without_a_header_has_its_first_row_kept_secret(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, "30,CANARY\n31,CANARY2\n"))
+    assert told.exit == 2 and "header" in told.out
+    assert "CANARY" not in told.everything
+
+
+@pytest.mark.parametrize("lines", ["", "30,flu\n" * 0])
+def test_a_table_of_a_header_only_is_a_data_error(tmp_path: Path, lines: str) -> None:
+    told = check(saved(tmp_path, f"age,illness\n{lines}"))
+    assert (told.exit, told.codes, told.json["safe"]) == (3, ["empty_table"], None)
+
+
+def test_a_condition_no_row_meets_leaves_an_empty_table(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, "age,illness\n30,flu\n"), "--where", "age = 'x'", *ONE)
+    assert (told.exit, told.codes) == (3, ["empty_table"])
+
+
+def test_leading_zeros_stay_and_keep_people_apart(tmp_path: Path) -> None:
+    path = saved(tmp_path, "zip,illness\n02139,flu\n02139,cold\n2139,flu\n2139,cold\n")
+    told = check(path, *ONE, "--show-values", quasi="zip")
+    assert told.json["groups"] == 2
+    assert told.json["verdicts"][0]["witness"]["keys"]["zip"] in ("02139", "2139")
+
+
+def test_a_single_person_is_not_safe_at_any_k_above_one(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, "age,illness\n30,flu\n"))
+    assert (told.exit, told.json["verdicts"][0]["value"]) == (1, "1")
+
+
+ALL = ["k_anonymity(k=2)", "l_diversity(l=2)", "l_diversity(l=2, kind=entropy)", "t_closeness(t=0.2)"]
+ALL += ["l_diversity(l=2, kind=recursive, c=2)", "l_diversity(l=2, kind=probabilistic)"]
+ALL += ["alpha_k_anonymity(alpha=0.5, k=2)", "beta_likeness(beta=1)", "delta_disclosure(delta=1)"]
+ALL += ["ck_safety(c=0.9, k=1)"]
+EVERY = [word for requirement in ALL for word in ("--require", requirement)]
+SHAPES = {
+    "all rows equal": ["30,flu"] * 6,
+    "all rows distinct": [f"{20 + n},illness{n}" for n in range(6)],
+    "NULL everywhere": [","] * 6,
+    "one value of one person": ["30,flu"],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_criterion_judges_this_shape_without_a_crash_and_never_safe(tmp_path: Path, shape: str) -> None:
+    told = check(saved(tmp_path, "\n".join(["age,illness", *SHAPES[shape], ""])), *EVERY)
+    assert told.exit == 1 and not told.json["errors"]
+    assert [verdict["requirement"] for verdict in told.json["verdicts"]] == ALL
+    assert not all(verdict["safe"] for verdict in told.json["verdicts"])
+
+
+def test_one_sensitive_value_everywhere_is_disclosed_and_as_close_as_can_be(tmp_path: Path) -> None:
+    path = saved(tmp_path, "age,illness\n" + "30,flu\n" * 5 + "40,flu\n" * 5)
+    verdicts = {v["requirement"]: v for v in check(path, *EVERY).json["verdicts"]}
+    assert not verdicts["l_diversity(l=2)"]["safe"]
+    disclosed = verdicts["ck_safety(c=0.9, k=1)"]
+    assert (disclosed["safe"], disclosed["value"]) == (False, "1")
+    close = verdicts["t_closeness(t=0.2)"]
+    assert (close["safe"], close["value"]) == (True, "0")
+
+
+@pytest.mark.parametrize("kind", ["NaN", "infinite"])
+def test_numbers_that_are_none_make_groups_of_their_own_and_no_crash(
+    tmp_path: Path, engine: Any, kind: str
+) -> None:
+    odd = float("nan" if kind == "NaN" else "inf")
+    rows = pd.DataFrame({"age": [odd, odd, 1.5, 1.5], "illness": ["flu", "cold", "flu", "cold"]})
+    stored(tmp_path, rows)
+    verdicts = ps.check(engine, ps.Table(tmp_path / "people.parquet", ["age"], "illness"), [ps.KAnonymity(2)])
+    assert verdicts["k_anonymity(k=2)"].value == 2
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_a_sensitive_number_that_is_none_has_no_place_in_an_order(
+    tmp_path: Path, engine: Any, odd: float
+) -> None:
+    rows = pd.DataFrame({"age": [1, 1, 2, 2], "income": [odd, 2.0, 3.0, 4.0]})
+    stored(tmp_path, rows)
+    table = ps.Table(tmp_path / "people.parquet", ["age"], "income")
+    with pytest.raises(DataError, match="not numbers"):
+        ps.check(engine, table, [ps.TCloseness("0.9", distance="ordered")])
+
+
+def test_a_hierarchy_refuses_a_number_that_is_none(tmp_path: Path, engine: Any) -> None:
+    rows = pd.DataFrame({"age": [float("nan"), 2.0, 3.0], "illness": ["a", "b", "c"]})
+    stored(tmp_path, rows)
+    table = ps.Table(tmp_path / "people.parquet", {"age": ps.Intervals(10)}, "illness")
+    with pytest.raises(DataError, match="1 values of age"):
+        ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise({"age": 1}))
+
+
+def test_look_alike_values_are_warned_about_and_count_as_different(tmp_path: Path) -> None:
+    wide = "".join(chr(ord(letter) + 0xFEE0) for letter in "flu")
+    told = check(
+        saved(tmp_path, f"age,illness\n1,Flu\n1,flu\n1,flu \n1,{wide}\n"), "--require", "l_diversity(l=4)"
+    )
+    assert told.exit == 0
+    assert told.json["warnings"] == ["3 values of illness look like another and count as different values"]
+
+
+def test_values_that_only_look_alike_are_not_warned_about_when_they_differ(tmp_path: Path) -> None:
+    assert check(saved(tmp_path, "age,illness\n1,flu\n1,flue\n")).json["warnings"] == []
+
+
+def test_a_repeated_person_is_a_data_error_unless_declared(tmp_path: Path) -> None:
+    path = saved(tmp_path, "id,age,illness\n7,30,flu\n7,30,cold\n8,30,flu\n")
+    refused = check(path, "--identifier", "id", *ONE)
+    assert (refused.exit, refused.codes) == (3, ["repeated_person"])
+    for declared in ("set", "multiset"):
+        told = check(path, "--identifier", "id", "--values-per-person", declared, *ONE)
+        assert (told.exit, told.json["verdicts"][0]["value"]) == (0, "2")
+
+
+def test_a_row_about_nobody_is_a_data_error(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, "id,age,illness\n,30,flu\n8,30,flu\n"), "--identifier", "id", *ONE)
+    assert (told.exit, told.codes) == (3, ["no_person"])
+
+
+def test_null_in_a_quasi_identifier_is_a_value_or_an_error_as_declared(engine: Any) -> None:
+    rows = pd.DataFrame({"age": ["30", "30", None, None], "illness": ["a", "b", "a", "b"]})
+    table = ps.Table(rows, ["age"], "illness")
+    assert ps.check(engine, table, [ps.KAnonymity(2)])["k_anonymity(k=2)"].value == 2
+    with pytest.raises(DataError, match="2 rows have no age"):
+        ps.check(engine, ps.Table(rows, ["age"], "illness", quasi_nulls="refuse"), [ps.KAnonymity(2)])
+
+
+def test_null_as_a_sensitive_value_is_never_dropped(engine: Any) -> None:
+    rows = pd.DataFrame({"age": ["30"] * 3, "illness": ["a", None, None]})
+    found = ps.check(engine, ps.Table(rows, ["age"], "illness"), [ps.KAnonymity(2), ps.LDiversity(2)])
+    assert [verdict.value for verdict in found.values()] == [3, 2]
+    with pytest.raises(DataError, match="2 rows have no illness"):
+        ps.check(engine, ps.Table(rows, ["age"], "illness", sensitive_nulls="refuse"), [ps.KAnonymity(2)])
+
+
+# -- a misspelt column, wherever it is named -----------------------------------------------------------------
+
+
+def test_a_misspelt_column_is_met_with_the_nearest_name_on_the_command_line(tmp_path: Path) -> None:
+    path = saved(tmp_path, "zip_code,illness\n1,flu\n")
+    told = check(path, "--where", "zipcode = '1'", *ONE, quasi="zip_code")
+    assert (told.exit, told.json["errors"][0]["hint"]) == (2, 'Did you mean "zip_code"?')
+    told = check(path, "--identifier", "ilness", *ONE, quasi="zipcode", sensitive="illnes")
+    assert told.exit == 2
+    assert [error["hint"] for error in told.json["errors"]] == [
+        'Did you mean "zip_code"?',
+        'Did you mean "illness"?',
+        'Did you mean "illness"?',
+    ]
+
+
+def test_a_misspelt_column_is_met_with_the_nearest_name_in_python(engine: Any) -> None:
+    rows = pd.DataFrame({"zip_code": ["1"], "illness": ["flu"]})
+    with pytest.raises(UsageError, match='Did you mean "zip_code"'):
+        ps.check(engine, ps.Table(rows, ["zipcode"], "illness"), [ps.KAnonymity(2)])
+    table = ps.Table(rows, {"zip_code": ps.Mask(0)}, "illness")
+    with pytest.raises(UsageError, match='Did you mean "zip_code"'):
+        ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise({"zipcode": 1}))
+
+
+# -- limits --------------------------------------------------------------------------------------------------
+
+NO_LIMITS = [
+    *("k_anonymity(k=0)", "k_anonymity(k=-1)", "k_anonymity(k=2.5)", "k_anonymity(k=nan)", "k_anonymity"),
+    *("l_diversity(l=0)", "l_diversity(l=inf)", "l_diversity(l=1e400)", "l_diversity(l=1/0)"),
+    *("l_diversity(kind=recursive, l=2, c=inf)", "l_diversity(kind=entropy, l=nan)"),
+    *("t_closeness(t=nan)", "t_closeness(t=1.01)", "t_closeness(t=-0.1)"),
+    *("alpha_k_anonymity(alpha=2, k=2)", "beta_likeness(beta=inf)", "delta_disclosure(delta=1e400)"),
+    *("ck_safety(c=0, k=1)", "ck_safety(c=1.5, k=1)", "ck_safety(c=nan, k=1)", "ck_safety(c=0.5, k=-1)"),
+    *("k_map(k=0)", "delta_presence(low=0.5, high=0.1)", "delta_presence(low=0, high=nan)"),
+    *("bt_privacy(bandwidth=0.3, t=nan)", "bt_privacy(bandwidth=0.3, t=inf)"),
+]
+
+
+@pytest.mark.parametrize("requirement", NO_LIMITS)
+def test_a_limit_that_is_not_finite_or_out_of_range_is_refused(tmp_path: Path, requirement: str) -> None:
+    path = saved(tmp_path, "age,illness\n30,flu\n30,cold\n")
+    told = check(path, "--require", requirement, "--population", path)
+    assert told.exit == 2 and told.json["safe"] is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", "k_anonymity(", "k_anonymity(5)", "k_anonymity)k=5(", "no_such(k=5)"]
+)
+def test_what_is_no_requirement_is_a_usage_error(tmp_path: Path, text: str) -> None:
+    assert check(saved(tmp_path, "age,illness\n30,flu\n"), "--require", text).exit == 2
+
+
+def test_nothing_required_is_not_safe(tmp_path: Path, engine: Any) -> None:
+    path = saved(tmp_path, "age,illness\n30,flu\n")
+    assert call("check", "--json", "--source", path, "--quasi", "age").exit == 2
+    with pytest.raises(UsageError):
+        ps.check(engine, ps.Table(path, ["age"], "illness"), [])
+
+
+def test_every_error_of_a_table_is_reported_at_once(engine: Any) -> None:
+    rows = pd.DataFrame({"a": [1], "b": [2]})
+    with pytest.raises(PrivacySqlError) as caught:
+        ps.check(engine, ps.Table(rows, ["x", "y"], "z"), [ps.KAnonymity(2)])
+    assert len(caught.value.parts) == 3
