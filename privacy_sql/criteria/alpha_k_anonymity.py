@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make
+from privacy_sql.errors import UsageError
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -36,6 +37,8 @@ class AlphaKAnonymity(Criterion):
         if isinstance(self.values, (str, list)):
             watched = (self.values,) if isinstance(self.values, str) else tuple(map(str, self.values))
             object.__setattr__(self, "values", watched)
+        if self.values is not None and not self.values:
+            raise UsageError("bad_parameter", f"values of {self.name} names a value, or is left out")
 
     @property
     def limit(self) -> Fraction:

@@ -42,6 +42,8 @@ class LDiversity(Criterion):
 
     def __post_init__(self) -> None:
         one_of(self.kind, KINDS, self.name, "kind")
+        if not isinstance(self.strict, bool):
+            raise UsageError("bad_parameter", f"strict of {self.name} is true or false")
         if (self.c is None) == (self.kind == "recursive"):
             hint = "For example l_diversity(kind=recursive, c=3, l=4)."
             raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)

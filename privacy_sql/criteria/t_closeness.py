@@ -14,6 +14,9 @@ from privacy_sql.verdict import Verdict, Witness
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
+# the ordered distance sorts shares as floats, which tells all fractions apart up to this product of sizes
+SORTED_EXACTLY = 2**52
+
 
 @dataclass(frozen=True)
 class TCloseness(Criterion):
@@ -71,7 +74,7 @@ class TCloseness(Criterion):
                 where=str(self),
                 hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
             )
-        distances = {row["g"]: _distance(row) for row in evidence if row["g"] is not None}
+        distances = {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
         if not distances:
             return self.verdict(None, Witness({}))
         group = max(distances, key=lambda g: distances[g])
@@ -81,6 +84,7 @@ class TCloseness(Criterion):
         story = f"The farthest group holds {people} and lies {float(distances[group]):.4g} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
-
-def _distance(row: Row) -> Fraction:
-    return Fraction(row["difference"], row["scale"] * row["n_people"] * row["n_all"])
+    def _distance(self, row: Row) -> Fraction | float:
+        distance = Fraction(row["difference"], row["scale"] * row["n_people"] * row["n_all"])
+        rounded = self.distance == "ordered" and row["n_people"] * row["n_all"] > SORTED_EXACTLY
+        return float(distance) if rounded else distance

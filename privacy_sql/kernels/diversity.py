@@ -8,7 +8,7 @@ from math import exp, gcd, log
 from privacy_sql.kernels.logarithms import coprime_powers, log_sum_sign
 
 # the error of an entropy summed in floats stays far below this
-UNSURE = 1e-9
+UNSURE = 1e-7
 
 
 def entropy_reaches(counts: Sequence[int], ell: Fraction) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,12 @@ def test_share_and_size_are_those_of_the_definition(
     assert found.safe is safe
     only_size_fails = share <= alpha and not safe
     assert found.value == (classical.k_anonymity(table, k).value if only_size_fails else share)
+
+
+@pytest.mark.parametrize("params", [{"values": []}, {"alpha": "1.5"}, {"k": 0}, {"alpha": "nan"}])
+def test_a_parameter_out_of_range_is_refused(params: dict[str, Any]) -> None:
+    with pytest.raises(ps.PrivacySqlError):
+        ps.AlphaKAnonymity(**{"alpha": "0.5", "k": 2, **params})
 
 
 def test_a_watched_value_that_does_not_occur_is_said(engine: Any) -> None:

@@ -84,6 +84,8 @@ def test_many_uniform_groups_at_the_limit_are_told_by_one(engine: Any) -> None:
         {"l": "2.5", "kind": "recursive", "c": 3},
         {"l": 2, "kind": "recursive", "c": "nan"},
         {"l": 2, "kind": "recursive", "c": "inf"},
+        {"l": 2, "kind": "recursive", "c": "1e999999999"},
+        {"l": 2, "kind": "recursive", "c": 3, "strict": "no"},
     ],
 )
 def test_a_limit_out_of_range_is_refused(params: dict[str, Any]) -> None:

@@ -67,6 +67,16 @@ def test_a_million_rows_keep_their_exact_distance(engine: Any) -> None:
         assert found.value == max(exact, other)
 
 
+def test_beyond_sortable_sizes_an_ordered_distance_at_its_limit_is_not_safe(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = [("x", "1"), ("y", "2")]
+    assert verdict(engine, table, ps.TCloseness("1/2", "ordered")).safe
+    monkeypatch.setattr("privacy_sql.criteria.t_closeness.SORTED_EXACTLY", 1)
+    found = verdict(engine, table, ps.TCloseness("1/2", "ordered"))
+    assert (found.safe, found.exact) == (False, False)
+
+
 @pytest.mark.parametrize("stray", ["many", None, "nan", "inf", ""])
 def test_ordered_distance_refuses_values_that_are_no_numbers(engine: Any, stray: str | None) -> None:
     with pytest.raises(ps.PrivacySqlError) as problem:
