@@ -11,6 +11,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
 from privacy_sql.query import Query, names, render
+from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -30,6 +31,11 @@ class Requirements:
     """What a release is held to; the only thing a method is given to ask about a grouping."""
 
     require: tuple[Criterion, ...]
+
+    @classmethod
+    def of(cls, table: Table, require: Sequence[Criterion]) -> Requirements:
+        """The requirements as they stand for one table."""
+        return cls(tuple(criterion.on(table) for criterion in require))
 
     def judge(self, grouping: Grouping) -> Verdicts:
         return judge(grouping, self.require)

@@ -90,7 +90,7 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
     True
     """
-    asked = Requirements(tuple(require))
+    asked = Requirements.of(table, require)
     refuse = getattr(method, "refuse_unfit", None)
     if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
         refuse(table, asked)
@@ -121,7 +121,7 @@ def search(
     from privacy_sql.mechanisms.full_domain import FullDomain
 
     chosen = method or FullDomain()
-    asked = Requirements(tuple(require))
+    asked = Requirements.of(table, require)
     chosen.refuse_unfit(table, asked)
     base = count(engine, table)
     refuse_unfit(base, require)

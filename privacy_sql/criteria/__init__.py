@@ -75,6 +75,10 @@ class Criterion:
             kinds[kind] = self.judge(rows).safe
         return kinds[kind]
 
+    def on(self, table: Any) -> Criterion:
+        """The requirement as it stands for one table, where a property depends on what the table declares."""
+        return self
+
     def necessary(self) -> Sequence[Criterion]:
         """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
         return ()

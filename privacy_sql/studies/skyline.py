@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
 from privacy_sql.base import Base, count
 from privacy_sql.criteria._skyline_points import limit_of, points_of
+from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.grouping import Grouping
 from privacy_sql.kernels import skyline as kernel
 from privacy_sql.kernels.skyline_find import Point
 from privacy_sql.kernels.skyline_find import find_skyline as edge
-from privacy_sql.kernels.skyline_groups import Histograms
+from privacy_sql.kernels.skyline_groups import Histograms, Integers
 from privacy_sql.query import render
+from privacy_sql.release import Release
 
 
 def breach_probability(engine: Engine, table: Any, *, value: Any, l: int, k: int, m: int) -> Fraction | float:  # noqa: E741
@@ -63,11 +64,11 @@ class Skylines:
 
     base: Base
     tables: Histograms
+    groups: Integers  # the g of each row of the tables
 
     @classmethod
     def of_table(cls, engine: Engine, table: Any) -> Skylines:
-        base = count(engine, table)
-        return cls.of(base.grouped(base.own_keys()))
+        return cls.of(grouping_of(engine, table))
 
     @classmethod
     def of(cls, grouping: Grouping) -> Skylines:
@@ -79,8 +80,7 @@ class Skylines:
                 "empty_table", f"{base.table.name} has no rows", hint="There is nothing to disclose."
             )
         query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
-        tables, _ = Histograms.from_columns(base.engine.arrays(query))
-        return cls(base, tables)
+        return cls(base, *Histograms.from_columns(base.engine.arrays(query)))
 
     @property
     def case(self) -> kernel.ValuesPerPerson:
@@ -104,7 +104,72 @@ class Skylines:
         rows = self.base.engine.fetch(render("studies/value_names.sql", values=self.base.dictionaries["s"]))
         return {row["code"]: row["value"] for row in rows}
 
-    def all(self, limit: Fraction) -> Iterator[tuple[int, list[Point]]]:
-        """The skyline of every sensitive value at one limit."""
-        for code in self.tables.values:
-            yield code, edge(self.tables, code, limit, self.case)
+    def everybody(self, code: int) -> int:
+        """How many people, or occurrences, the value has in the whole table."""
+        if code not in self.tables.values:
+            return 0
+        return int(self.tables.counts[:, self.tables.values.index(code)].sum())
+
+
+@dataclass(frozen=True)
+class Skyline:
+    """The knowledge skyline of one sensitive value, and how the first person too many breaks it."""
+
+    label: str  # "value 3", its place by frequency, or its name where somebody asked for it
+    people: int
+    points: list[Point]
+    story: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The skylines of a table at one limit."""
+
+    rows: int
+    groups: int
+    limit: Fraction
+    skylines: list[Skyline]
+
+
+def skylines(
+    engine: Engine, table: Any, *, value: str | None = None, limit: Any = "0.95", show_values: bool = False
+) -> Found:
+    """The skyline of one value, or of every value with the commonest first (chen2008, Sec. 8.3)."""
+    allowed = limit_of(limit, "skyline")
+    grouping = grouping_of(engine, table)
+    asked = Skylines.of(grouping)
+    codes = (
+        [asked.code(value)]
+        if value is not None
+        else sorted(asked.tables.values, key=lambda c: -asked.everybody(c))
+    )
+    names = asked.values() if show_values else {}
+    made = []
+    for place, code in enumerate(codes, start=1):
+        points = edge(asked.tables, code, allowed, asked.case)
+        label = value if value is not None else str(names.get(code, f"value {place}"))
+        made.append(Skyline(label, asked.everybody(code), points, _story(asked, grouping, code, points)))
+    return Found(grouping.base.rows, grouping.n_groups, allowed, made)
+
+
+def grouping_of(engine: Engine, table: Any) -> Grouping:
+    """The groups of a table as it stands, or of a release as it would be published."""
+    if isinstance(table, Release):
+        grouping: Grouping = table.grouping
+        return grouping
+    base = count(engine, table)
+    return base.grouped(base.own_keys())
+
+
+def _story(asked: Skylines, grouping: Grouping, code: int, points: list[Point]) -> str:
+    """What happens when one person more becomes known than the skyline allows."""
+    if (None, None, None) in points:
+        return ""
+    most = max((point[1] or 0 for point in points), default=-1)
+    groups = asked.tables.about(code, 0, asked.case)
+    wanted = kernel.Amounts(0, most + 1, 0)
+    least = kernel.least_amounts(groups, wanted, asked.case)
+    worst = kernel.worst_case(groups, least, asked.case)
+    number = grouping.number(int(asked.groups[worst.target.number]))["group"]
+    facts = facts_of(worst, least, wanted, (number, number), asked.case)
+    return story(kernel.breach_probability(groups, wanted, asked.case), facts, number)

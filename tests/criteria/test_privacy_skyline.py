@@ -16,7 +16,7 @@ import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.criteria import read
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.judging import failing
+from privacy_sql.judging import failing, judge
 from privacy_sql.kernels.skyline import Amounts, breach_probability
 from privacy_sql.kernels.skyline_groups import Histograms
 from tests.oracles.skyline import Oracle
@@ -220,3 +220,30 @@ def test_merging_two_groups_of_one_value_each_never_makes_a_safe_table_unsafe(en
         for r in (rows, merged)
     )
     assert bool(after) or not bool(before)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_search_finds_the_choices_that_asking_every_one_finds(engine: Any, case: str) -> None:
+    rng = np.random.default_rng(5)
+    quasi = {"a": ps.Intervals(2, 4), "b": ps.KeepOrDrop()}
+    rows = pd.DataFrame(
+        {
+            "a": [str(n) for n in rng.integers(0, 8, size=40)],
+            "b": rng.choice(["x", "y"], size=40),
+            "s": rng.choice(["u", "v", "w"], size=40),
+            "id": [str(n) for n in range(40)],
+        }
+    ).astype(object)
+    table = ps.Table(rows, quasi, "s", identifier="id", values_per_person=case)
+    require = ps.PrivacySkyline([[1, 1, 1, "0.95"], [0, 2, 0, "0.9"]])
+    base = count(engine, table)
+    safe = [
+        levels
+        for levels in product(*(range(kind.height + 1) for kind in table.hierarchies.values()))
+        if judge(base.grouped(base.keys(dict(zip(quasi, levels, strict=True)))), [require])
+    ]
+    found = ps.search(engine, table, [require])
+    lowest = [one for one in safe if not any(o != one and np.all(np.array(o) <= one) for o in safe)]
+    if case == "one":
+        assert found.summary()["explored"] < 8
+    assert sorted(tuple(choice["levels"].values()) for choice in found.minimal) == sorted(lowest)
