@@ -26,6 +26,7 @@ class Charge:
     delta: Fraction = Fraction(0)
     sigmas: tuple[float, ...] = ()
     at: str = ""
+    ticket: str = ""  # names this charge, so that a release can show it was paid for
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,13 @@ class Ledger:
             chain.append({"kind": "limit", "epsilon": str(epsilon), "delta": str(delta), "at": _now()})
         return self.account()
 
+    def refuse_overspent(self, charge: Charge) -> None:
+        """Refuse what the limit does not allow, and charge nothing."""
+        _check(charge.epsilon, charge.delta)
+        account = self.account()
+        if not account.affords(charge):
+            raise _overspent(account, charge)
+
     def charge(self, charge: Charge) -> Account:
         """Spend, or refuse when the limit does not allow it; returns once the charge is on disk."""
         _check(charge.epsilon, charge.delta)
@@ -99,6 +107,7 @@ def _record(charge: Charge) -> Record:
         "epsilon": str(charge.epsilon),
         "delta": str(charge.delta),
         "sigmas": list(charge.sigmas),
+        "ticket": charge.ticket,
         "at": charge.at or _now(),
     }
 
@@ -110,6 +119,7 @@ def _charge(record: Record) -> Charge:
         Fraction(record["delta"]),
         tuple(record["sigmas"]),
         record["at"],
+        record["ticket"],
     )
 
 

@@ -150,8 +150,10 @@ class _Reader:
         source, connection, condition = self.source(fields.get("source"), f"{where}.source")
         before = len(self.problems)
         columns = self.columns(fields, where)
-        require = self.requirements(fields.get("require"), f"{where}.require")
         method = self.method(fields.get("method"), f"{where}.method")
+        require: tuple[Criterion, ...] = ()
+        if not getattr(method, "promises", False) or "require" in fields:
+            require = self.requirements(fields.get("require"), f"{where}.require")
         output = self.output(fields.get("output"), f"{where}.output")
         if len(self.problems) > before or source is None:
             return None

@@ -31,6 +31,7 @@ class Release:
     rehearsal: bool = False
     # promised by the method, not checkable from rows (a privacy loss)
     claims: Mapping[str, Any] = field(default_factory=dict)
+    promise: Any = field(default=None, repr=False)  # the verdicts on the claims, asked again by the audit
     grouping: Any = field(default=None, repr=False)
 
     @property

@@ -69,7 +69,12 @@ def _run(
     _refuse_unnamed(plan, engine)
     try:
         assert plan.method is not None
-        release = verbs.publish(engine, plan.table, plan.require, plan.method)
+        method = plan.method
+        if dry_run and hasattr(
+            method, "rehearsed"
+        ):  # a method that spends something must not, when nothing is written
+            method = method.rehearsed()
+        release = verbs.publish(engine, plan.table, plan.require, method)
     except DataError as problem:
         _keep_unmapped(project, plan, engine, problem)
         raise

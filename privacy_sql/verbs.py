@@ -95,7 +95,8 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
         refuse(table, asked)
     base = count(engine, table)
-    refuse_unfit(base, require)
+    if not getattr(method, "promises", False):
+        refuse_unfit(base, require)
     proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
 
@@ -135,18 +136,21 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         name=base.table.name,
         table=base.table,
         view=proposal.view,
-        verdicts=asked.judge(proposal.grouping),
+        verdicts=proposal.promise() if proposal.promise else asked.judge(proposal.grouping),
         require=asked.require,
         method=method.name,
         choice=proposal.choice,
-        rows_in=base.rows,
-        rows_out=base.rows - proposal.suppressed,
+        # counts of cells say nothing of how many rows they are made from, and neither does the manifest
+        rows_in=base.rows if proposal.published is None else proposal.published,
+        rows_out=base.rows - proposal.suppressed if proposal.published is None else proposal.published,
         quasi=proposal.quasi,
         levels=proposal.levels,
         group=proposal.group,
         columns=base.engine.columns(view),
         search=proposal.search,
         rehearsal=proposal.rehearsal,
+        claims=proposal.claims,
+        promise=proposal.promise,
         grouping=proposal.grouping,
     )
 

@@ -6,7 +6,7 @@ once more about the published bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
@@ -45,6 +45,12 @@ class Proposal:
     suppressed: int = 0
     search: Mapping[str, Any] | None = None
     rehearsal: bool = False  # made with a seed: not for publication
+    # for methods that promise instead of showing rows that can be judged
+    claims: Mapping[str, str] = field(default_factory=dict)
+    promise: Callable[[], Mapping[str, Any]] | None = (
+        None  # the verdicts on the promise, asked again by the audit
+    )
+    published: int | None = None  # lines published, when they are not rows of the source
 
 
 class Mechanism(Protocol):
