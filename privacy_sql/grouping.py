@@ -52,6 +52,7 @@ class Grouping:
     groups: Sql  # g, n_people
     numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
     gone: Sql | None = None  # g of the groups left out
+    placed: Sql | None = None  # source rows with their g, where the keys do not tell it
 
     @classmethod
     def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
@@ -78,6 +79,10 @@ class Grouping:
             )
         groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
         return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
+
+    def over(self, placed: Sql) -> Grouping:
+        """The same grouping, its source rows placed one by one and not by their keys."""
+        return replace(self, placed=placed)
 
     def without(self, groups: Collection[int]) -> Grouping:
         """The same grouping with some groups left out, and with all that were left out before."""
@@ -108,6 +113,12 @@ class Grouping:
         """The source rows that stay, with the number of their group: what a view reads from."""
         base = self.base
         raw = [f"r_{alias}" for alias in base.columns]
+        columns = names([*base.columns, *raw, *base.others.values()])
+        if self.placed is not None:
+            if self.gone is None:
+                return self.placed
+            left = render("without.sql", relation=self.placed, columns=columns, gone=self.gone)
+            return base.engine.create(left, view=True)
         return base.engine.create(
             render(
                 "grouped_rows.sql",
@@ -123,7 +134,7 @@ class Grouping:
                     for n, k in enumerate(self.keys, start=1)
                 ],
                 pairs=[(Sql(f"k{n}"), k.top + 1) for n, k in enumerate(self.keys, start=1)],
-                columns=names([*base.columns, *raw, *base.others.values()]),
+                columns=columns,
                 numbers=self.numbers,
                 gone=self.gone,
             ),

@@ -173,6 +173,10 @@ def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
     )
     labelled: dict[str, Any] = {}
     for number, key in enumerate(grouping.keys, start=1):
+        code = codes[f"k{number}"]
+        if key.column not in base.dictionaries:  # a box of a partition, a bucket
+            labelled[key.column] = code
+            continue
         name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
-        labelled[name] = base.label(key.column, key.level, codes[f"k{number}"])
+        labelled[name] = base.label(key.column, key.level, code)
     return labelled

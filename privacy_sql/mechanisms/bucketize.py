@@ -6,14 +6,20 @@ import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
-from privacy_sql.errors import UsageError
+from privacy_sql.criteria import at_least, one_of
+from privacy_sql.errors import NoSafeChoice, UsageError
+from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, Proposal, check_levels, shown
+from privacy_sql.mechanisms._anatomy import anatomies
 from privacy_sql.query import Query, Sql, render
+from privacy_sql.search_result import nothing_safe, result
 
 GROUP = "group_id"
+SEARCHED = ("anatomy", "full_domain")
 
 
 @dataclass(frozen=True)
@@ -22,22 +28,33 @@ class Bucketize:
 
     martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each bucket. The
     order is keyed by a secret of the operating system that is never stored. `mask` shows columns at a level.
+
+    `by` names columns, or columns and levels. With "full_domain" the groups are those of the safe
+    generalisation that costs least under `minimise` (Sec. 3.4), published exactly. With "anatomy" they are
+    buckets of at least `l` people with different values; without `l`, of the fewest for which all is safe.
     """
 
     name: ClassVar[str] = "bucketize"
 
-    by: Sequence[str] | Mapping[str, int]
+    by: str | Sequence[str] | Mapping[str, int]
     layout: str = "one_table"
     mask: Mapping[str, int] = field(default_factory=dict)
+    l: int | None = None  # noqa: E741
+    minimise: str = "average_group_size"
     seed: int | None = None
 
     def __post_init__(self) -> None:
         if self.layout != "one_table":
             raise UsageError("bad_parameter", "layout of bucketize is one_table")
+        plugs.get("utilities", self.minimise)
+        if isinstance(self.by, str):
+            one_of(self.by, SEARCHED, self.name, "by")
+        if self.l is not None:
+            at_least(self.l, 2, self.name, "l")
+            if self.by != "anatomy":
+                raise UsageError("bad_parameter", "l of bucketize goes with by: anatomy")
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        by = self.by if isinstance(self.by, Mapping) else dict.fromkeys(self.by, 0)
-        check_levels(base, by)
         check_levels(base, self.mask)
         if not base.table.sensitives:
             raise UsageError(
@@ -45,27 +62,65 @@ class Bucketize:
             )
         if GROUP in base.source_columns:
             raise UsageError("taken_name", f'the source has a column "{GROUP}"', hint="Rename it.")
-        grouping = base.grouped([base.key(base.aliases[column], level) for column, level in by.items()])
+        secret = self._secret(base)
+        grouping, choice, search = self._grouped(base, asked, secret)
         return Proposal(
             grouping=grouping,
-            view=self._view(grouping),
-            choice={"by": dict(by), "layout": self.layout, "mask": dict(self.mask)},
+            view=self._view(grouping, secret),
+            choice={**choice, "layout": self.layout, "mask": dict(self.mask)},
             quasi=tuple(base.table.quasi),
             levels=dict(self.mask),
             group=GROUP,
+            search=search,
             rehearsal=self.seed is not None,
         )
 
-    def _view(self, grouping: Grouping) -> Query:
+    def _grouped(self, base: Base, asked: Asked, secret: Sql) -> tuple[Grouping, dict[str, Any], Any]:
+        """The groups, what to say of them in the manifest, and of the search for them."""
+        if self.by == "anatomy":
+            values, grouping = self._anatomy(base, asked, secret)
+            return grouping, {"by": "anatomy", "l": values}, None
+        search = None
+        if self.by == "full_domain":
+            lattice = LatticeSearch(base, asked.require, self.minimise)
+            found = lattice.run("best")
+            if found.best is None:
+                raise nothing_safe(lattice, found)
+            search = result(lattice, found)
+            assert search.best is not None
+            by = dict(search.best["levels"])
+        else:
+            by = dict(self.by) if isinstance(self.by, Mapping) else dict.fromkeys(self.by, 0)
+            check_levels(base, by)
+        grouping = base.grouped([base.key(base.aliases[column], level) for column, level in by.items()])
+        return grouping, {"by": by}, search and search.summary()
+
+    def _anatomy(self, base: Base, asked: Asked, secret: Sql) -> tuple[int, Grouping]:
+        """The buckets for `l`, or the smallest ones that keep every requirement."""
+        for values, grouping in anatomies(base, self.l, secret):
+            if self.l or all(verdict.safe for verdict in asked.judge(grouping).values()):
+                return values, grouping
+        raise NoSafeChoice(
+            "nothing_safe",
+            "no buckets of different values are safe, however large",
+            where=base.table.name,
+            hint="Relax a requirement, or use full_domain.",
+        )
+
+    def _secret(self, base: Base) -> Sql:
+        """A relation with the key of every order; from the operating system unless there is a seed."""
         key = (
             secrets.token_hex(32)
             if self.seed is None
             else hashlib.sha256(str(self.seed).encode()).hexdigest()
         )
+        return base.engine.load({"key": ("varchar", [key])}, "secret")
+
+    def _view(self, grouping: Grouping, secret: Sql) -> Query:
         return render(
             "mechanisms/bucketize.sql",
             rows=grouping.rows,
             shown=shown(grouping.base, self.mask),
-            secret=grouping.base.engine.load({"key": ("varchar", [key])}, "secret"),
+            secret=secret,
             group_id=Sql(GROUP),
         )

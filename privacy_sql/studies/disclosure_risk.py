@@ -279,6 +279,13 @@ def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, i
         members=grouping.members,
     )
     rows = base.engine.fetch(query)
+    if len({row["position"] for row in rows}) < len(rows):
+        raise UsageError(
+            "several_groups",
+            "somebody the facts name could be in several groups: others have the same quasi-identifiers",
+            where="facts",
+            hint="Ask about the table with its group column instead.",
+        )
     seen: Counter[int] = Counter()
     places = {}
     for row in sorted(rows, key=lambda row: row["position"]):
