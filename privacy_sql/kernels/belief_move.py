@@ -66,15 +66,32 @@ def exact_posteriors(
 
 
 def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, str]:
-    """The posterior of every kind of person in one group, and how it is known."""
+    """The posterior of every kind of person in one group, and how it is known.
+
+    Who has which value can be told from either side: people are handed values, or values are handed people of
+    each kind. Both count the same worlds, so the side with fewer count vectors is taken.
+    """
     if alike(rows, counts):
         return counts / counts.sum(), EXACT
-    if count_states(counts) > cap:
+    by_value, by_kind = count_states(counts), count_states(people)
+    if min(by_value, by_kind) > cap:
         return np.nan, UNDECIDED
-    found = exact_posterior(np.repeat(rows, people, axis=0), counts, cap)
-    if found.values is None or found.flags:
-        return np.nan, IMPOSSIBLE
-    return found.values[np.cumsum(people) - people], EXACT
+    if by_value <= by_kind:
+        found = exact_posterior(np.repeat(rows, people, axis=0), counts, cap)
+        each = None if found.values is None else found.values[np.cumsum(people) - people]
+    else:
+        found = exact_posterior(np.repeat(rows.T, counts, axis=0), people, cap)
+        each = None if found.values is None else _from_the_other_side(found.values, people, counts)
+    return (np.nan, IMPOSSIBLE) if each is None or found.flags else (each, EXACT)
+
+
+def _from_the_other_side(of_values: Array, people: Array, counts: Array) -> Array:
+    """Beliefs about people from beliefs about values: n_s copies of s, a share of them in each kind."""
+    after = np.zeros((len(people), len(counts)))
+    some = counts > 0
+    first = (np.cumsum(counts) - counts)[some]
+    after[:, some] = (of_values[first] * counts[some][:, None]).T / people[:, None]
+    return after
 
 
 def _estimated(

@@ -122,12 +122,11 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
     after, _ = _sweep(part[::-1], layers, steps, exact)
     if not before[-2] > 0:
         return None, -math.inf, 0
-    full, unreachable = len(before) - 2, len(before) - 1
+    full = len(before) - 2
     beliefs = np.empty_like(part)
     for j, layer in enumerate(layers[:-1]):
-        # what is left for the others when person j takes value i; no slot when i is used up
-        left = steps[full - layer]
-        mass = before[layer] @ after[np.where(left < 0, unreachable, left)]
+        # what is left for the others when person j takes value i
+        mass = before[layer] @ after[steps[full - layer]]
         row = part[j] * mass
         beliefs[j] = row / row.sum()
     top = Fraction(before[full])  # 1 after rescaling, the likelihood itself among fractions
@@ -135,14 +134,14 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
 
 
 def _predecessors(shape: list[int]) -> NDArray[np.int32]:
-    """For each count vector (flat) the vector with one i less, per value i; -1 where there is none."""
+    """For each count vector (flat) the one with one i less, per value i; a slot past the end for none."""
     states = math.prod(shape)
     steps = np.empty((states, len(shape)), dtype=np.int32)
     flat = np.arange(states, dtype=np.int32)
     stride = states
     for i, size in enumerate(shape):
         stride //= size
-        steps[:, i] = np.where(flat // stride % size > 0, flat - stride, -1)
+        steps[:, i] = np.where(flat // stride % size > 0, flat - stride, states)
     return steps
 
 
@@ -164,7 +163,7 @@ def _sweep(
     reached[0] = Fraction(1) if exact else 1.0
     log = 0.0
     for row, layer in zip(part, layers[1:], strict=True):
-        here = reached[steps[layer]] @ row  # step -1 reads the zero
+        here = reached[steps[layer]] @ row
         if not exact:
             top = here.max()
             if not top > 0:

@@ -211,6 +211,26 @@ def test_exact_moves_equal_the_oracle_and_an_impossible_group_is_undefined(case)
         assert found.known == ("exact",) and found.moves == pytest.approx(expect, abs=1e-12)
 
 
+@quick
+@given(group(people=4, values=4), st.integers(1, 3))
+def test_handing_people_to_values_gives_the_beliefs_of_handing_values_to_people(case, times):
+    prior, counts = np.array(case[0], dtype=float), times * np.array(case[1])
+    people = np.full(len(prior), times)
+    here = np.zeros(len(prior), int)
+    by_value = po.exact_posterior(np.repeat(prior, people, axis=0), counts)
+    after, (how,) = bm.exact_posteriors(prior, here, np.arange(len(prior)), people, counts[None])
+    states = po.count_states(people), po.count_states(counts)
+    few, (capped,) = bm.exact_posteriors(
+        prior, here, np.arange(len(prior)), people, counts[None], min(states)
+    )
+    if by_value.values is None:
+        assert how == capped == "impossible"
+    else:
+        assert how == capped == "exact"
+        for found in (after, few):
+            assert np.repeat(found, people, axis=0) == pytest.approx(by_value.values, abs=1e-12)
+
+
 def test_a_group_above_the_cap_is_undecided_and_has_no_move():
     prior = np.array([[0.5, 0.5], [0.4, 0.6]])
     zeros = np.zeros(2, int)
