@@ -20,6 +20,7 @@ _HOME = {
     "Witness": "verdict",
     "PrivacySqlError": "errors",
     **dict.fromkeys(["kernel_weight", "numeric_distance"], "kernels.kernel_prior"),
+    "knowledge_attack": "studies.knowledge_attack",
     **dict.fromkeys(
         ["belief_distance", "posterior", "posterior_over_groups", "prior", "smooth"],
         "studies.background_knowledge",

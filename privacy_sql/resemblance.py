@@ -74,7 +74,7 @@ def _typed(cells: Array, exact: bool) -> Array:
 def _is_numeric(values: Sequence[Any], hierarchy: Hierarchy | None, domain: Any) -> bool:
     if hierarchy is not None and hierarchy.height:
         return hierarchy.numeric
-    if is_span(domain):
+    if is_span(domain) or domain == "numeric":
         return True
     known = [value for value in values if value is not None]
     return bool(known) and all(_is_number(value) for value in known)

@@ -1,0 +1,110 @@
+"""Who is exposed to somebody who studied the data: the attack of li2009, Sec. V.A, on any release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.base import count
+from privacy_sql.criteria.bt_privacy import BTPrivacy
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.judging import judge
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+from privacy_sql.verdict import Witness, finite
+
+BANDWIDTHS = ("0.2", "0.3", "0.4", "0.5")
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """One bandwidth B' and what its adversary learns.
+
+    `vulnerable` people's beliefs move by more than t for certain; of `undecided` people it is not known.
+    """
+
+    bandwidth: Any
+    max_risk: float | None
+    vulnerable: int
+    undecided: int
+    witness: Witness
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "bandwidth": self.bandwidth if isinstance(self.bandwidth, str) else list(self.bandwidth),
+            "max_risk": finite(self.max_risk),
+            "vulnerable": self.vulnerable,
+            "undecided": self.undecided,
+            "witness": dict(self.witness),
+        }
+
+
+@dataclass(frozen=True)
+class KnowledgeAttack:
+    """Risk against bandwidth: one adversary for each, on a release of `rows` people in `groups` groups."""
+
+    t: Fraction
+    rows: int
+    groups: int
+    exact: bool
+    adversaries: tuple[Adversary, ...]
+
+    @property
+    def exposed(self) -> Fraction:
+        """The largest share of people that is vulnerable, or may be, to one of the adversaries."""
+        return max(Fraction(a.vulnerable + a.undecided, self.rows) for a in self.adversaries)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "t": str(self.t),
+            "rows": self.rows,
+            "groups": self.groups,
+            "exact": self.exact,
+            "exposed": str(self.exposed),
+            "adversaries": [adversary.to_json() for adversary in self.adversaries],
+        }
+
+
+def knowledge_attack(
+    engine: Engine,
+    subject: Table | Release,
+    t: Any = "0.2",
+    bandwidths: Sequence[Any] = BANDWIDTHS,
+    posterior: str = "exact",
+    distance: str = "",
+) -> KnowledgeAttack:
+    """Let adversaries of several bandwidths attack a release, made for whatever requirement.
+
+    The prior comes from the original quasi-identifiers, the groups from the release or the table's group.
+
+    >>> import pandas as pd, privacy_sql as ps
+    >>> rows = pd.DataFrame(
+    ...     {"age": [20, 21, 60, 61], "ill": ["flu", "cold", "gout", "flu"], "g": [1, 2, 1, 2]}
+    ... )
+    >>> with ps.connect() as engine:
+    ...     found = knowledge_attack(engine, ps.Table(rows, ["age"], "ill", group="g"), "0.1", ["0.3"])
+    >>> found.adversaries[0].vulnerable
+    4
+    """
+    if not bandwidths:
+        raise UsageError(
+            "no_bandwidth", "no adversary was given", hint="For example the bandwidths 0.2 and 0.5."
+        )
+    grouping = subject.grouping if isinstance(subject, Release) else _grouped(engine, subject)
+    found = []
+    for bandwidth in bandwidths:
+        question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance)
+        (verdict,) = judge(grouping, [question]).values()
+        (point,) = verdict.points
+        found.append(
+            Adversary(point.bandwidth, point.max_risk, point.vulnerable, point.unknown, verdict.witness)
+        )
+    return KnowledgeAttack(point.t, grouping.n_rows, grouping.n_groups, posterior == "exact", tuple(found))
+
+
+def _grouped(engine: Engine, table: Table) -> Any:
+    base = count(engine, table)
+    return base.grouped(base.own_keys())
