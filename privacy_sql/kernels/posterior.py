@@ -113,63 +113,60 @@ def _scaled(table: Array, exact: bool) -> tuple[Array, float, Fraction]:
 def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array | None, float, Any]:
     """Beliefs over the values that occur, log of the likelihood, and the likelihood itself when exact.
 
-    A count vector c with |c| = j is reached only after j people, so one array over all vectors holds every
-    layer. `before[c]` sums what the first |c| people do with c, `after[c]` what the last |c| people do.
+    A count vector c with |c| = j is reached only after j people, so one array over all vectors, sorted by
+    |c|, holds every layer. `before[c]` sums what the first |c| people do with c, `after[c]` the last |c|.
     """
-    steps = _predecessors(shape)
-    layers = _layers(shape)
-    before, log_before = _sweep(part, layers, steps, exact)
-    after, _ = _sweep(part[::-1], layers, steps, exact)
-    if not before[-2] > 0:
+    steps, ends = _steps(shape)
+    before, log_before = _sweep(part, steps, ends, exact)
+    after, _ = _sweep(part[::-1], steps, ends, exact)
+    states = len(steps)
+    if not before[states - 1] > 0:
         return None, -math.inf, 0
-    full = len(before) - 2
     beliefs = np.empty_like(part)
-    for j, layer in enumerate(layers[:-1]):
-        # what is left for the others when person j takes value i
-        mass = before[layer] @ after[steps[full - layer]]
-        row = part[j] * mass
+    for j in range(len(part)):
+        low, high = ends[j], ends[j + 1]
+        # what is left when the first j took c stands as far from the end as c from the beginning
+        left = steps[states - high : states - low][::-1]
+        row = part[j] * (before[low:high] @ after[left])
         beliefs[j] = row / row.sum()
-    top = Fraction(before[full])  # 1 after rescaling, the likelihood itself among fractions
-    return beliefs, log_before + math.log(top.numerator) - math.log(top.denominator), before[full]
+    top = Fraction(before[states - 1])  # 1 after rescaling, the likelihood itself among fractions
+    return beliefs, log_before + math.log(top.numerator) - math.log(top.denominator), before[states - 1]
 
 
-def _predecessors(shape: list[int]) -> NDArray[np.int32]:
-    """For each count vector (flat) the one with one i less, per value i; a slot past the end for none."""
-    states = math.prod(shape)
-    steps = np.empty((states, len(shape)), dtype=np.int32)
-    flat = np.arange(states, dtype=np.int32)
-    stride = states
-    for i, size in enumerate(shape):
-        stride //= size
-        steps[:, i] = np.where(flat // stride % size > 0, flat - stride, states)
-    return steps
+def _steps(shape: list[int]) -> tuple[NDArray[np.int32], list[int]]:
+    """For each count vector the place of the one with one i less, per value i; and where each layer ends.
 
-
-def _layers(shape: list[int]) -> list[NDArray[np.int64]]:
-    """Flat count vectors by their sum 0, 1, ..., k."""
+    Vectors are sorted by their sum and then as numbers, so that a vector and what it leaves mirror each
+    other. Where there is no smaller vector the place is one past the end.
+    """
     total = np.zeros(1, dtype=np.int32)
     for size in shape:
         total = np.add.outer(total, np.arange(size, dtype=np.int32)).ravel()
     order = np.argsort(total, kind="stable")
-    ends = np.cumsum(np.bincount(total))
-    return np.split(order, ends[:-1])
+    states = len(order)
+    place = np.empty(states, dtype=np.int32)
+    place[order] = np.arange(states, dtype=np.int32)
+    steps = np.empty((states, len(shape)), dtype=np.int32)
+    stride = states
+    for i, size in enumerate(shape):
+        stride //= size
+        steps[:, i] = np.where(order // stride % size > 0, place[order - stride], states)
+    return steps, [0, *np.cumsum(np.bincount(total)).tolist()]
 
 
-def _sweep(
-    part: Array, layers: Sequence[Array], steps: NDArray[np.int32], exact: bool
-) -> tuple[Array, float]:
+def _sweep(part: Array, steps: NDArray[np.int32], ends: list[int], exact: bool) -> tuple[Array, float]:
     """Likelihood of each count vector c for the first |c| rows; the last slot, a zero, is no vector."""
     reached = np.zeros(len(steps) + 1, dtype=object if exact else float)
     reached[0] = Fraction(1) if exact else 1.0
     log = 0.0
-    for row, layer in zip(part, layers[1:], strict=True):
-        here = reached[steps[layer]] @ row
+    for row, low, high in zip(part, ends[1:-1], ends[2:], strict=True):
+        here = reached[steps[low:high]] @ row
         if not exact:
             top = here.max()
             if not top > 0:
                 break
             here, log = here / top, log + math.log(top)
-        reached[layer] = here
+        reached[low:high] = here
     return reached, log
 
 
