@@ -183,7 +183,7 @@ class Findings:
         return self.engine.fetch(query)[0]
 
     def _listed(self, relation: Sql, columns: list[Sql]) -> list[dict[str, Any]]:
-        return self.engine.fetch(render("attacks/listed.sql", relation=relation, columns=columns))
+        return self.engine.fetch(render("listed.sql", relation=relation, columns=columns))
 
     def _fitting(self, each: Located) -> dict[int, list[Any]]:
         named: dict[int, Any] = {}

@@ -130,7 +130,7 @@ def locate_own(crowd: Crowd, grouping: Grouping, codes: dict[str | None, int]) -
 
 def _names(base: Base, description: Description | None = None) -> dict[int, str | None]:
     """The sensitive values of a table by code, in the names all releases share."""
-    query = render("attacks/listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
+    query = render("listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
     found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
     if description is not None:
         return {code: description.canonical(value) for code, value in found.items()}
@@ -193,7 +193,7 @@ def _moved(source: Engine, target: Engine, read: Read) -> Read:
     """The same counts on another engine."""
 
     def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
-        found = source.arrays(render("attacks/listed.sql", relation=relation, columns=names(columns)))
+        found = source.arrays(render("listed.sql", relation=relation, columns=names(columns)))
         return target.load({name: (kind, found[name].tolist()) for name, kind in columns.items()}, "moved")
 
     inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
@@ -236,9 +236,7 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
 def _cover(crowd: Crowd, name: str, how: Published, read: Read) -> Sql:
     """Which labels of a published column cover which values of the people."""
     engine, dictionary = crowd.engine, read.labels[read.aliases[how.column]]
-    published = engine.fetch(
-        render("attacks/listed.sql", relation=dictionary, columns=names(["code", "value"]))
-    )
+    published = engine.fetch(render("listed.sql", relation=dictionary, columns=names(["code", "value"])))
     rules = rule_columns((row["code"], how.rules(row["value"])) for row in published)
     # without a hierarchy of its own, a release is read with the one known for the column
     kind = how.hierarchy or crowd.known.table.hierarchies[name]
@@ -262,12 +260,18 @@ def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Read, descript
             Sql(read.aliases[how.column]),
             crowd.readable[name],
             _readable(crowd.engine, read.labels[read.aliases[how.column]]),
-            description.scale.get(name, "1.0"),
+            description.scale.get(name) or _spread(crowd.engine, read.labels[read.aliases[how.column]]),
         )
         for name, how in shared.items()
     ]
     return render("attacks/nearest.sql", people=crowd.combinations, members=read.members, columns=columns)
 
 
+def _spread(engine: Engine, dictionary: Sql) -> str:
+    """The range of published centres, which stands in for that of the data when nobody gives it."""
+    query = render("attacks/spread.sql", readable=_readable(engine, dictionary))
+    return repr(float(engine.fetch(query)[0]["spread"] or 1))
+
+
 def _readable(engine: Engine, dictionary: Sql) -> Sql:
-    return engine.create(render("attacks/readable.sql", dictionary=dictionary, value=Sql("value")))
+    return engine.create(render("readable.sql", dictionary=dictionary, value=Sql("value")))

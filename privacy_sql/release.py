@@ -26,6 +26,7 @@ class Release:
     quasi: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     group: str | None = None
+    shown_as: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     search: Mapping[str, Any] | None = None
     rehearsal: bool = False

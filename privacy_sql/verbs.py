@@ -146,6 +146,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         quasi=proposal.quasi,
         levels=proposal.levels,
         group=proposal.group,
+        shown_as=proposal.shown_as,
         columns=base.engine.columns(view),
         search=proposal.search,
         rehearsal=proposal.rehearsal,
@@ -264,6 +265,8 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
 def _published_as(release: Release, column: str) -> str:
     if column == release.group:
         return "group number"
+    if column in release.shown_as:
+        return release.shown_as[column]
     if column not in release.quasi:
         return str(release.table.roles.get(column, "as it is"))
     level = release.levels.get(column, 0)

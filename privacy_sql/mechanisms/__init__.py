@@ -42,6 +42,7 @@ class Proposal:
     quasi: tuple[str, ...]  # published quasi-identifiers
     levels: Mapping[str, int] = field(default_factory=dict)  # the level each is shown at
     group: str | None = None  # the published group number, when groups are not the quasi-identifiers
+    shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
     suppressed: int = 0
     search: Mapping[str, Any] | None = None
     rehearsal: bool = False  # made with a seed: not for publication

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
+from tests.calls import JOBS
 
 
 def noisy(engine: ps.Engine) -> None:
@@ -21,3 +22,12 @@ def noisy(engine: ps.Engine) -> None:
             method = ps.NoisyCounts("1", domains=domains, ledger=ledger, **more)
             release = ps.publish(engine, table, [], method)
             assert release.rows_out == len(release.grouping.base.engine.fetch(release.view))
+
+
+def microaggregated(engine: ps.Engine) -> None:
+    """Near rows under the centre of their group, with and without a sensitive column."""
+    rows = pd.DataFrame({"age": ["31", "32", "44"], "job": ["baker", "nurse", "cook"], "s": ["x", "y", "x"]})
+    for sensitive, free in (("s", []), (None, ["s"])):
+        table = ps.Table(rows, {"age": None, "job": JOBS}, sensitive, insensitive=free)
+        release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Microaggregate(1))
+        assert release.rows_out == len(release.grouping.base.engine.fetch(release.view))
