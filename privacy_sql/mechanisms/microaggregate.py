@@ -26,8 +26,8 @@ MOST_COMBINATIONS = 100_000
 class Microaggregate:
     """Groups of `k` rows by MDAV; numbers are published as the group's mean, other values as its median.
 
-    ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other values
-    are places in the order of their hierarchy, divided by the number of places. `size` is fixed
+    ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other
+    values are places in the order of their hierarchy, divided by the number of places. `size` is fixed
     or variable (up to 2k - 1 rows, follows gaps; `gain` says how readily a group grows). Rows alike in every
     quasi-identifier may lie in several groups, which of them by chance, unless `together`. The engine counts
     combinations; this method reads them, in codes, and never a value.
