@@ -183,3 +183,17 @@ def test_a_figure_is_written_as_numbers_and_as_a_drawing(tmp_path: Path) -> None
     lines = [part for part in drawing.iter() if part.tag.endswith("polyline")]
     assert len(lines) == 2
     assert "s a<b" in "".join(drawing.itertext())
+
+
+@needs_data
+def test_the_page_shows_the_numbers_of_the_experiment(figures: Any) -> None:
+    page = (Path(__file__).parents[2] / "docs/experiments/martin.md").read_text(encoding="utf-8")
+    table = [line.strip("| \n").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    curves = {(row[1], row[0]): row[2] for row in figures["fig5"].rows}
+    for k in range(14):
+        values = [f"{curves[language, k]:.4f}" for language in ("implications", "negations")]
+        assert [str(k), *values] in table
+    counts = Counter(row[:2] for row in figures["minimal"].rows)
+    for c in ("1/2", "3/5", "7/10", "4/5", "9/10"):
+        assert [c, *(str(counts[c, k]) for k in (0, 1, 2, 3, 5, 7, 9))] in table
+    assert f"{len({row[1] for row in figures['fig6'].rows})} different lowest entropies" in page
