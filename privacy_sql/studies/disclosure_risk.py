@@ -46,8 +46,8 @@ class DisclosureRisk:
         """One or two plain sentences."""
         seen = self.witness
         who = f"{seen['person']} in group {seen['group']} ({seen['size']} people)"
-        what = f"value number {seen['rank']}, held by {seen['count']} there" if seen["rank"] else "the value"
-        said = f"The chance that {who} has {what}, is {shown(self.value)}."
+        what = f"value number {seen['rank']} (held by {seen['count']})" if seen["rank"] else "the value"
+        said = f"The chance that {who} has {what} is {shown(self.value)}."
         if self.exact:
             return said
         return (
