@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import base, levels, manifest, verbs, writing
+from privacy_sql import base, consulting, levels, manifest, verbs, writing
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from privacy_sql.project import Plan, Project
@@ -31,6 +31,7 @@ class Result:
     suppressed: int | None = None
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     errors: list[dict[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     release: Release | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -70,10 +71,10 @@ def _run(
     try:
         assert plan.method is not None
         method = plan.method
-        if dry_run and hasattr(
-            method, "rehearsed"
-        ):  # a method that spends something must not, when nothing is written
-            method = method.rehearsed()
+        # a method that spends something must not when nothing is written
+        rehearsed = getattr(method, "rehearsed", None)
+        if dry_run and rehearsed is not None:
+            method = rehearsed()
         release = verbs.publish(engine, plan.table, plan.require, method)
     except DataError as problem:
         _keep_unmapped(project, plan, engine, problem)
@@ -86,10 +87,12 @@ def _run(
         result.exit = 1
         return
     result.target = _shown(project, output)
+    result.warnings = consulting.warnings(project.directory, release)
     if dry_run:
         return
     kept = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
     place = verbs.write(engine, release, output, overwrite=overwrite, manifest_to=kept)
+    consulting.remember(project.directory, plan.name, place)
     result.manifest = _shown(project, place)
     result.rows_out = release.rows_out
 

@@ -59,7 +59,7 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
 def _lines(result: Result, dry_run: bool) -> list[str]:
     if result.release is None:
         return [f"{result.name}: not published", ""]
-    lines = [str(result.release), ""]
+    lines = [str(result.release), "", *(f"warning: {warning}" for warning in result.warnings)]
     if result.exit:
         stories = [v.explain() for v in result.release.verdicts.values() if not v.safe]
         return [*lines, "NOT SAFE: nothing was published.", *stories, ""]

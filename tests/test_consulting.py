@@ -1,0 +1,81 @@
+"""The register and a run: warn, refuse, remember."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from privacy_sql.cli import run
+from privacy_sql.register import FILE_NAME, Register
+
+PROJECT = """
+version: 1
+releases:
+  people:
+    source: {{file: people.csv}}
+    quasi_identifiers: [{{column: age, hierarchy: {{intervals: [10]}}}}]
+    sensitive: {{column: illness}}
+    require:
+      k_anonymity: {{k: 2}}
+{more}
+    method: {{generalise: {{levels: {{age: 1}}}}}}
+    output: {{target: out/people.csv}}
+"""
+ROWS = "age,illness\n21,AIDS\n22,flu\n31,cold\n32,flu\n"
+OTHERS = "age,illness\n20-29,AIDS\n20-29,gout\n30-39,cold\n30-39,flu\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "privacy.yml").write_text(PROJECT.format(more=""))
+    (tmp_path / "people.csv").write_text(ROWS)
+    (tmp_path / "b.csv").write_text(OTHERS)
+    (tmp_path / "b.yml").write_text("file: b.csv\nsensitive: illness\ncolumns: [age]\n")
+    return tmp_path
+
+
+def _run(project: Path, *words: str) -> object:
+    return run([*words, "--project", str(project)])
+
+
+def test_a_run_without_a_register_keeps_none(project: Path) -> None:
+    assert _run(project, "run").exit == 0
+    assert not (project / FILE_NAME).exists()
+
+
+def test_a_run_warns_when_it_composes_badly_and_is_registered_afterwards(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    outcome = _run(project, "run")
+    assert outcome.exit == 0, outcome.errors
+    (warning,) = outcome.more["releases"][0]["warnings"]
+    assert "50.0 % of people" in warning and "hospital_b" in warning
+    assert set(Register(project / FILE_NAME).entries()) == {"hospital_b", "people"}
+    # the release this run replaces is not held against it
+    again = _run(project, "run", "--overwrite")
+    assert again.exit == 0, again.errors
+
+
+def test_a_required_composition_refuses_and_publishes_nothing(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    more = "      composition: {with: [hospital_b], max_exposed: 0.4}"
+    (project / "privacy.yml").write_text(PROJECT.format(more=more))
+    outcome = _run(project, "run")
+    assert outcome.exit == 1 and not (project / "out").exists()
+    (project / "privacy.yml").write_text(PROJECT.format(more=more.replace("0.4", "0.5")))
+    assert _run(project, "run").exit == 0
+
+
+def test_a_registered_release_that_is_gone_or_changed_refuses(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    (project / "b.yml").unlink()
+    assert _run(project, "run").exit == 3
+    assert not (project / "out" / "people.csv").exists()
+
+
+def test_a_tampered_register_refuses(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    register = project / FILE_NAME
+    register.write_text(register.read_text().replace("hospital_b", "hospital_c"))
+    outcome = _run(project, "run")
+    assert outcome.exit == 3 and outcome.errors[0]["code"] == "tampered_chain"
