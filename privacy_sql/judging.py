@@ -53,11 +53,24 @@ class Requirements:
 def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
     """The verdict of every requirement on one grouping; an empty table is never safe."""
     refuse_unfit(grouping.base, require)
+    if hasattr(grouping, "collection"):
+        refuse_one_table(require)
     if not grouping.base.rows:
         raise DataError(
             "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
         )
     return Verdicts({str(criterion): _one(grouping, criterion) for criterion in require})
+
+
+def refuse_one_table(require: Sequence[Criterion]) -> None:
+    """Of marginals together only those requirements can be asked that say what that means."""
+    unfit = [str(criterion) for criterion in require if "cliques" not in criterion.reads]
+    if unfit:
+        raise UsageError(
+            "unfit_requirement",
+            f"{', '.join(unfit)} is about one table, not about marginals together",
+            hint="Require k_link, k_combinatorial or maxent_l_diversity.",
+        )
 
 
 def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:

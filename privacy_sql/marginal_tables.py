@@ -219,7 +219,7 @@ class MarginalTables:
     def join(self) -> list[JoinClique]:
         """The marginals with the sensitive attribute as arrays, for the walk over large joins."""
         parts = [self._arrays(branch) for branch in self.tree]
-        return _join_cliques(self.tree, parts, self.attributes)
+        return joined_cliques(self.tree, parts, self.attributes)
 
     def numbers(self) -> tuple[LeafDomain, dict[Resolutions, dict[Cell, int]]]:
         """The collection in numbers only: nodes at the published levels, and the counts of each marginal.
@@ -323,7 +323,7 @@ def _cells(groups: Sequence[int]) -> dict[str, int]:
     return {"g" if i == 1 else f"g{i}": g + 1 for i, g in enumerate(groups, start=1)}
 
 
-def _join_cliques(
+def joined_cliques(
     tree: Sequence[Branch], parts: Sequence[Mapping[str, Any]], attributes: Attributes
 ) -> list[JoinClique]:
     """Arrays of codes as matrices of counts, with the separator cell each group lies in."""

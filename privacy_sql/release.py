@@ -33,6 +33,8 @@ class Release:
     # promised by the method, not checkable from rows (a privacy loss)
     claims: Mapping[str, Any] = field(default_factory=dict)
     promise: Any = field(default=None, repr=False)  # the verdicts on the claims, asked again by the audit
+    # several tables that leave together; `view` shows them in one statement
+    parts: Mapping[str, Query] = field(default_factory=dict)
     grouping: Any = field(default=None, repr=False)
 
     @property

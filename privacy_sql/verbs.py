@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, manifest, writing
+from privacy_sql import audit, manifest, parts, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine, connect
@@ -152,6 +152,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         rehearsal=proposal.rehearsal,
         claims=proposal.claims,
         promise=proposal.promise,
+        parts=proposal.parts,
         grouping=proposal.grouping,
     )
 
@@ -175,6 +176,9 @@ def write(
         )
     if isinstance(target, str) and target.startswith(TABLE):
         return _write_table(release, target.removeprefix(TABLE), overwrite, manifest_to)
+    if release.parts:
+        file = _file(Path(target), release)
+        return parts.write_parts(release, file, overwrite=overwrite, describe=_described(release))
     return _write_file(release, _file(Path(target), release), overwrite)
 
 
@@ -207,6 +211,10 @@ def _write_file(release: Release, target: Path, overwrite: bool) -> Path:
 def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Path | None) -> Path:
     home: Engine = release.grouping.base.engine
     place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
+    if release.parts:
+        return parts.write_part_tables(
+            release, table, place, overwrite=overwrite, describe=_described(release)
+        )
     if home.has_table(table) and not overwrite:
         raise UsageError("target_exists", f"{table} exists", hint="Use --overwrite.")
     schema, dot, _ = table.rpartition(".")
@@ -224,6 +232,10 @@ def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Pat
         place, describe(audit.confirmed(release, verdicts), {"relation": table, **marks})
     )
     return place
+
+
+def _described(release: Release) -> parts.Describe:
+    return lambda verdicts, output: describe(audit.confirmed(release, verdicts), output)
 
 
 def describe(release: Release, output: dict[str, Any]) -> bytes:
@@ -287,6 +299,10 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
         )
     content = manifest.read(place)
     output = content["output"]
+    if "files" in output or "relations" in output:
+        if not parts.as_written(output, place.parent, engine):
+            raise NotSafe("output_changed", "a marginal is not as it was written", where=content["release"])
+        return content
     same = _same_table(output, content, engine) if "relation" in output else _same_file(output, place)
     if not same:
         raise NotSafe(

@@ -103,7 +103,7 @@ def _replace(
         sync(target.parent)
     with contextlib.suppress(OSError):
         temporary.chmod(0o666 & ~_umask())
-    _rename(temporary, target, overwrite)
+    rename(temporary, target, overwrite)
     # the bytes that were audited are the bytes that stand there now, or nothing stands there
     if manifest.checksum(target) != accepted:
         target.unlink()
@@ -114,7 +114,8 @@ def _replace(
     return place
 
 
-def _rename(temporary: Path, target: Path, overwrite: bool) -> None:
+def rename(temporary: Path, target: Path, overwrite: bool) -> None:
+    """Give a temporary file its final name."""
     # a link refuses when the target appeared meanwhile; a rename would replace it
     place = os.replace if overwrite else os.link
     try:

@@ -32,7 +32,7 @@ def command(paths: tuple[Path, ...], url: str | None, **_: Any) -> Outcome:
             whole.errors += [part.to_json() for part in problem.parts]
             continue
         output = content["output"]
-        name = output.get("file") or output["relation"]
+        name = output.get("file") or output.get("relation") or content["release"]
         whole.lines.append(f"{name}: as it was written, {content['rows_out']} rows")
         whole.rows = (whole.rows or 0) + content["rows_out"]
         whole.verdicts += content["verdicts"]

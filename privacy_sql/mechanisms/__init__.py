@@ -52,6 +52,8 @@ class Proposal:
         None  # the verdicts on the promise, asked again by the audit
     )
     published: int | None = None  # lines published, when they are not rows of the source
+    # several tables that leave together, by name; `view` then shows them in one statement
+    parts: Mapping[str, Query] = field(default_factory=dict)
 
 
 class Mechanism(Protocol):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 import privacy_sql as ps
+from privacy_sql.judging import judge
+from privacy_sql.published_marginals import read
 from tests.calls import workers
 
 COLLECTION = [{"age": 0, "s": 0}, {"job": 1, "s": 0}, {"age": 0, "job": 0}]
@@ -26,3 +31,20 @@ def fitted(engine: ps.Engine) -> None:
     found = ps.MarginalSet(engine, workers(), COLLECTION)
     ps.check(engine, found, [ps.KLink(2), ps.KCombinatorial(2), ps.MaxentLDiversity(l=2, c=3)])
     assert found.kl >= 0 and len(found.sample(3, np.random.default_rng(1))) == 3
+
+
+def published(engine: ps.Engine) -> None:
+    """A collection found, written and read back, and its maximum-entropy table in SQL."""
+    with tempfile.TemporaryDirectory() as folder:
+        release = ps.publish(engine, workers(), [ps.KLink(1)], ps.Marginals())
+        ps.verify(ps.write(engine, release, Path(folder) / "workers.csv"))
+        for verdict in release.verdicts.values():
+            verdict.witness.reveal()
+        chosen = [{"age": 0}, {"job": 1, "s": 0}]
+        several = ps.publish(engine, workers(), [ps.KLink(1)], ps.Marginals(collection=chosen))
+        ps.write(engine, several, Path(folder) / "several.csv")
+        tables = read(engine, {n: engine.create(view) for n, view in several.parts.items()}, several.grouping)
+        for verdict in judge(tables, [ps.KLink(1), ps.KCombinatorial(1)]).values():
+            verdict.witness.reveal()
+        assert ps.MarginalSet(engine, workers(), COLLECTION[:2]).maximum_entropy_sql(["a", "b"])
+        assert ps.MarginalSet(engine, workers(), chosen).maximum_entropy_sql(["a", "b"])
