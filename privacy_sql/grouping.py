@@ -68,8 +68,18 @@ class Grouping:
         candidate = engine.create(
             render("candidate.sql", keyed=inputs[0], columns=base.inside(), **shared), view=True
         )
+        # when no column is generalised or left out, a combination of the base is a group and a value already
+        counted = {str(column) for column in base.inside()} - {"s"} <= {
+            key.column for key in keys if not key.level
+        }
         histogram = engine.create(
-            render("histogram.sql", candidate=candidate, sensitive=bool(base.table.sensitives))
+            render(
+                "histogram.sql",
+                candidate=candidate,
+                sensitive=bool(base.table.sensitives),
+                counted=counted,
+            ),
+            view=counted,
         )
         members = candidate
         if people is not None:
