@@ -61,7 +61,7 @@ def in_words(
         )
 
 
-def story(value: Number, facts: Mapping[str, Any], target: int) -> str:
+def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:
     """One or two sentences for a person who decides."""
     crowd = f"{people(facts['size'])}, {facts['holders']} of the value in question"
     found = f"is sure that person 1 of group {target} ({crowd}) has it with probability {shown(value)}"

@@ -33,8 +33,12 @@ class _Part(NamedTuple):
     value_code: int
     point: Limit
     groups: tuple[Group, ...]
-    value: Number
+    value: Number | None
     safe: bool
+
+    def slack(self) -> tuple[bool, Fraction]:
+        """How far below its limit it stays; what fails or has no answer comes first."""
+        return self.safe, self.point.limit - Fraction(2 if self.value is None else self.value)
 
 
 class _PointResult(NamedTuple):
@@ -154,7 +158,11 @@ class PrivacySkyline(Criterion):
             plan=engine.load(plan, "plan") if own else None,
             case_name=grouping.base.table.values_per_person,
             lengths=[(length, _weights(length + 1)) for length in sorted({*ruled_out} - {0})],
-            shifts=[(Sql("0"), Sql("none")), (Sql("known"), Sql("known")), (Sql("(known + 1)"), Sql("more"))],
+            shifts=[
+                (Sql("0"), Sql("none")),
+                (Sql("a.known"), Sql("known")),
+                (Sql("(a.known + 1)"), Sql("more")),
+            ],
         )
 
     def judge(self, evidence: Any) -> Verdict:
@@ -173,8 +181,8 @@ class PrivacySkyline(Criterion):
         notes = tuple(f'"{value}" of per_value does not occur: 0' for value in evidence.absent)
         if not parts:
             return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit, notes=notes)
-        worst = min(parts, key=lambda part: (part.safe, part.point.limit - Fraction(part.value)))
-        witness, told = _witness(worst, evidence)
+        worst = min(parts, key=_Part.slack)
+        witness, told = _witness(worst, evidence) if worst.groups else (Witness({}), "")
         return self.verdict(
             worst.value,
             witness,
@@ -203,6 +211,8 @@ class _WithOneValueEach(PrivacySkyline):
 
 
 def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:
+    if not groups:  # every value asked about occurs somewhere: no group is no answer
+        return _Part(code, point, groups, None, False)
     value = breach_probability(groups, point.amounts, case)
     return _Part(code, point, groups, value, is_safe(groups, point.amounts, point.limit, case))
 
@@ -217,7 +227,9 @@ def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ..
     """The groups of each (value, point), their other values' counts largest first."""
     found: dict[tuple[int, int], dict[int, list[Row]]] = {}
     for row in rows:
-        found.setdefault((row["s"], row["point"]), {}).setdefault(row["g"], []).append(row)
+        groups = found.setdefault((row["s"], row["point"]), {})
+        if row["g"] is not None:
+            groups.setdefault(row["g"], []).append(row)
     return [
         (key, tuple(_group(g, own) for g, own in sorted(groups.items())))
         for key, groups in sorted(found.items())
@@ -233,8 +245,10 @@ def _results(limits: Sequence[Limit], parts: Sequence[_Part]) -> Iterable[_Point
     """The largest value of each point over the sensitive values it was asked about."""
     for limit in limits:
         asked = [part for part in parts if part.point == limit]
-        value = max((part.value for part in asked), default=Fraction(0))
-        yield _PointResult(limit.amounts, limit.limit, value, all(part.safe for part in asked))
+        values = [Fraction(1) if part.value is None else part.value for part in asked]
+        yield _PointResult(
+            limit.amounts, limit.limit, max(values, default=Fraction(0)), all(part.safe for part in asked)
+        )
 
 
 def _witness(part: _Part, evidence: _Evidence) -> tuple[Witness, str]:

@@ -132,6 +132,17 @@ class Histograms:
         return int(np.count_nonzero(self.counts[own > 0], axis=1).max(initial=0)) - 1
 
 
+def worst_groups(people: Integers, holders: Integers, taken: Integers) -> list[Group]:
+    """The groups that can be worst where everybody has one value, from the ruled-out values' sum of each."""
+    held = np.flatnonzero(holders)
+    size, own, lost = (people - holders)[held], holders[held], taken[held]
+    kept = _undominated(size, own, partial(_no_nearer_proof, size - lost, own))
+    return [
+        Group(int(people[row]), int(holders[row]), (int(taken[row]),), int(row))
+        for row in held[kept].tolist()
+    ]
+
+
 def _running_sums(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Column j holds the sum of the first j columns."""
     sums = np.zeros((counts.shape[0], counts.shape[1] + 1), dtype=counts.dtype)

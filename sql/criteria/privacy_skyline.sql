@@ -3,7 +3,7 @@
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s), points (skyline, point, ruled_out, known, family),
 --     plan (s, skyline) or none, case_name, lengths [(values ruled out, [(place, weight)])], shifts [(people known, name)]
 -- out: s, point, g, n_people, n_holders, place, n_rows (of the value at that place), own (1: it is the value asked about)
--- grain: value, point, group, place (one row of nulls for a point nobody asks)
+-- grain: value, point, group, place
 -- Logarithms of zero are -1e9. Integers decide in Python; here rounding may only keep a group too many.
 {% set deepest = lengths | length %}
 with
@@ -20,7 +20,7 @@ ranked as (
         {% else %}
         h.n_rows as lost,
         {% endif %}
-        row_number() over (partition by h.g order by h.n_rows desc, h.s) as place
+        row_number() over (partition by h.g order by h.n_rows desc) as place
     from {{ histogram }} as h
     {% if case_name == "set" %}
     inner join {{ groups }} as p
@@ -109,6 +109,65 @@ asked as (
     inner join {{ points }} as p
         on p.skyline = {% if plan is none %}0{% else %}coalesce(n.skyline, 0){% endif %}
 ),
+{% set missing -%}
+    cast('-1e9' as double)
+{%- endset %}
+-- the chance that a family has nobody with the value depends on two counts only, so it is computed once for each
+chances as (
+    select
+        k.n_people,
+        k.n_holders,
+        a.known,
+        a.family,
+        {% for shift, name in shifts %}
+        {% set known -%}
+            {{ shift }}
+        {%- endset %}
+        case
+            when a.family = 0 then cast('0' as double)
+            {% if case_name == "multiset" %}
+            when k.n_people <= {{ known }} + a.family then {{ missing }}
+            else
+                k.n_holders * ln(
+                    cast(greatest(k.n_people - {{ known }} - a.family, 1) as double)
+                    / cast(greatest(k.n_people - {{ known }}, 1) as double)
+                )
+            {% else %}
+            when k.n_people - k.n_holders < {{ known }} + a.family then {{ missing }}
+            else
+                {% set free -%}
+                    greatest(k.n_people - k.n_holders - {{ known }}, 0)
+                {%- endset -%}
+                {%- set free_left -%}
+                    greatest(k.n_people - k.n_holders - {{ known }} - a.family, 0)
+                {%- endset -%}
+                {%- set people -%}
+                    greatest(k.n_people - {{ known }}, 0)
+                {%- endset -%}
+                {%- set people_left -%}
+                    greatest(k.n_people - {{ known }} - a.family, 0)
+                {%- endset -%}
+                {{ privacy_sql.log_factorial(free) }}
+                - {{ privacy_sql.log_factorial(free_left) }}
+                - {{ privacy_sql.log_factorial(people) }}
+                + {{ privacy_sql.log_factorial(people_left) }}
+            {% endif %}
+        end as chance_{{ name }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from (
+        select distinct
+            n_people,
+            n_holders
+        from kinds
+    ) as k
+    cross join (
+        select distinct
+            known,
+            family
+        from {{ points }}
+    ) as a
+),
 laid as (
     select
         k.s,
@@ -133,128 +192,152 @@ laid as (
     inner join asked as a
         on k.s = a.s
 ),
-factors as (
+odds as (
     select
-        s,
-        point,
-        ruled_out,
-        family,
-        n_people,
-        n_holders,
-        n_free,
-        taken,
-        {% for known, name in shifts %}
+        a.s,
+        a.point,
+        a.ruled_out,
+        a.known,
+        a.family,
+        a.n_people,
+        a.n_holders,
+        a.n_free,
+        a.taken,
+        {% for known, name in shifts[:2] %}
         {% if case_name == "one" %}
         case
-            when n_free - taken - {{ known }} <= 0 then cast('-1e9' as double)
-            else ln(greatest(n_free - taken - {{ known }}, 1)) - ln(cast(n_holders as double))
-        end as odds_{{ name }},
+            when a.n_free - a.taken - {{ known }} <= 0 then {{ missing }}
+            else ln(greatest(a.n_free - a.taken - {{ known }}, 1)) - ln(cast(a.n_holders as double))
+        end as odds_{{ name }}{% if not loop.last %},{% endif %}
+
         {% elif case_name == "set" %}
         case
-            when n_free <= {{ known }} or taken >= cast('1e8' as double) then cast('-1e9' as double)
-            else ln(cast(greatest(n_free - {{ known }}, 1) as double)) - ln(cast(n_holders as double)) - taken
-        end as odds_{{ name }},
-        {% else %}
-        case
-            when n_free <= {{ known }} then cast('-1e9' as double)
-            else
-                n_holders * ln(cast(greatest(n_free - {{ known }}, 1) as double) / cast(greatest(n_people - {{ known }}, 2) as double))
-                - ln(
-                    1 - exp(
-                        greatest(
-                            n_holders * ln(cast(greatest(n_free - {{ known }}, 1) as double) / cast(greatest(n_people - {{ known }}, 2) as double)),
-                            -700
-                        )
-                    )
-                )
-                + taken * ln(cast(greatest(n_free, 1) as double) / cast(greatest(n_people, 2) as double))
-        end as odds_{{ name }},
-        {% endif %}
-        case
-            when family = 0 then cast('0' as double)
-            {% if case_name == "multiset" %}
-            when n_people <= {{ known }} + family then cast('-1e9' as double)
-            else
-                n_holders * ln(
-                    cast(greatest(n_people - {{ known }} - family, 1) as double)
-                    / cast(greatest(n_people - {{ known }}, 1) as double)
-                )
-            {% else %}
-            when n_free < {{ known }} + family then cast('-1e9' as double)
-            else
-                {% set free -%}
-                    greatest(n_free - {{ known }}, 0)
-                {%- endset -%}
-                {%- set free_left -%}
-                    greatest(n_free - {{ known }} - family, 0)
-                {%- endset -%}
-                {%- set people -%}
-                    greatest(n_people - {{ known }}, 0)
-                {%- endset -%}
-                {%- set people_left -%}
-                    greatest(n_people - {{ known }} - family, 0)
-                {%- endset -%}
-                {{ privacy_sql.log_factorial(free) }}
-                - {{ privacy_sql.log_factorial(free_left) }}
-                - {{ privacy_sql.log_factorial(people) }}
-                + {{ privacy_sql.log_factorial(people_left) }}
-            {% endif %}
-        end as chance_{{ name }}{% if not loop.last %},{% endif %}
+            when a.n_free <= {{ known }} or a.taken >= cast('1e8' as double) then {{ missing }}
+            else ln(cast(greatest(a.n_free - {{ known }}, 1) as double)) - ln(cast(a.n_holders as double)) - a.taken
+        end as odds_{{ name }}{% if not loop.last %},{% endif %}
 
+        {% else %}
+        {% set missed -%}
+            a.n_holders * ln(
+                cast(greatest(a.n_free - {{ known }}, 1) as double) / cast(greatest(a.n_people - {{ known }}, 2) as double)
+            )
+        {%- endset %}
+        case
+            when a.n_free <= {{ known }} then {{ missing }}
+            else
+                {{ missed }}
+                - ln(1 - exp(greatest({{ missed }}, -700)))
+                + a.taken * ln(cast(greatest(a.n_free, 1) as double) / cast(greatest(a.n_people, 2) as double))
+        end as odds_{{ name }}{% if not loop.last %},{% endif %}
+
+        {% endif %}
         {% endfor %}
-    from laid
+    from laid as a
+),
+factors as (
+    select
+        o.s,
+        o.point,
+        o.ruled_out,
+        o.family,
+        o.n_people,
+        o.n_holders,
+        o.n_free,
+        o.taken,
+        o.odds_none,
+        o.odds_known,
+        c.chance_none,
+        c.chance_known,
+        greatest(o.odds_known + c.chance_more, {{ missing }}) as ratio
+    from odds as o
+    inner join chances as c
+        on
+            o.n_people = c.n_people
+            and o.n_holders = c.n_holders
+            and o.known = c.known
+            and o.family = c.family
 ),
 minima as (
     select
         s,
         point,
-        ruled_out,
-        family,
-        n_people,
-        n_holders,
-        n_free,
-        taken,
+        min(ratio) as ratio,
+        min(odds_none) as odds_none,
+        min(odds_known) as odds_known,
+        min(chance_none) as chance_none,
+        min(chance_known) as chance_known
+    from factors
+    group by
+        s,
+        point
+),
+edges as (
+    select
+        s,
+        point,
+        ratio,
         odds_none,
         odds_known,
         chance_none,
         chance_known,
-        greatest(odds_known + chance_more, cast('-1e9' as double)) as ratio,
-        min(greatest(odds_known + chance_more, cast('-1e9' as double))) over (partition by s, point) as least_ratio,
-        min(odds_none) over (partition by s, point) as least_odds_none,
-        min(odds_known) over (partition by s, point) as least_odds_known,
-        min(chance_none) over (partition by s, point) as least_chance_none,
-        min(chance_known) over (partition by s, point) as least_chance_known,
-        row_number() over (
-            partition by s, point
-            order by greatest(odds_known + chance_more, cast('-1e9' as double)), n_free, n_people
-        ) as place
-    from factors
+        odds_none + chance_known as family_known_elsewhere,
+        odds_known + chance_none as family_elsewhere,
+        greatest(least(ratio, odds_none + chance_known, odds_known + chance_none), {{ missing }})
+        + cast('1e-5' as double) as near
+    from minima
 ),
-compared as (
+-- where nothing is certain, the kinds that attain a term which is least; without a family one group is enough
+attained as (
+    select
+        f.s,
+        f.point,
+        f.ruled_out,
+        f.n_people,
+        f.n_holders,
+        f.n_free,
+        f.taken,
+        case when e.ratio <= cast('-1e8' as double) then 1 else 0 end as certain
+    from factors as f
+    inner join edges as e
+        on
+            f.s = e.s
+            and f.point = e.point
+    where
+        f.ratio <= e.near
+        or (
+            f.family > 0
+            and e.ratio > cast('-1e8' as double)
+            and (
+                (
+                    e.family_known_elsewhere <= e.near
+                    and (
+                        f.odds_none <= e.odds_none + cast('1e-5' as double)
+                        or f.chance_known <= e.chance_known + cast('1e-5' as double)
+                    )
+                )
+                or (
+                    e.family_elsewhere <= e.near
+                    and (
+                        f.odds_known <= e.odds_known + cast('1e-5' as double)
+                        or f.chance_none <= e.chance_none + cast('1e-5' as double)
+                    )
+                )
+            )
+        )
+),
+-- all certain kinds are alike; the one with fewest people to learn about is enough
+placed as (
     select
         s,
         point,
         ruled_out,
-        family,
         n_people,
         n_holders,
         taken,
-        odds_none,
-        odds_known,
-        chance_none,
-        chance_known,
-        ratio,
-        least_ratio,
-        least_odds_none,
-        least_odds_known,
-        least_chance_none,
-        least_chance_known,
-        place,
-        least(least_ratio, least_odds_none + least_chance_known, least_odds_known + least_chance_none)
-        + cast('1e-5' as double) as near
-    from minima
+        certain,
+        row_number() over (partition by s, point order by n_free, n_people, taken desc) as place
+    from attained
 ),
--- near certainty all are alike and one is enough; without a family no second group matters
 kept as (
     select
         s,
@@ -263,25 +346,10 @@ kept as (
         n_people,
         n_holders,
         taken
-    from compared
+    from placed
     where
-        place = 1
-        or (
-            least_ratio > cast('-1e8' as double)
-            and (
-                ratio <= near
-                or (
-                    family > 0
-                    and least_odds_none + least_chance_known <= near
-                    and (odds_none <= least_odds_none + cast('1e-5' as double) or chance_known <= least_chance_known + cast('1e-5' as double))
-                )
-                or (
-                    family > 0
-                    and least_odds_known + least_chance_none <= near
-                    and (odds_known <= least_odds_known + cast('1e-5' as double) or chance_none <= least_chance_none + cast('1e-5' as double))
-                )
-            )
-        )
+        certain = 0
+        or place = 1
 ),
 examples as (
     select
@@ -334,16 +402,19 @@ shown as (
     inner join {{ histogram }} as h
         on e.g = h.g
 )
+-- a question without an answer keeps its row, so that it cannot pass for safe
 select
-    s,
-    point,
-    g,
-    n_people,
-    n_holders,
-    place,
-    n_rows,
-    own
-from shown
-where
-    place <= ruled_out + 1
-    or own = 1
+    a.s,
+    a.point,
+    w.g,
+    w.n_people,
+    w.n_holders,
+    w.place,
+    w.n_rows,
+    w.own
+from asked as a
+left join shown as w
+    on
+        a.s = w.s
+        and a.point = w.point
+        and (w.place <= w.ruled_out + 1 or w.own = 1)

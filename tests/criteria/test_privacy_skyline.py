@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -247,3 +248,29 @@ def test_a_search_finds_the_choices_that_asking_every_one_finds(engine: Any, cas
     if case == "one":
         assert found.summary()["explored"] < 8
     assert sorted(tuple(choice["levels"].values()) for choice in found.minimal) == sorted(lowest)
+
+
+def test_a_question_without_an_answer_is_not_safe(engine: Any) -> None:
+    require = ps.PrivacySkyline([[0, 0, 0, 1]])
+    table = table_of([(4, {"s": 1, "a": 3})], "one")
+    base = count(engine, table)
+    evidence = require.gather(base.grouped(base.own_keys()))
+    lost = [{**row, "g": None} if row["s"] == evidence.rows[0]["s"] else row for row in evidence.rows]
+    assert require.judge(evidence).safe
+    verdict = require.judge(replace(evidence, rows=lost))
+    assert not verdict.safe and verdict.value is None
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_certainty_in_one_group_and_in_another_is_never_lost_in_sql(engine: Any, case: str) -> None:
+    release = [(3, {"s": 1, "a": 2, "b": 0}), (9, {"s": 4, "a": 5}), (4, {"s": 2, "a": 1, "b": 1})]
+    release = [(n, {v: c for v, c in counts.items() if c}) for n, counts in release]
+    points = list(product((0, 1, 2, 9), (0, 2, 20), (0, 2, 20)))
+    tables = Histograms.of([counts for _, counts in release], [n for n, _ in release])
+    require = ps.PrivacySkyline([[*point, 1] for point in points])
+    verdict = only(ps.check(engine, table_of(release, case), [require]))
+    for point, found in zip(points, verdict.points, strict=True):
+        values = [
+            breach_probability(tables.about(v, point[0], case), Amounts(*point), case) for v in tables.values
+        ]
+        assert (found.value, found.safe) == (max(values), max(values) < 1), point
