@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from math import log
 from typing import Any
 
@@ -23,7 +24,7 @@ from privacy_sql.criteria.k_link import KLink
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
 from privacy_sql.judging import decided, refuse_one_table
 from privacy_sql.kernels.clique_join import JoinClique, join_size, smallest_sum, worst_ratio
-from privacy_sql.kernels.junction_tree import Resolutions, junction_tree
+from privacy_sql.kernels.junction_tree import Resolutions, junction_tree, maximal_sets
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes
 from privacy_sql.marginal_tables import joined_cliques, of_resolutions
@@ -221,6 +222,40 @@ class MarginalSearch:
     def kl(self, marginals: Sequence[Resolutions]) -> float:
         """The divergence of a decomposable collection, in nats."""
         return self.space.collection(list(marginals)).kl
+
+    def minimal_tables(self) -> list[Resolutions]:
+        """The finest safe tables: the sensitive column and every other one at some level."""
+        c = self.attributes.sensitive
+        ranges = [(1,) if a == c else range(r + 1) for a, r in enumerate(self.attributes.finest)]
+        safe: list[Resolutions] = []
+        for table in sorted(product(*ranges), key=sum):
+            coarser = [(*table[:a], r - 1, *table[a + 1 :]) for a, r in enumerate(table) if r and a != c]
+            if all(other in safe for other in coarser) and self.admissible(table):
+                safe.append(table)
+        return maximal_sets(safe)
+
+    def incremental(self, given: Resolutions) -> list[tuple[str, float]]:
+        """Single-column marginals added to a table in order of gain: the column and the divergence then.
+
+        Kifer & Gehrke 2006, Fig. 9. Every column comes at its finest admissible level; marginals without the
+        sensitive column cost no safety.
+        """
+        chosen, steps = [given], []
+        left = {a: m for a in range(len(given)) if a != self.attributes.sensitive and (m := self._single(a))}
+        while left:
+            after = {a: self.kl([*chosen, marginal]) for a, marginal in left.items()}
+            best = min(after, key=lambda a: after[a])
+            chosen.append(left.pop(best))
+            steps.append((self.attributes.names[best], after[best]))
+        return steps
+
+    def _single(self, a: int) -> Resolutions | None:
+        """A column on its own at its finest admissible level."""
+        width = len(self.attributes.finest)
+        alone = (
+            tuple(r if b == a else 0 for b in range(width)) for r in range(self.attributes.finest[a], 0, -1)
+        )
+        return next((marginal for marginal in alone if self.admissible(marginal)), None)
 
     def best(
         self,
