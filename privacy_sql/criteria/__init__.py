@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from privacy_sql import plugs
 from privacy_sql.errors import UsageError, did_you_mean
@@ -23,6 +23,19 @@ Row = Mapping[str, Any]
 Exact = str | int | float | Fraction
 # a limit beyond this is none: no float comes near it
 LARGEST = 10**300
+
+
+class Splits(Protocol):
+    """The state of a requirement that looks at all groups at once, while a search cuts groups."""
+
+    def seen(self, grouping: Any) -> Any:
+        """The evidence about all parts that are tried together."""
+
+    def allows(self, evidence: Any, groups: Sequence[int]) -> bool:
+        """Whether a group may be replaced by these parts of it."""
+
+    def accept(self, evidence: Any, groups: Sequence[int]) -> None:
+        """The group is replaced by these parts of it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,14 @@ class Criterion:
     def tables(self, context: Any) -> dict[str, Any]:
         """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
         return {}
+
+    def splits(self, whole: Any) -> Splits | None:
+        """How a search that cuts groups asks about one cut at a time; None when each group stands alone.
+
+        A requirement over all groups at once keeps its state here, starting with the `whole` table as one
+        group.
+        """
+        return None
 
     def gather(self, grouping: Any) -> Any:
         """Evidence that takes more than one statement, group by group, or arrays instead of rows; None when

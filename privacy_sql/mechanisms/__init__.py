@@ -66,7 +66,9 @@ class Mechanism(Protocol):
 
 def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
     """A method from its name and parameters as text, all problems at once."""
-    made: Mechanism = bind(plugs.get("mechanisms", name), name, params, where)
+    kind = plugs.get("mechanisms", name)
+    renamed = kind.bound(dict(params)) if hasattr(kind, "bound") else params
+    made: Mechanism = bind(kind, name, renamed, where)
     return made
 
 

@@ -1,0 +1,104 @@
+"""Multidimensional partitioning: boxes of people, cut as long as every requirement holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from privacy_sql.base import Base
+from privacy_sql.errors import NotSafe, UsageError, did_you_mean
+from privacy_sql.mechanisms import Asked, Proposal
+from privacy_sql.partitioning import Boxes, Partitioning, Plan, box_labels
+from privacy_sql.permuting import GROUP, permuted, refuse_unfit, secret
+from privacy_sql.query import Query, Sql, render
+
+SPLITS = ("median", "range", "information_gain")
+OUTPUTS = ("generalised", "bucketized")
+
+
+@dataclass(frozen=True)
+class Multidimensional:
+    """Boxes cut along one quasi-identifier at a time, and never where a requirement would break.
+
+    chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
+    the middle of its `range`, or where the sensitive value (or the column `by_class`) is told best. A
+    hierarchy is cut into the children of a node. With `strict=False` people of one value may be parted.
+    """
+
+    name: ClassVar[str] = "multidimensional"
+
+    split: str = "median"
+    by_class: str | None = None
+    output: str = "generalised"
+    strict: bool = True
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for parameter, value, known in (("split", self.split, SPLITS), ("output", self.output, OUTPUTS)):
+            if value not in known:
+                hint = did_you_mean(str(value), known)
+                raise UsageError(
+                    "bad_parameter", f"{parameter} of {self.name} is one of {', '.join(known)}", hint=hint
+                )
+
+    @classmethod
+    def bound(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """`class` of the project file, which is a word of Python's, as `by_class`."""
+        return {"by_class" if key == "class" else key: value for key, value in params.items()}
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        self._refuse_unfit(base)
+        partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
+        self._refuse_unsafe_whole(partitioning, asked)
+        boxes = partitioning.run()
+        marked = self.output == "bucketized" or not self.strict
+        return Proposal(
+            grouping=boxes.grouping,
+            view=self._permuted(boxes) if self.output == "bucketized" else self._view(boxes, partitioning),
+            choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
+            quasi=tuple(base.table.quasi),
+            group=GROUP if marked else None,
+            search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
+            rehearsal=self.seed is not None,
+        )
+
+    def _refuse_unfit(self, base: Base) -> None:
+        if not base.table.quasi or base.table.group:
+            hint = "Name quasi-identifiers and no group column."
+            raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
+        if self.output == "bucketized" or not self.strict:
+            refuse_unfit(base, self.name)
+        if self.by_class is not None and self.by_class not in base.source_columns:
+            hint = did_you_mean(self.by_class, base.source_columns)
+            raise UsageError("unknown_column", f'there is no column "{self.by_class}" (class)', hint=hint)
+
+    def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
+        """Where the whole table as one group is not safe, there is nothing that can be cut."""
+        verdicts = asked.judge(partitioning.whole)
+        failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
+        if failed:
+            raise NotSafe(
+                "whole_not_safe",
+                f"even the whole table as one group does not keep {', '.join(failed)}",
+                where=partitioning.base.table.name,
+                hint="Relax that requirement; cutting cannot help.",
+            )
+
+    def _view(self, boxes: Boxes, partitioning: Partitioning) -> Query:
+        base = boxes.base
+        labels = box_labels(boxes, partitioning.axis_tables)
+        shown: list[tuple[str, Sql, Sql | None]] = []
+        for name in base.source_columns:
+            if name in base.aliases:
+                shown.append((name, Sql(base.aliases[name]), labels[base.aliases[name]]))
+            elif name in base.others:
+                shown.append((name, Sql(base.others[name]), None))
+        return render(
+            "mechanisms/multidimensional.sql",
+            rows=boxes.grouping.rows,
+            shown=shown,
+            group_id=None if self.strict else Sql(GROUP),
+        )
+
+    def _permuted(self, boxes: Boxes) -> Query:
+        return permuted(boxes.grouping, {}, secret(boxes.base, self.seed))

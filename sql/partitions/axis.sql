@@ -1,0 +1,38 @@
+-- The values of an ordered column along one axis: its place, and its number where it has one. NULL comes first.
+-- in: dictionary (code, value), numeric    out: code, place, size    grain: value
+with sized as (
+    select
+        d.code,
+        {% if numeric %}
+        {{ privacy_sql.number(value) }} as size,
+        {% else %}
+        cast(null as double) as size,
+        {% endif %}
+        d.value
+    from {{ dictionary }} as d
+),
+placed as (
+    select
+        code,
+        size,
+        cast(dense_rank() over (order by {% if numeric %}size{% else %}value{% endif %}) as bigint) as place
+    from sized
+    where code <> 0
+)
+select
+    code,
+    place,
+    {% if numeric %}
+    size
+    {% else %}
+    cast(place as double) as size
+    {% endif %}
+
+from placed
+union all
+select
+    code,
+    cast(0 as bigint) as place,
+    cast(null as double) as size
+from sized
+where code = 0

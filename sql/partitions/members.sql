@@ -1,0 +1,11 @@
+-- A relation by combination with the group of each.
+-- in: trial (c, g), relation (c, columns, n_rows)    out: g, columns, n_rows    grain: as relation
+select
+    trial.g,
+    {% for column in columns %}
+    relation.{{ column }},
+    {% endfor %}
+    relation.n_rows
+from {{ trial }} as trial
+inner join {{ relation }} as relation
+    on trial.c = relation.c

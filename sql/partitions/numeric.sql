@@ -1,0 +1,5 @@
+-- Whether every value of a column is a number, so that it can be cut by size.
+-- in: dictionary (code, value)    out: n_others    grain: one row
+select cast(coalesce(sum(case when {{ privacy_sql.is_number(value) }} then 0 else 1 end), 0) as bigint) as n_others
+from {{ dictionary }} as d
+where d.code <> 0
