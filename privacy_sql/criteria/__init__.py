@@ -66,6 +66,9 @@ class Criterion:
         """What the template needs of the grouping beside the usual relations, by attribute."""
         return ()
 
+    # the whole table as one group may break it although a partition of it does not
+    cuts_may_help: ClassVar[bool] = False
+
     @property
     def limit(self) -> Number:
         raise AttributeError(f"{self.name} has no single limit")

@@ -55,6 +55,7 @@ class BTPrivacy(Criterion):
     question: ClassVar[str] = "How much does somebody who studied the data learn about one person?"
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
+    cuts_may_help: ClassVar[bool] = True
 
     skyline: Any = ()  # [[bandwidth, t], ...]
     bandwidth: Any = None  # with t, the adversary's; beside a skyline, the smoothing's

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql import plugs
-from privacy_sql.criteria import Criterion, Exact, at_least, exact
+from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.running_worst_case import RunningWorstCase
 from privacy_sql.kernels.worst_case import Knowledge, Place, shapes_to_leave_out, worst_knowledge
 from privacy_sql.query import render
 from privacy_sql.verdict import Verdict, Witness, shown
@@ -55,6 +57,10 @@ class CKSafety(Criterion):
         """With d values in a group, d - 1 facts disclose everything there: k + 2 values are needed."""
         return (plugs.get("criteria", "l_diversity")(self.k + 2),)
 
+    def splits(self, whole: Any) -> Splits:
+        """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
+        return _Splits(self.k, self.limit, _histograms(whole))
+
     def gather(self, grouping: Any) -> Mapping[str, Any]:
         return group_counts(grouping)
 
@@ -86,6 +92,47 @@ class CKSafety(Criterion):
         shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
         unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
         return [int(group) for group, kind in zip(groups, shape.tolist(), strict=True) if kind in unsafe]
+
+
+class _Splits:
+    """Which cuts keep the maximum disclosure below the limit."""
+
+    def __init__(self, facts: int, limit: Fraction, whole: dict[int, dict[int, int]]) -> None:
+        self._facts, self._limit = facts, limit
+        self._running = RunningWorstCase([counts.values() for counts in whole.values()], facts)
+
+    def seen(self, grouping: Any) -> dict[int, dict[int, int]]:
+        return _histograms(grouping)
+
+    def allows(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> bool:
+        whole, parts = _cut(evidence, groups)
+        self._running.change([whole], parts)
+        safe = self._running.curve()[self._facts] < self._limit
+        self._running.change(parts, [whole])
+        return safe
+
+    def accept(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> None:
+        whole, parts = _cut(evidence, groups)
+        self._running.change([whole], parts)
+
+
+def _histograms(grouping: Any) -> dict[int, dict[int, int]]:
+    """Per group its counts by sensitive value."""
+    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True)
+    found = grouping.base.engine.arrays(query)
+    made: dict[int, dict[int, int]] = {}
+    for g, s, n in zip(found["g"].tolist(), found["s"].tolist(), found["n_rows"].tolist(), strict=True):
+        made.setdefault(g, {})[s] = n
+    return made
+
+
+def _cut(evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+    """The counts of a group and those of its parts."""
+    parts = [evidence[g] for g in groups]
+    whole: Counter[int] = Counter()
+    for part in parts:
+        whole.update(part)
+    return [*whole.values()], [[*part.values()] for part in parts]
 
 
 def group_counts(grouping: Any) -> Mapping[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
-from privacy_sql.criteria import Criterion, Row
+from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError
+from privacy_sql.kernels.running_skyline import Question, RunningSkyline, Seen
 from privacy_sql.kernels.skyline import (
     Amounts,
     Group,
@@ -59,7 +60,7 @@ class _Evidence:
     number: Callable[[int], int] = int  # the place of a group among all groups
     absent: tuple[str, ...] = ()  # values of `per_value` that do not occur
     own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its own skyline
-    counts: Callable[[], Any] | None = None  # (g, n_people, s, n_rows) of all groups, as arrays
+    counts: Callable[[], tuple[Histograms, Any]] | None = None  # of all groups, and their g
 
 
 @dataclass(frozen=True)
@@ -118,10 +119,13 @@ class PrivacySkyline(Criterion):
             number=lambda g: int(grouping.number(g)["group"]),
             absent=absent,
             own=own,
-            counts=lambda: grouping.base.engine.arrays(
-                render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
-            ),
+            counts=lambda: _counted(grouping),
         )
+
+    def splits(self, whole: Any) -> Splits:
+        """Five minima per value and point, while a search cuts groups (Fig. 4)."""
+        own, _ = self._own_skylines(whole.base)
+        return _Splits(self.limits, own, whole)
 
     def _own_skylines(self, base: Any) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value in `per_value` -> number of its skyline; and the values that do not occur."""
@@ -196,9 +200,40 @@ class PrivacySkyline(Criterion):
     def failing(self, evidence: Any) -> list[int]:
         """Groups to leave out so that the others are safe together."""
         assert evidence.counts is not None
-        tables, groups = Histograms.from_columns(evidence.counts())
+        tables, groups = evidence.counts()
         rows = rows_to_leave_out(tables, self.limits, evidence.own, evidence.case)
         return [int(group) for group in groups[rows]]
+
+
+class _Splits:
+    """Which cuts keep every breach probability below its limit; parts are known by their g."""
+
+    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Any) -> None:
+        tables, _ = _counted(whole)
+        questions = [
+            Question(value, limit.amounts, limit.limit)
+            for value in tables.values
+            for limit in limits
+            if limit.skyline == own.get(value, 0)
+        ]
+        self._running = RunningSkyline(questions, whole.base.table.values_per_person, tables)
+
+    def seen(self, grouping: Any) -> tuple[Seen, dict[int, int]]:
+        tables, groups = _counted(grouping)
+        return self._running.seen(tables), {g: row for row, g in enumerate(groups.tolist())}
+
+    def allows(self, evidence: tuple[Seen, dict[int, int]], groups: Sequence[int]) -> bool:
+        seen, rows = evidence
+        return self._running.allows(seen, [rows[g] for g in groups])
+
+    def accept(self, evidence: tuple[Seen, dict[int, int]], groups: Sequence[int]) -> None:
+        seen, rows = evidence
+        self._running.accept(seen, [rows[g] for g in groups])
+
+
+def _counted(grouping: Any) -> tuple[Histograms, Any]:
+    query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+    return Histograms.from_columns(grouping.base.engine.arrays(query))
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class Histograms:
         own = self.counts[:, self.values.index(value)]
         held = np.flatnonzero(own)
         holders, size = own[held], self.people[held]
-        taken = self._taken(own, ruled_out, case)[held]
+        taken = self.taken(own, ruled_out, case)[held]
         if case == "set" and ruled_out > 0:
             shapes = self.shapes[held, min(ruled_out + 1, self.counts.shape[1])]
             kept = _undominated(size - holders, holders, partial(_takes_less, taken, shapes))
@@ -109,7 +109,7 @@ class Histograms:
             )
         return [self.group(int(row), value, ruled_out) for row in held[kept]]
 
-    def _taken(self, own: Integers, ruled_out: int, case: ValuesPerPerson) -> npt.NDArray[Any]:
+    def taken(self, own: Integers, ruled_out: int, case: ValuesPerPerson) -> npt.NDArray[Any]:
         """What the ℓ largest other counts take: leave out σ, or the next largest, whichever takes less."""
         if case == "set":
             # where everybody has σ it is certain, whatever is taken

@@ -74,8 +74,9 @@ class Multidimensional:
 
     def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
         """Where the whole table as one group is not safe, there is nothing that can be cut."""
+        firm = {str(criterion) for criterion in asked.require if not criterion.cuts_may_help}
         verdicts = asked.judge(partitioning.whole)
-        failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
+        failed = [name for name, verdict in verdicts.items() if not verdict.safe and name in firm]
         if failed:
             raise NotSafe(
                 "whole_not_safe",

@@ -30,7 +30,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Ranges:
-    """How far each open box reaches: per axis its width from 0 to 1, where it can be cut, and between what."""
+    """How far each open box reaches: per axis its width from 0 to 1, and whether it can be cut there."""
 
     boxes: Integers
     people: Integers

@@ -6,6 +6,7 @@ select
     placed.box,
     asked.middle,
     case
+        when asked.axis is null then 0
         {% for number, column, ordered, levels in axes %}
         {% if ordered %}
         when asked.axis = {{ number }} then 1
@@ -25,6 +26,7 @@ select
         {% endfor %}
     end as place,
     case
+        when asked.axis is null then cast(null as double)
         {% for number, column, ordered, levels in axes %}
         {% if ordered %}
         when asked.axis = {{ number }} then combinations.v_{{ column }}

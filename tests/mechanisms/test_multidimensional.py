@@ -1,0 +1,274 @@
+"""Multidimensional partitioning: safe, minimal, decided over all groups at once, and cheap in statements."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.base import count
+from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.judging import Requirements, judge
+from tests.oracles import classical
+from tests.oracles.partitions import median_cut, safe_cuts
+
+TREE = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
+
+
+def people(seed: int, n: int = 60) -> pd.DataFrame:
+    draw = random.Random(seed)
+    rows = [
+        (draw.randint(20, 60), draw.choice("abcd"), draw.choice([1.5, 2.5, 3.5, None]), draw.choice("uvw"))
+        for _ in range(n)
+    ]
+    return pd.DataFrame(rows, columns=["age", "job", "size", "s"])
+
+
+def table(rows: pd.DataFrame, **more: Any) -> ps.Table:
+    return ps.Table(rows, {"age": ps.Intervals(5), "job": TREE, "size": None}, "s", **more)
+
+
+def boxes_of(release: ps.Release) -> dict[int, list[Any]]:
+    """The rows of each box with their original values, as only the engine knows them."""
+    engine = release.grouping.base.engine
+    columns = ", ".join(f"r_{alias}" for alias in release.grouping.base.columns)
+    found = engine.connection.execute(f"select g, {columns}, s from {release.grouping.rows}").fetchall()
+    made: dict[int, list[Any]] = defaultdict(list)
+    for g, *row in found:
+        made[g].append(tuple(row))
+    return made
+
+
+@pytest.mark.parametrize("split", ["median", "range", "information_gain"])
+@pytest.mark.parametrize("output", ["generalised", "bucketized"])
+@pytest.mark.parametrize("strict", [True, False])
+def test_every_way_to_cut_gives_a_release_that_survives_its_audit(
+    engine: Any, tmp_path: Path, split: str, output: str, strict: bool
+) -> None:
+    require = [ps.KAnonymity(4), ps.LDiversity(2)]
+    method = ps.Multidimensional(split=split, output=output, strict=strict)
+    release = ps.publish(engine, table(people(1)), require, method)
+    assert release.safe
+    assert release.search["groups"] > 3
+    ps.verify(ps.write(engine, release, tmp_path / "out.csv"))
+
+
+REQUIREMENTS: list[tuple[str, list[Any]]] = [
+    ("k", [ps.KAnonymity(5)]),
+    ("l", [ps.KAnonymity(3), ps.LDiversity(3)]),
+    ("t", [ps.TCloseness("0.4")]),
+    ("ck", [ps.CKSafety("0.8", 1)]),
+    ("skyline", [ps.PrivacySkyline([[1, 1, 1, "0.9"]])]),
+    ("several", [ps.KAnonymity(3), ps.CKSafety("0.9", 1), ps.PrivacySkyline([[0, 1, 1, "0.9"]])]),
+]
+
+
+@pytest.mark.parametrize("require", [r for _, r in REQUIREMENTS], ids=[name for name, _ in REQUIREMENTS])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_box_can_still_be_cut_safely(engine: Any, require: list[Any], seed: int) -> None:
+    rows = people(seed, 40)[["age", "s"]]
+    release = ps.publish(engine, ps.Table(rows, ["age"], "s"), require, ps.Multidimensional())
+    boxes = list(boxes_of(release).values())
+    assert release.safe
+
+    def safe(groups: list[list[Any]]) -> bool:
+        flat = [(str(number), row[-1]) for number, group in enumerate(groups) for row in group]
+        again = ps.Table(pd.DataFrame(flat, columns=["g", "s"]), [], "s", group="g")
+        return bool(ps.check(engine, again, require))
+
+    assert safe(boxes)
+    assert list(safe_cuts(boxes, [0], safe)) == []
+
+
+def test_k_anonymous_boxes_are_those_of_the_recursion_by_hand(engine: Any) -> None:
+    rows = people(3, 80)[["age", "s"]]
+    release = ps.publish(engine, ps.Table(rows, ["age"], "s"), [ps.KAnonymity(6)], ps.Multidimensional())
+
+    def cut(box: list[Any]) -> list[list[Any]]:
+        parts = median_cut(box, 0)
+        if parts is None or min(map(len, parts)) < 6:
+            return [box]
+        return [inner for part in parts for inner in cut(part)]
+
+    expected = cut(list(rows.itertuples(index=False, name=None)))
+    found = boxes_of(release).values()
+    assert sorted(sorted(box) for box in found) == sorted(sorted(box) for box in expected)
+
+
+def test_a_hierarchy_is_published_at_its_lowest_common_node(engine: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"job": list("aabbccdd"), "s": list("uvuvuvuv")})
+    release = ps.publish(
+        engine, ps.Table(rows, {"job": TREE}, "s"), [ps.KAnonymity(4)], ps.Multidimensional()
+    )
+    ps.write(engine, release, tmp_path / "out.csv")
+    published = pd.read_csv(tmp_path / "out.csv")
+    assert Counter(published["job"]) == {"x": 4, "y": 4}
+
+
+def test_null_is_cut_off_or_hidden_but_never_lost(engine: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"size": [1.5, 1.5, 2.5, None, None, None], "s": list("uvuvuv")})
+    release = ps.publish(engine, ps.Table(rows, ["size"], "s"), [ps.KAnonymity(3)], ps.Multidimensional())
+    ps.write(engine, release, tmp_path / "out.csv")
+    published = pd.read_csv(tmp_path / "out.csv", keep_default_na=False)
+    assert Counter(published["size"]) == {"": 3, "[1.5, 2.5]": 3}
+    whole = ps.publish(engine, ps.Table(rows, ["size"], "s"), [ps.KAnonymity(4)], ps.Multidimensional())
+    ps.write(engine, whole, tmp_path / "whole.csv")
+    assert set(pd.read_csv(tmp_path / "whole.csv")["size"]) == {"*"}
+
+
+def test_the_boxes_of_a_strict_partition_do_not_overlap(engine: Any) -> None:
+    release = ps.publish(engine, table(people(4)), [ps.KAnonymity(4)], ps.Multidimensional())
+    places = [{row[:-1] for row in box} for box in boxes_of(release).values()]
+    assert sum(map(len, places)) == len(set().union(*places))
+
+
+def test_a_whole_table_that_is_not_safe_is_refused_with_the_reason(engine: Any) -> None:
+    with pytest.raises(NotSafe, match=r"even the whole table .* k_anonymity\(k=61\)"):
+        ps.publish(engine, table(people(5)), [ps.KAnonymity(61)], ps.Multidimensional())
+
+
+@pytest.mark.parametrize("kind", ["ck", "skyline"])
+def test_a_cut_of_two_safe_halves_is_refused_by_the_state_of_all_groups(engine: Any, kind: str) -> None:
+    make = _ck_halves if kind == "ck" else _skyline_halves
+    require, halves = make(engine)
+    rows = pd.DataFrame(
+        [(age, value) for age, half in enumerate(halves) for value, n in half.items() for _ in range(n)],
+        columns=["age", "s"],
+    )
+    for age in range(len(halves)):
+        alone = ps.Table(rows[rows["age"] == age], [], "s")
+        assert ps.check(engine, alone, [require])
+    both = ps.Table(rows, ["age"], "s")
+    assert not ps.check(engine, both, [require])
+    release = ps.publish(engine, both, [require], ps.Multidimensional())
+    assert release.safe
+    assert release.grouping.n_groups == 1
+
+
+def _ck_halves(engine: Any) -> tuple[Any, list[dict[str, int]]]:
+    """The two buckets of which each allows 12/17 at most, and both together 22/31 (k = 2)."""
+    halves = [{"a": 4, "b": 3, "c": 1, "d": 1, "e": 1}, {"a": 4, "b": 4, "c": 1, "d": 1, "e": 1}]
+    return ps.CKSafety(str((Fraction(12, 17) + Fraction(22, 31)) / 2), 2), halves
+
+
+def _skyline_halves(engine: Any) -> tuple[Any, list[dict[str, int]]]:
+    """The target is best sought in one group, its family of three in the other."""
+    halves = [{"b": 8, "c": 8, "d": 1}, {"a": 3, "b": 2, "c": 5}]
+    alone = max(_breach(engine, [half]) for half in halves)
+    together = _breach(engine, halves)
+    assert (alone, together) == (Fraction(80, 81), Fraction(96, 97))
+    return ps.PrivacySkyline([[1, 0, 3, str((alone + together) / 2)]]), halves
+
+
+def _breach(engine: Any, groups: list[dict[str, int]]) -> Fraction:
+    flat = [(str(g), v) for g, half in enumerate(groups) for v, n in half.items() for _ in range(n)]
+    one = ps.Table(pd.DataFrame(flat, columns=["g", "s"]), [], "s", group="g")
+    return max(Fraction(ps.breach_probability(engine, one, value=v, l=1, k=0, m=3)) for v in "abcd")
+
+
+@pytest.mark.parametrize("n", [200, 2000])
+def test_statements_grow_with_the_depth_of_the_tree_and_rows_stay_in_the_engine(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, n: int
+) -> None:
+    fetched: list[int] = []
+    statements: list[str] = []
+    _watch(monkeypatch, type(engine), statements, fetched)
+    release = ps.publish(engine, table(people(6, n)), [ps.KAnonymity(5)], ps.Multidimensional())
+    depth = sum(origin == "partitions/ranges" for origin in statements)
+    per_level = 3 * 14 + 4  # three axes at most, fourteen statements to try one, four for the level
+    assert len(statements) < 60 + depth * per_level
+    assert max(fetched) <= 2 * release.grouping.n_groups + 20
+
+
+def _watch(monkeypatch: pytest.MonkeyPatch, kind: type, statements: list[str], fetched: list[int]) -> None:
+    run: Callable[..., Any] = kind._run
+
+    def running(self: Any, query: Any, *more: Any) -> Any:
+        statements.append(query.origin)
+        return run(self, query, *more)
+
+    for name in ("fetch", "arrays"):
+        original: Callable[..., Any] = getattr(kind, name)
+
+        def counted(self: Any, query: Any, original: Callable[..., Any] = original) -> Any:
+            made = original(self, query)
+            fetched.append(len(made) if isinstance(made, list) else len(next(iter(made.values()), [])))
+            return made
+
+        monkeypatch.setattr(kind, name, counted)
+    monkeypatch.setattr(kind, "_run", running)
+
+
+def test_a_class_column_decides_the_cuts_of_information_gain(engine: Any) -> None:
+    rows = pd.DataFrame(
+        {
+            "age": [20, 20, 60, 60] * 4,
+            "height": [150, 190, 150, 190] * 4,
+            "s": ["u", "v"] * 8,
+            "income": ["low", "high", "low", "high"] * 4,
+        }
+    )
+    plain = ps.Table(rows, ["age", "height"], "s", insensitive=["income"])
+    method = ps.Multidimensional(split="information_gain", by_class="income")
+    release = ps.publish(engine, plain, [ps.KAnonymity(8)], method)
+    assert {frozenset(row[1] for row in box) for box in boxes_of(release).values()} == {
+        frozenset({150}),
+        frozenset({190}),
+    }
+
+
+def test_the_project_file_says_class(engine: Any) -> None:
+    from privacy_sql.mechanisms import make
+
+    assert make("multidimensional", {"split": "information_gain", "class": "income"}).by_class == "income"
+
+
+@pytest.mark.parametrize(
+    ("method", "word"),
+    [
+        (lambda: ps.Multidimensional(split="mode"), "median"),
+        (lambda: ps.Multidimensional(output="shuffled"), "bucketized"),
+    ],
+)
+def test_a_misspelt_parameter_is_named_with_what_is_known(method: Callable[[], Any], word: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        method()
+    assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_several_values_per_person_are_judged_from_the_final_boxes(engine: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    rows = pd.DataFrame(
+        [
+            (p, 20 + p, draw.choice(["u", "v", "w", None]))
+            for p in range(30)
+            for _ in range(draw.randint(1, 2))
+        ],
+        columns=["person", "age", "s"],
+    )
+    kinds = {"identifier": "person", "values_per_person": "multiset"}
+    several = ps.Table(rows, ["age"], "s", **kinds)
+    require = [ps.PrivacySkyline([[0, 1, 1, "0.95"]])]
+    try:
+        release = ps.publish(engine, several, require, ps.Multidimensional())
+    except NotSafe:
+        return
+    base = count(engine, several)
+    assert release.safe
+    assert Requirements(tuple(require)).judge(release.grouping) == judge(release.grouping, require)
+    assert release.grouping.base.rows == base.rows
+
+
+def test_t_closeness_of_a_part_is_measured_against_the_whole_table(engine: Any) -> None:
+    rows = people(7, 50)[["age", "s"]]
+    release = ps.publish(engine, ps.Table(rows, ["age"], "s"), [ps.TCloseness("0.3")], ps.Multidimensional())
+    flat = [(g, row[-1]) for g, box in boxes_of(release).items() for row in box]
+    assert classical.t_closeness(flat, Fraction("0.3"), classical.equal_distance).safe

@@ -1,0 +1,30 @@
+"""Partitions by brute force: every candidate cut of every box of a published table, from its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+Row = tuple[Any, ...]
+
+
+def median_cut(rows: Sequence[Row], column: int) -> list[list[Row]] | None:
+    """Rows parted at the place nearest the middle of the people, the lower of two equally near."""
+    places = sorted({row[column] for row in rows})
+    if len(places) < 2:
+        return None
+    below = {place: sum(row[column] <= place for row in rows) for place in places[:-1]}
+    cut = min(below, key=lambda place: (abs(2 * below[place] - len(rows)), place))
+    return [[row for row in rows if row[column] <= cut], [row for row in rows if row[column] > cut]]
+
+
+def safe_cuts(
+    boxes: Sequence[Sequence[Row]], columns: Sequence[int], safe: Callable[[list[list[Row]]], bool]
+) -> Iterator[tuple[int, int]]:
+    """Boxes and columns whose median cut would leave the whole partition safe."""
+    for number, box in enumerate(boxes):
+        others = [list(other) for place, other in enumerate(boxes) if place != number]
+        for column in columns:
+            parts = median_cut(box, column)
+            if parts and safe([*others, *parts]):
+                yield number, column
