@@ -15,7 +15,9 @@ from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.parameters import bind
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query import Query
+from privacy_sql.views import generalised as generalised
+from privacy_sql.views import shown as shown
 
 
 class Asked(Protocol):
@@ -70,23 +72,6 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
     renamed = kind.bound(dict(params)) if hasattr(kind, "bound") else params
     made: Mechanism = bind(kind, name, renamed, where)
     return made
-
-
-def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
-    """The published columns in the source's order: name, internal name, level (None: as it is), labels."""
-    made: list[tuple[str, Sql, int | None, Sql | None]] = []
-    for name in base.source_columns:
-        if name in base.aliases:
-            alias, level = base.aliases[name], levels.get(name, 0)
-            made.append((name, Sql(alias), level, base.levels[alias] if level else None))
-        elif name in base.others:
-            made.append((name, Sql(base.others[name]), None, None))
-    return made
-
-
-def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
-    """The view of a full-domain generalisation."""
-    return render("mechanisms/generalise.sql", rows=grouping.rows, shown=shown(grouping.base, levels))
 
 
 def check_levels(base: Base, levels: Mapping[str, int]) -> None:

@@ -9,8 +9,8 @@ from privacy_sql.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
 from privacy_sql.mechanisms import Asked, Proposal
 from privacy_sql.partitioning import Boxes, Partitioning, Plan, box_labels
-from privacy_sql.permuting import GROUP, permuted, refuse_unfit, secret
 from privacy_sql.query import Query, Sql, render
+from privacy_sql.views import GROUP, permuted, refuse_unfit, secret
 
 SPLITS = ("median", "range", "information_gain")
 OUTPUTS = ("generalised", "bucketized")

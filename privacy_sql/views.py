@@ -1,7 +1,4 @@
-"""Exact quasi-identifiers beside sensitive values in an order that only a secret explains.
-
-martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each group.
-"""
+"""The SELECTs whose rows may leave: columns at their levels, or sensitive values in a secret order."""
 
 from __future__ import annotations
 
@@ -12,10 +9,26 @@ from collections.abc import Mapping
 from privacy_sql.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.grouping import Grouping
-from privacy_sql.mechanisms import shown
 from privacy_sql.query import Query, Sql, render
 
 GROUP = "group_id"
+
+
+def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
+    """The published columns in the source's order: name, internal name, level (None: as it is), labels."""
+    made: list[tuple[str, Sql, int | None, Sql | None]] = []
+    for name in base.source_columns:
+        if name in base.aliases:
+            alias, level = base.aliases[name], levels.get(name, 0)
+            made.append((name, Sql(alias), level, base.levels[alias] if level else None))
+        elif name in base.others:
+            made.append((name, Sql(base.others[name]), None, None))
+    return made
+
+
+def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
+    """The view of a full-domain generalisation."""
+    return render("mechanisms/generalise.sql", rows=grouping.rows, shown=shown(grouping.base, levels))
 
 
 def refuse_unfit(base: Base, method: str) -> None:
@@ -33,7 +46,10 @@ def secret(base: Base, seed: int | None) -> Sql:
 
 
 def permuted(grouping: Grouping, mask: Mapping[str, int], key: Sql) -> Query:
-    """The view in one table: group number, quasi-identifiers (at the levels of `mask`), permuted values."""
+    """One table: group number, quasi-identifiers (at the levels of `mask`), permuted sensitive values.
+
+    martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each group.
+    """
     columns = shown(grouping.base, mask)
     return render(
         "mechanisms/bucketize.sql", rows=grouping.rows, shown=columns, secret=key, group_id=Sql(GROUP)
