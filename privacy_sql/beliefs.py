@@ -22,12 +22,14 @@ from privacy_sql.kernels.kernel_prior import (
     Array,
     Kernel,
     as_number,
+    is_identity,
     kernel_prior,
+    keys,
     plan_chain,
     weight_matrix,
 )
 from privacy_sql.query import Sql, names, render
-from privacy_sql.resemblance import Resemblance, resemblance
+from privacy_sql.resemblance import Resemblance, resemblance, wide_mass
 
 if TYPE_CHECKING:
     from privacy_sql.base import Base
@@ -176,7 +178,7 @@ class Prior:
     """P_pri(B, q): a row per kind, a column per sensitive value; nan (None) where nobody resembles it."""
 
     beliefs: Array
-    path: str  # dense or chain
+    path: str  # dense, chain or running sums
 
 
 def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | float, ...]:
@@ -206,6 +208,8 @@ def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | flo
 def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov", path: str = "auto") -> Prior:
     """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
     bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
+    if wide := [i for i, r in enumerate(table.resemblances) if r.distances is None]:
+        return Prior(_with_wide_column(table, wide, bs, kernel), "running sums")
     weights = [_weights(r, b, kernel) for r, b in zip(table.resemblances, bs, strict=True)]
     dense = path == "dense" or (
         path == "auto" and plan_chain(table.codes, weights, table.kinds).bytes <= MEMORY_BUDGET
@@ -218,13 +222,34 @@ def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov",
 
 
 def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array:
-    if alike.distances is None:
+    assert alike.distances is not None
+    return weight_matrix(alike.distances, bandwidth, kernel)
+
+
+def _with_wide_column(
+    table: Studied, wide: Sequence[int], bs: Sequence[Fraction | float], kernel: Kernel
+) -> Array:
+    """The prior where one column has too many numbers to compare pair by pair.
+
+    The other columns must tell only equal from different, or nothing, at their bandwidths.
+    """
+    others = {i: _weights(r, bs[i], kernel) for i, r in enumerate(table.resemblances) if i not in wide}
+    same = [i for i, w in others.items() if is_identity(w)]
+    column, place = table.resemblances[wide[0]], wide[0]
+    mixing = any(not np.all(w == 1) for i, w in others.items() if i not in same)
+    if len(wide) > 1 or mixing or kernel != "epanechnikov":
         raise UsageError(
             "wide_column",
-            f"{alike.name} has {len(alike.numbers):,} different numbers, too many to compare pair by pair",
+            f"{column.name} has {len(column.numbers):,} different numbers, too many to compare pair by pair"
+            " beside other columns at these bandwidths",
             hint="Bin it first.",
         )
-    return weight_matrix(alike.distances, bandwidth, kernel)
+    key = keys(np.concatenate([table.codes, table.kinds])[:, same], [len(others[i]) for i in same])
+    n = len(table.codes)
+    rows = (key[:n], table.codes[:, place], table.sensitive, table.counts)
+    mass = wide_mass(column, bs[place], rows, (key[n:], table.kinds[:, place]), len(table.values))
+    total = mass.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(mass, total, out=np.full(mass.shape, np.nan), where=total > 0))
 
 
 def _chained(table: Studied, weights: Sequence[Array]) -> Array:

@@ -7,6 +7,7 @@ them only tells equal from different. NULL is a value of its own, as far from al
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,6 +22,8 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.numeric import NUMBER
+from privacy_sql.kernels.kernel_prior import kernel_weight
+from privacy_sql.kernels.running_sums import running_sum_mass
 
 Array = NDArray[Any]
 
@@ -222,3 +225,30 @@ def _check_matrix(cells: list[list[Fraction | None]], size: int, name: str) -> N
         problem = "is not the same both ways"
     if problem:
         raise DataError("bad_matrix", f"the distance matrix of {name} {problem}", where=name)
+
+
+def wide_mass(
+    column: Resemblance,
+    bandwidth: Fraction | float,
+    rows: tuple[Array, Array, Array, Array],
+    targets: tuple[Array, Array],
+    n_sensitive: int,
+) -> Array:
+    """Σ w·c over a numeric column too wide for a matrix; rows are key, code, sensitive value and count.
+
+    NULL is at distance 1 from every number and 0 from itself, so its people are weighed as a whole.
+    """
+    scale = math.lcm(*(n.denominator for n in column.numbers if n is not None))
+    whole = np.array([0 if n is None else int(n * scale) for n in column.numbers], dtype=np.int64)
+    missing = np.array([n is None for n in column.numbers])
+    reach = None if bandwidth == math.inf else Fraction(bandwidth) * column.span * scale or Fraction(1, 2)
+    mass = np.zeros((len(targets[0]), n_sensitive))
+    for of_targets in (False, True):
+        for of_rows in (False, True):
+            here, there = missing[rows[1]] == of_rows, missing[targets[1]] == of_targets
+            near = not of_rows and not of_targets
+            weight = 1.0 if of_rows == of_targets else float(kernel_weight(1, bandwidth))
+            some = (rows[0][here], whole[rows[1][here]], rows[2][here], rows[3][here])
+            asked = (targets[0][there], whole[targets[1][there]])
+            mass[there] += weight * running_sum_mass(some, asked, reach if near else None, n_sensitive)
+    return mass

@@ -97,6 +97,21 @@ def test_the_choice_of_path_is_automatic_and_said(shared: Any, monkeypatch: Any)
     assert ps.prior(shared, asked, "1.25").path == "chain"
 
 
+@pytest.mark.parametrize("given_", ["0", "0.05", "1.5", "inf"])
+def test_a_wide_numeric_column_by_running_sums_equals_the_pairs(
+    shared: Any, monkeypatch: Any, given_: Any
+) -> None:
+    people = [(None if age % 11 == 0 else age, *rest) for age, *rest in people_of(400)]
+    asked, bs = table(people), [given_, "0", "inf"]
+    pairs = beliefs.prior(beliefs.studied(count(shared, asked)), bs)
+    monkeypatch.setattr("privacy_sql.resemblance.WIDE", 5)
+    sums = beliefs.prior(beliefs.studied(count(shared, asked)), bs)
+    assert (pairs.path, sums.path) == ("dense", "running sums")
+    assert np.abs(pairs.beliefs.astype(float) - sums.beliefs).max() < 1e-12
+    with pytest.raises(ps.PrivacySqlError, match="Bin it first"):
+        ps.prior(shared, asked, "1.5")
+
+
 def test_a_target_nobody_resembles_has_no_prior(shared: Any) -> None:
     found = ps.prior(shared, table(people_of(5)), "0", targets=[[1000, "cook", "m"]])
     assert list(found) == [None] and found.kinds == ((1000, "cook", "m"),)

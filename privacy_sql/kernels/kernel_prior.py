@@ -191,10 +191,10 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     After the attributes C the state is indexed by the target values of C that occur and the source values of
     the others that occur; a step costs that many cells times the values of the attribute it removes.
     """
-    same = [i for i, w in enumerate(weights) if _is_identity(w)]
+    same = [i for i, w in enumerate(weights) if is_identity(w)]
     mixing = tuple(i for i, w in enumerate(weights) if i not in same and not np.all(w == 1))
     sizes = [len(w) for w in weights]
-    both = _keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
+    both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
     key, wanted_key = both[: len(codes)], both[len(codes) :]
     sources = _occurring(codes, mixing, sizes)
     goals = _occurring(
@@ -212,11 +212,12 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     return Chain(order, tuple(same), key, wanted_key, codes, targets, 24 * max(peak, len(targets)))
 
 
-def _is_identity(weights: Array) -> bool:
+def is_identity(weights: Array) -> bool:
+    """Whether a column at its bandwidth keeps identical values only."""
     return bool(np.count_nonzero(weights) == len(weights) and np.all(np.diagonal(weights) == 1))
 
 
-def _keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
+def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
     """One number per row, equal for equal rows, without gaps."""
     key = np.zeros(len(columns), dtype=np.int64)
     for i, size in enumerate(sizes):
@@ -235,7 +236,7 @@ def _occurring(
         for subset in map(frozenset, combinations(columns, n)):
             chosen = [*sorted(subset), *fixed]
             parent = min((rows[subset | {i}] for i in columns if i not in subset), key=len, default=table)
-            _, first = np.unique(_keys(parent[:, chosen], [sizes[i] for i in chosen]), return_index=True)
+            _, first = np.unique(keys(parent[:, chosen], [sizes[i] for i in chosen]), return_index=True)
             rows[subset] = parent[first]
             found[subset] = len(first)
     return found
@@ -288,22 +289,3 @@ def _normalised(mass: Array, exact: bool) -> Array:
         prior[known] = mass[known] / np.vectorize(Fraction, otypes=[object])(total[known])
         return prior
     return np.asarray(np.divide(mass, total, out=np.full(mass.shape, np.nan), where=total > 0))
-
-
-def running_sum_mass(values: Array, counts: Array, targets: Array, reach: Fraction) -> Array:
-    """Σ w·c per target and sensitive value on a wide numeric column, without a weight for each pair.
-
-    Within reach h = B·R of the target x the Epanechnikov sum is S0 - (x²·S0 - 2x·S1 + S2)/h², where S0, S1
-    and S2 are sums of c, c·v, c·v² over x - h < v < x + h: differences of running sums. Integers throughout,
-    so nothing cancels. `values` are distinct, sorted integers; `counts` has a row for each value and a column
-    per sensitive value.
-    """
-    v = np.array([int(x) for x in values], dtype=object)
-    c = np.asarray(counts).astype(object)
-    zero = np.zeros((1, c.shape[1]), dtype=object)
-    sums = [np.concatenate([zero, np.cumsum(c * (v**p)[:, None], axis=0)]) for p in range(3)]
-    low = np.searchsorted(values, [math.floor(x - reach) + 1 for x in map(int, targets)])
-    high = np.searchsorted(values, [math.ceil(x + reach) for x in map(int, targets)])
-    s0, s1, s2 = (s[high] - s[low] for s in sums)
-    x = np.array([int(t) for t in targets], dtype=object)[:, None]
-    return np.asarray(s0 - (x * x * s0 - 2 * x * s1 + s2) / (Fraction(reach) ** 2))
