@@ -107,9 +107,9 @@ class Base:
         raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
         return levels.codes(self.engine, made, kind)
 
-    def label(self, column: str, level: int, code: int) -> Any:
-        """INTERNAL: the label behind a code of a column at a level."""
-        levels, codes = self.dictionaries[column], None
+    def label(self, column: str, level: int, code: int, meant: Sql | None = None) -> Any:
+        """INTERNAL: the label behind a code of a column at a level, or among those `meant` by a key."""
+        levels, codes = meant or self.dictionaries[column], None
         if level:
             levels, codes = self.levels[column], self.level_codes[column]
         query = render("label.sql", levels=levels, codes=codes, level=level, code=code)

@@ -2,27 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
+from typing import Any
+
+import numpy as np
 
 from privacy_sql.base import Base
+from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping
+from privacy_sql.judging import failing
 from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive, Column, Grouped, Label, Published, Utility
 
 
+class Seen:
+    """A grouping and what has been asked about its groups, each thing once."""
+
+    def __init__(self, grouping: Grouping) -> None:
+        self.grouping = grouping
+        self._failing: dict[str, frozenset[int]] = {}
+
+    def failing(self, criteria: Sequence[Criterion]) -> frozenset[int]:
+        """The groups that break one of the requirements on their own."""
+        for criterion in criteria:
+            if str(criterion) not in self._failing:
+                self._failing[str(criterion)] = frozenset(failing(self.grouping, criterion))
+        return frozenset().union(*(self._failing[str(criterion)] for criterion in criteria))
+
+    @cached_property
+    def groups(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The groups with their keys and people: g, k1.., n_people."""
+        return self._counted(self.grouping.members)
+
+    def people_in(self, gone: frozenset[int]) -> int:
+        """How many people some groups hold."""
+        return int(self.groups["n_people"][self.among(gone)].sum()) if gone else 0
+
+    def rows_in(self, gone: frozenset[int]) -> int:
+        """How many rows some groups hold, where a person may have several."""
+        if not gone:
+            return 0
+        rows = self._counted(self.grouping.candidate)
+        return int(rows["n_people"][_among(rows["g"], gone)].sum())
+
+    def among(self, gone: frozenset[int]) -> np.ndarray[Any, Any]:
+        """For each group whether it is one of these."""
+        return _among(self.groups["g"], gone)
+
+    def _counted(self, members: Sql) -> dict[str, np.ndarray[Any, Any]]:
+        aliases = names(f"k{number}" for number, _ in enumerate(self.grouping.keys, start=1))
+        query = render("searches/people_by_group.sql", members=members, aliases=aliases)
+        return dict(self.grouping.base.engine.arrays(query))
+
+
+def _among(groups: np.ndarray[Any, Any], gone: frozenset[int]) -> np.ndarray[Any, Any]:
+    return np.isin(groups, np.fromiter(gone, np.int64, len(gone)))
+
+
 @dataclass(frozen=True)
 class Shown:
-    """What a choice publishes: the grouping, what is left of it, and how many rows are not."""
+    """What a choice publishes: its groups, without those that are suppressed."""
 
     choice: Choice
-    grouping: Grouping
-    members: Sql  # g, k1.., n_rows as people
-    histogram: Sql  # g, k1.., s, n_rows
-    n_suppressed: int = 0
+    seen: Seen
+    gone: frozenset[int] = frozenset()
+
+    @cached_property
+    def n_suppressed(self) -> int:
+        """The people who are left out."""
+        return self.seen.people_in(self.gone)
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        """The groups that stay."""
+        whole = self.seen.grouping
+        return whole.without(self.gone) if self.gone else whole
 
 
 class Costs:
@@ -50,7 +108,7 @@ class Costs:
                 row["level"],
                 row["n_leaves"],
                 row["n_rows"],
-                max(0.0, log(row["n_rows"]) - row["weight"] / row["n_rows"]) / log(2),
+                _bits(row["n_rows"], row["weight"]),
                 row["low"],
                 row["high"],
             )
@@ -69,7 +127,7 @@ class Costs:
     def _column(self, levels: Sequence[dict[int, Label]]) -> Column:
         raw = list(levels[0].values())
         n_rows = sum(label.n_rows for label in raw)
-        bits = sum(label.n_rows * (log(n_rows) - log(label.n_rows)) for label in raw) / n_rows / log(2)
+        bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
         numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
         low, high = (min(numbers), max(numbers)) if numbers else (None, None)
         return Column(len(levels) - 1, Label(len(levels) - 1, len(raw), n_rows, bits, low, high))
@@ -92,6 +150,17 @@ class Costs:
         above = [max(0.0, utility.penalty(label, column) - utility.suppressed(column)) for label in labels]
         saved = sum(label.n_rows * more for label, more in zip(labels, above, strict=True))
         return part - saved / self.n_people
+
+    def spared(self, utility: Additive) -> list[list[float]]:
+        """What suppressing one value of each level costs more than publishing it, at the least."""
+        return [
+            [
+                (utility.suppressed(column) - max(utility.penalty(label, column) for label in level.values()))
+                / len(self.columns)
+                for level in levels
+            ]
+            for column, levels in zip(self.columns, self.labels, strict=True)
+        ]
 
     def cost(self, utility: Utility, shown: Shown) -> float:
         """The cost of what is published; suppressed rows cost as much as a row can."""
@@ -116,12 +185,13 @@ class Costs:
         ]
         if not shown.n_suppressed:
             return [(column, [(label, label.n_rows) for label in level.values()]) for column, level in found]
-        rows: list[list[tuple[Label, int]]] = [[] for _ in found]
-        query = render("utilities/published_labels.sql", published=shown.members, aliases=self._aliases)
-        for row in shown.grouping.base.engine.fetch(query):
-            _, level = found[row["position"]]
-            rows[row["position"]].append((level[row["code"]], row["n_rows"]))
-        return [(column, labels) for (column, _), labels in zip(found, rows, strict=True)]
+        kept = ~shown.seen.among(shown.gone)
+        people = shown.seen.groups["n_people"][kept]
+        labels = [shown.seen.groups[str(alias)][kept] for alias in self._aliases]
+        return [
+            (column, _totals(level, codes, people))
+            for (column, level), codes in zip(found, labels, strict=True)
+        ]
 
     @property
     def _aliases(self) -> list[Sql]:
@@ -129,8 +199,8 @@ class Costs:
 
     def _context(self, shown: Shown) -> dict[str, object]:
         return {
-            "published": shown.members,
-            "histogram": shown.histogram,
+            "published": shown.grouping.members,
+            "histogram": shown.grouping.candidate,
             "base": self.base.relation,
             "everywhere": repr(self.published(shown).everywhere),
             "leaves": [
@@ -149,3 +219,17 @@ class Costs:
             }
             self._loaded[position, level] = self.base.engine.load(columns, "leaves")
         return self._loaded[position, level]
+
+
+def _bits(n_rows: int, weight: float) -> float:
+    """The entropy behind a label in bits, from its rows and the sum of n ln n over its raw values."""
+    return max(0.0, log(n_rows) - weight / n_rows) / log(2) if n_rows else 0.0
+
+
+def _totals(
+    level: Mapping[int, Label], codes: np.ndarray[Any, Any], people: np.ndarray[Any, Any]
+) -> list[tuple[Label, int]]:
+    """The labels of a column that are published, each with its people."""
+    found, places = np.unique(codes, return_inverse=True)
+    totals = np.bincount(places, weights=people, minlength=len(found))
+    return [(level[int(code)], int(total)) for code, total in zip(found, totals, strict=True)]

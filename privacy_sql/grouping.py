@@ -25,6 +25,7 @@ class Key:
     column: str  # q1, grp
     level: int = 0
     top: int = 0  # no code of the column is higher
+    labels: Sql | None = None  # code, value: what the codes stand for, where that is not one level
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from privacy_sql.base import Base, Grouping
+from privacy_sql.base import Base, Grouping, Key
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
@@ -191,5 +191,5 @@ def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
             labelled[key.column] = code
             continue
         name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
-        labelled[name] = base.label(key.column, key.level, code)
+        labelled[name] = base.label(key.column, key.level, code, key.labels)
     return labelled

@@ -6,20 +6,20 @@ its groups, the requirements are asked about them, and what the answer proves ab
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql import plugs
 from privacy_sql.base import Base
-from privacy_sql.costs import Costs, Shown
+from privacy_sql.costs import Costs, Seen, Shown
 from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping
-from privacy_sql.judging import decided, failing
-from privacy_sql.query import Sql, render
+from privacy_sql.judging import decided
 from privacy_sql.rollup import Rollup
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
@@ -72,99 +72,79 @@ class LatticeSearch:
         return [self._suppressing(choice) if self.allowed else self._plain(choice) for choice in choices]
 
     def _plain(self, choice: Choice) -> Answer:
-        shown = self._whole(choice)
-        self._last = shown
+        shown = self._shown(choice, Seen(self._grouping(choice)))
         for criterion in self.order:
-            if not self._decided(choice, shown.grouping, criterion).safe:
+            if not self._decided(shown, criterion).safe:
                 # what is not proved to be safe under merging proves nothing about finer choices
                 return Answer(False, carries=criterion.safe_under_merging)
         return Answer(True, carries=all(c.safe_under_merging for c in self.require))
 
     def _suppressing(self, choice: Choice) -> Answer:
-        """With suppression: failing groups may go, as long as they hold few enough people.
+        """With suppression: failing groups may go, as long as they hold few enough rows.
 
-        When a group that contains a safe group is safe, the people in failing groups become fewer with
-        every merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds
-        them from below: too many people failing those settles all finer choices. A choice that suppresses
-        nobody settles all coarser ones. Anything else settles itself only.
+        When a group that contains a safe group is safe, the rows in failing groups become fewer with every
+        merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds them
+        from below: too many rows failing those settles all finer choices. A choice that suppresses nobody
+        settles all coarser ones. Anything else settles itself only.
         """
-        whole = self._whole(choice)
+        seen = Seen(self._grouping(choice))
         bounding = [c for criterion in self.require for c in growing(criterion)]
-        gone = self._failing(whole.grouping, bounding)
-        if self._too_many(whole, gone):
+        if self._too_many(seen, seen.failing(bounding)):
             return Answer(False, carries=True)
-        all_grow = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
-        if all_grow:
-            self._last = self._without(whole, gone)
-            return Answer(True, carries=True)
-        shown = self._thinned(whole, gone)
+        shown = self._thinned(choice, seen)
         if shown is None:
             return Answer(False, carries=False)
-        self._last = shown
-        safe = all(self._decided(choice, shown.grouping, criterion).safe for criterion in self.order)
-        untouched = shown.n_suppressed == 0 and all(c.safe_under_merging for c in self.require)
+        if all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require):
+            return Answer(True, carries=True)
+        safe = all(self._decided(shown, criterion).safe for criterion in self.order)
+        untouched = not shown.gone and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
+
+    def _thinned(self, choice: Choice, seen: Seen) -> Shown | None:
+        """What stays when failing groups go, and those that fail then; None when too many rows would go."""
+        gone = seen.failing(self.require)
+        while not self._too_many(seen, gone):
+            shown = self._shown(choice, seen, gone)
+            if all(criterion.safe_under_suppression for criterion in self.require):
+                return shown  # leaving out a group changes no other
+            more = Seen(shown.grouping).failing(self.require) - gone
+            if not more:
+                return shown
+            gone |= more
+        return None
+
+    def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
+        """Whether more rows than allowed would go; a person may have several."""
+        held = seen.rows_in(gone) if self.base.people else seen.people_in(gone)
+        return held > self.allowed * self.base.rows
+
+    def _decided(self, shown: Shown, criterion: Criterion) -> Verdict:
+        verdict = decided(shown.grouping, criterion)
+        self.verdicts.setdefault(shown.choice, {})[str(criterion)] = verdict
+        return verdict
 
     def top_verdicts(self) -> dict[str, Verdict]:
         """Every requirement asked about the most general choice, nobody suppressed."""
-        grouping = self._whole(self.lattice.top).grouping
+        grouping = self._grouping(self.lattice.top)
         return {str(criterion): decided(grouping, criterion) for criterion in self.require}
-
-    def _thinned(self, shown: Shown, gone: set[int]) -> Shown | None:
-        """What stays when failing groups go, and those that fail then; None when too many people would go."""
-        whole = shown
-        while True:
-            shown = self._without(whole, gone)
-            more = self._failing(shown.grouping, self.require) - gone
-            if not more:
-                return shown
-            gone = gone | more
-            if self._too_many(whole, gone):
-                return None
-
-    def _failing(self, grouping: Grouping, criteria: Sequence[Criterion]) -> set[int]:
-        return {group for criterion in criteria for group in failing(grouping, criterion)}
-
-    def _too_many(self, whole: Shown, gone: Collection[int]) -> bool:
-        grouping = whole.grouping
-        groups = grouping.groups
-        if self.base.people:  # the limit is a share of the rows, and a person may have several
-            groups = grouping.base.engine.create(
-                render("groups.sql", histogram=grouping.histogram), view=True
-            )
-        return _held(grouping, groups, gone) > self.allowed * self.base.rows
-
-    def _decided(self, choice: Choice, grouping: Grouping, criterion: Criterion) -> Verdict:
-        verdict = decided(grouping, criterion)
-        self.verdicts.setdefault(choice, {})[str(criterion)] = verdict
-        return verdict
 
     # -- what is shown ---------------------------------------------------------------------------------
 
-    def _whole(self, choice: Choice) -> Shown:
+    def _grouping(self, choice: Choice) -> Grouping:
         if any(criterion.needs_base for criterion in self.require):
-            grouping = self.base.grouped(self.base.keys(self.rollup.named(choice)))
-        else:
-            grouping = self.rollup.grouping(choice)
-        return Shown(choice, grouping, grouping.members, grouping.candidate)
+            return self.base.grouped(self.base.keys(self.rollup.named(choice)))
+        return self.rollup.grouping(choice)
 
-    def _without(self, whole: Shown, gone: Collection[int]) -> Shown:
-        if not gone:
-            return whole
-        grouping = whole.grouping.without(gone)
-        n_suppressed = _held(whole.grouping, whole.grouping.groups, gone)
-        return Shown(whole.choice, grouping, grouping.members, grouping.candidate, n_suppressed)
+    def _shown(self, choice: Choice, seen: Seen, gone: frozenset[int] = frozenset()) -> Shown:
+        self._last = Shown(choice, seen, gone)
+        return self._last
 
     def shown(self, choice: Choice) -> Shown:
         """What a safe choice publishes, its failing groups suppressed."""
         if self._last is not None and self._last.choice == choice:
             return self._last
-        whole = self._whole(choice)
-        if self.allowed:
-            gone = self._failing(whole.grouping, self.require)
-            whole = self._thinned(whole, gone) or whole
-        self._last = whole
-        return whole
+        seen = Seen(self._grouping(choice))
+        return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
 
     # -- costs (the objective of the search) -----------------------------------------------------------
 
@@ -184,6 +164,26 @@ class LatticeSearch:
     @cached_property
     def _parts(self) -> dict[str, list[list[float]]]:
         return {}
+
+    @cached_property
+    def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
+        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
+        if not (self.allowed and grows and isinstance(self.utility, Additive) and self.minimise != "height"):
+            return None
+        bare = self.lattice.total(self.costs.parts(self.utility))
+        more = self.lattice.total(self.costs.spared(self.utility))
+        return None if (more < 0).any() else (bare, more)
+
+    def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
+        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
+        if self._spared is None:
+            return False
+        finer = tuple(slice(0, level + 1) for level in choice)
+        bare, more = self._spared
+        share = self.shown(choice).n_suppressed / self.costs.n_people
+        floor[finer] = np.maximum(floor[finer], bare[finer] + share * more[finer])
+        return True
 
     def cost(self, choice: Choice) -> tuple[float, ...]:
         """The cost of a choice; equal costs are told apart by the loss of its labels."""
@@ -205,12 +205,3 @@ class LatticeSearch:
 def growing(criterion: Criterion) -> tuple[Criterion, ...]:
     """The requirement, or weaker ones it implies, for which a group that contains a safe group is safe."""
     return (criterion,) if criterion.safe_in_larger_groups else tuple(criterion.necessary())
-
-
-def _held(grouping: Grouping, groups: Sql, gone: Collection[int]) -> int:
-    """How many people, or rows, some groups hold."""
-    if not gone:
-        return 0
-    sizes = grouping.base.engine.arrays(render("searches/group_sizes.sql", groups=groups))
-    leaving = np.isin(sizes["g"], np.fromiter(gone, np.int64, len(gone)))
-    return int(sizes["n_people"][leaving].sum())

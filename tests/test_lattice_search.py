@@ -47,6 +47,9 @@ class Small:
         return levels
 
     def base(self, engine):
+        return count(engine, self.table())
+
+    def table(self):
         quasi = {
             name: ps.Tree({v: [level[v] for level in levels[1:]] for v in VALUES})
             if len(levels) > 1
@@ -54,7 +57,7 @@ class Small:
             for name, levels in zip(self.names, self.hierarchies, strict=True)
         }
         frame = pd.DataFrame(self.rows, columns=[*self.names, "s"])
-        return count(engine, ps.Table(frame, quasi, "s"))
+        return ps.Table(frame, quasi, "s")
 
 
 @pytest.mark.parametrize("share", SHARES)

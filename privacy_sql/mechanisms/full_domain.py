@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from math import prod
 from typing import ClassVar
@@ -14,6 +15,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, Proposal, generalised, share, suppress
 from privacy_sql.progress import report
+from privacy_sql.recoding import Recoding
 from privacy_sql.search_result import SearchResult, nothing_safe, result
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
@@ -38,6 +40,7 @@ class FullDomain:
     max_suppressed: str | int | float = 0
     time_limit: int | float | str | None = None  # seconds
     most_choices: int = 10_000
+    local_recoding: bool = False  # search suppressed rows again, at coarser levels
 
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
@@ -46,13 +49,16 @@ class FullDomain:
             raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
+        if self.local_recoding:
+            recoded = self._recoded(base, asked)
+            if recoded is not None:
+                return recoded
         found = self.search(base, asked, "best")
         assert found.best is not None
         levels = dict(found.best["levels"])
         grouping, suppressed = base.grouped(base.keys(levels)), 0
-        allowed = share(self.max_suppressed, "max_suppressed")
-        if allowed:
-            grouping, suppressed = suppress(grouping, asked, allowed)
+        if self._allowed:
+            grouping, suppressed = suppress(grouping, asked, self._allowed)
         return Proposal(
             grouping=grouping,
             view=generalised(grouping, levels),
@@ -63,11 +69,35 @@ class FullDomain:
             search=found.summary(),
         )
 
+    def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
+        """A local recoding; None when its rounds are safe one by one but not together."""
+        self.refuse_unfit(base.table, asked)
+        recoding = Recoding(base, asked, self.minimise, self._allowed, self._limits())
+        recoding.run()
+        if recoding.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if not recoding.rounds:
+            return None
+        grouping = recoding.grouping()
+        if not asked.judge(grouping):
+            return None
+        return Proposal(
+            grouping=grouping,
+            view=recoding.view(),
+            choice=recoding.described(),
+            quasi=tuple(base.table.quasi),
+            suppressed=base.rows - recoding.n_published,
+            search={"minimise": self.minimise, "stopped": recoding.stopped, "values": recoding.values()},
+        )
+
+    @property
+    def _allowed(self) -> Fraction:
+        return share(self.max_suppressed, "max_suppressed")
+
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
         """The safe choices of a table; an error says why there is none."""
         self.refuse_unfit(base.table, asked)
-        allowed = share(self.max_suppressed, "max_suppressed")
-        search = LatticeSearch(base, asked.require, self.minimise, allowed)
+        search = LatticeSearch(base, asked.require, self.minimise, self._allowed)
         found = search.run(goal, self._limits())
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
@@ -85,6 +115,12 @@ class FullDomain:
                 hint="Name quasi-identifiers and no group column.",
             )
         size = prod(kind.height + 1 for kind in table.hierarchies.values())
+        if self.local_recoding and table.values_per_person != "one":
+            raise UsageError(
+                "several_values",
+                "local_recoding publishes people row by row, and these have several values each",
+                where=table.name,
+            )
         if asked.not_safe_under_merging and size > self.most_choices:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(

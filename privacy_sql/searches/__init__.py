@@ -10,6 +10,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer
 
@@ -30,6 +33,9 @@ class Objective(Protocol):
 
     def cost(self, choice: Choice) -> tuple[float, ...]:
         """The cost, then what breaks ties."""
+
+    def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
+        """Raise the bounds of finer choices by what this one showed; False where nothing follows."""
 
 
 @dataclass(frozen=True)

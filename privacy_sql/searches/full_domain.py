@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective
 from privacy_sql.spaces.tags import OPEN, SAFE, Answer, Tags
@@ -57,6 +58,7 @@ class _Walk:
         self.limits, self.goal, self.width = limits, goal, width
         self.tags, self.best = Tags(lattice), Incumbent()
         self.explored = 0
+        self.informs = False  # whether a cost raises the bounds of finer choices
         self.stopped: str | None = None
         bounds = objective.level_bounds
         # the least any choice can cost, itself and everything coarser
@@ -82,14 +84,34 @@ class _Walk:
         """Find the cheapest among the safe choices that could be it, those with the lowest bound first."""
         if self.goal == "one" or self.stopped == "interrupted":
             return
-        for choice in sorted(
-            self._candidates(), key=lambda choice: (self.floor[choice], sum(choice), choice)
-        ):
-            if choice in self.best.priced or self.best.excludes(float(self.floor[choice])):
-                continue
-            if self.stopped is None and self._must_stop():
+        wanted = self._mask(self._candidates())
+        for choice in self.best.priced:
+            wanted[choice] = False
+        while True:
+            wanted &= self.floor <= self.best.ceiling
+            if not wanted.any() or (self.stopped is None and self._must_stop()):
                 return
+            least = self.lattice.position(int(np.where(wanted, self.floor, np.inf).argmin()))
+            choice = self._above(least, wanted)
             self._price(choice)
+            wanted[choice] = False
+
+    def _above(self, choice: Choice, wanted: npt.NDArray[np.bool_]) -> Choice:
+        """A choice halfway up from one with a low bound: what it suppresses, finer ones suppress too."""
+        if not self.informs:
+            return choice
+        chain = [choice]
+        while True:
+            ahead = [coarser for coarser in self.lattice.coarser_neighbours(chain[-1]) if wanted[coarser]]
+            if not ahead:
+                return chain[len(chain) // 2]
+            chain.append(min(ahead, key=lambda coarser: float(self.floor[coarser])))
+
+    def _mask(self, choices: list[Choice]) -> npt.NDArray[np.bool_]:
+        mask = np.zeros(self.lattice.shape, dtype=np.bool_)
+        for choice in choices:
+            mask[choice] = True
+        return mask
 
     def found(self) -> Found:
         """The state of knowledge as a record."""
@@ -130,6 +152,7 @@ class _Walk:
     def _price(self, choice: Choice) -> None:
         cost = self.objective.cost(choice)
         self.best.offer(choice, cost)
+        self.informs = self.objective.raise_floor(choice, self.floor)
         if self.objective.monotone:
             coarser = tuple(slice(level, None) for level in choice)
             self.floor[coarser] = np.maximum(self.floor[coarser], cost[0])

@@ -14,7 +14,9 @@ select
     {% endif %}
     cast(count(*) as bigint) as n_leaves,
     cast(sum(v.n_rows) as bigint) as n_rows,
-    cast(sum(cast(v.n_rows as double) * ln(cast(v.n_rows as double))) as double) as weight,
+    cast(
+        sum(case when v.n_rows > 0 then cast(v.n_rows as double) * ln(cast(v.n_rows as double)) else cast(0 as double) end) as double
+    ) as weight,
     {% if numeric %}
     min(cast(v.l0 as double)) as low,
     max(cast(v.l0 as double)) as high

@@ -31,3 +31,18 @@ def several_values(engine: ps.Engine) -> None:
     rows = pd.DataFrame({"id": ["1", "1", "2"], "c": ["a", "a", "b"], "s": ["x", "y", "x"]})
     table = ps.Table(rows, {"c": ps.KeepOrDrop()}, "s", identifier="id", values_per_person="set")
     ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed="0.5"))
+
+
+def recoded(engine: ps.Engine) -> None:
+    """Suppressed rows searched again, the witness named by its published labels."""
+    rows = pd.DataFrame(
+        {"job": ["baker", "baker", "cook", "nurse"], "age": ["1", "1", "1", "2"], "s": list("abab")}
+    )
+    for sensitive in ("s", None):
+        table = ps.Table(rows, {"job": JOBS, "age": None}, sensitive, drop=[] if sensitive else ["s"])
+        method = ps.FullDomain(local_recoding=True, max_suppressed="0.5")
+        release = ps.publish(engine, table, [ps.KAnonymity(1)], method)
+        for verdict in release.verdicts.values():
+            verdict.witness.reveal()
+    method = ps.FullDomain(local_recoding=True, max_suppressed="0.25")
+    ps.publish(engine, ps.Table(rows, {"job": JOBS, "age": ps.KeepOrDrop()}, "s"), [ps.KAnonymity(2)], method)

@@ -15,9 +15,19 @@ class Costs:
     table: dict
     monotone: bool = False
     level_bounds: list | None = None
+    informs: bool = False
 
     def cost(self, choice):
         return (self.table[choice],)
+
+    def raise_floor(self, choice, floor):
+        """What a table of costs knows about finer choices: the least of them, when it is asked to tell."""
+        if not self.informs:
+            return False
+        finer = tuple(slice(0, level + 1) for level in choice)
+        for other in every_choice(choice):
+            floor[finer][other] = max(floor[finer][other], min(self.table[other], self.table[choice]))
+        return True
 
 
 @dataclass

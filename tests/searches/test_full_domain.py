@@ -34,6 +34,19 @@ def test_costs_without_order_are_minimised_over_all_safe_choices():
         check(puzzle, FullDomainSearch().choose(puzzle.lattice, puzzle.decide, puzzle.costs))
 
 
+def test_costs_that_raise_the_bounds_of_finer_choices_are_minimised_with_fewer_prices():
+    priced = {False: 0, True: 0}
+    for informs in priced:
+        for seed in range(100):
+            puzzle = monotone_puzzle(seed, costs=any_costs)
+            puzzle.costs.informs = informs
+            cost, seen = puzzle.costs.cost, []
+            puzzle.costs.cost = lambda choice, cost=cost, seen=seen: seen.append(choice) or cost(choice)
+            check(puzzle, FullDomainSearch().choose(puzzle.lattice, puzzle.decide, puzzle.costs))
+            priced[informs] += len(set(seen))
+    assert priced[True] <= priced[False]
+
+
 @pytest.mark.parametrize("goal", ["all", "best"])
 def test_a_predicate_that_is_not_monotone_is_searched_without_guessing(goal):
     for seed in range(200):

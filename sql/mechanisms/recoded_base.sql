@@ -1,0 +1,25 @@
+-- The base with the labels each combination is published under as key columns; what no round publishes is left out.
+-- in: base (columns, n_rows), plan (quasi columns, round), quasi, labels [(alias, column, relation)], columns
+-- out: k1.., columns, n_rows    grain: as base
+select
+    {% for alias, column, relation in labels %}
+    t_{{ alias }}.id as {{ alias }},
+    {% endfor %}
+    {% for column in columns %}
+    base.{{ column }},
+    {% endfor %}
+    base.n_rows
+from {{ base }} as base
+inner join {{ plan }} as plan
+    on
+    {% for column in quasi %}
+    base.{{ column }} = plan.{{ column }}
+    {% if not loop.last %}
+    and
+    {% endif %}
+    {% endfor %}
+{% for alias, column, relation in labels %}
+inner join {{ relation }} as t_{{ alias }}
+    on base.{{ column }} = t_{{ alias }}.code
+    and plan.round = t_{{ alias }}.round
+{% endfor %}

@@ -1,0 +1,8 @@
+-- The numbers of a column's labels, to name them again.
+-- in: labels (id, label)    out: code, value, n_rows (of the table of labels)    grain: label
+select
+    id as code,
+    min(label) as value,
+    cast(count(*) as bigint) as n_rows
+from {{ labels }}
+group by id

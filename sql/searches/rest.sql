@@ -1,0 +1,20 @@
+-- The counted combinations that earlier rounds of a recoding have not published.
+-- in: counted (columns, s, n_rows), plan (columns), columns, sensitive    out: columns, s, n_rows    grain: as counted
+select
+    {% for column in columns %}
+    counted.{{ column }},
+    {% endfor %}
+    {% if sensitive %}
+    counted.s,
+    {% endif %}
+    counted.n_rows
+from {{ counted }} as counted
+left join {{ plan }} as plan
+    on
+    {% for column in columns %}
+    counted.{{ column }} = plan.{{ column }}
+    {% if not loop.last %}
+    and
+    {% endif %}
+    {% endfor %}
+where plan.round is null
