@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from privacy_sql.base import Base, Grouping, Key
+from privacy_sql.base import Base, Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
