@@ -117,10 +117,12 @@ def written(cover: Any) -> str:
     return json.dumps(cover, sort_keys=True)
 
 
-def columns(labels: Iterable[tuple[int, list[Rule]]]) -> dict[str, tuple[str, list[Any]]]:
-    """The rules of coded labels as a small table for the engine."""
-    rows = [(code, rule) for code, found in labels for rule in found]
+def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[str, list[Any]]]:
+    """The rules of labels, each with its column's number and its code, as a small table for the engine."""
+    listed = [(column, code, rule) for column, code, found in labels for rule in found]
+    rows = [(code, rule) for _, code, rule in listed]
     return {
+        "k": ("bigint", [column for column, _, _ in listed]),
         "label": ("bigint", [code for code, _ in rows]),
         "everything": ("bigint", [int(rule.everything) for _, rule in rows]),
         "nothing": ("bigint", [int(rule.nothing) for _, rule in rows]),

@@ -11,6 +11,7 @@ from typing import Any
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description, Published
 from privacy_sql.engines import Engine, connect
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.labels import columns as rule_columns
 from privacy_sql.levels import labels
 from privacy_sql.query import Query, Sql, names, render
@@ -50,12 +51,16 @@ class Crowd:
         return cls(known.engine, known, combinations, theirs.rows)
 
     @cached_property
-    def readable(self) -> Mapping[str, Sql]:
-        """The values of each column as text and number."""
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each column in relations that hold several."""
+        return {name: number for number, name in enumerate(self.known.aliases, start=1)}
+
+    @cached_property
+    def readable(self) -> Sql:
+        """The values of all columns as text and number."""
         dictionaries = self.known.dictionaries
-        return {
-            name: _readable(self.engine, dictionaries[alias]) for name, alias in self.known.aliases.items()
-        }
+        aliases = self.known.aliases.items()
+        return _readable(self.engine, [(self.numbers[name], dictionaries[alias]) for name, alias in aliases])
 
     def n_values(self, column: str) -> int:
         """How many values of a column occur."""
@@ -217,15 +222,13 @@ def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Read, descript
     order = sorted(shared, key=crowd.n_values)
     theirs = names(crowd.known.aliases[name] for name in order)
     published = names(read.aliases[shared[name].column] for name in order)
-    steps = [
-        (mine, label, _cover(crowd, name, shared[name], read))
-        for name, mine, label in zip(order, theirs, published, strict=True)
-    ]
+    numbers = [crowd.numbers[name] for name in order]
     return render(
         "attacks/located.sql",
         people=_prefixes(crowd.engine, Sql("person"), crowd.combinations, theirs),
         members=_prefixes(crowd.engine, Sql("g"), read.members, published),
-        steps=steps,
+        cover=_cover(crowd, shared, read),
+        steps=list(zip(numbers, theirs, published, strict=True)),
     )
 
 
@@ -233,45 +236,66 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
     return engine.create(render("attacks/prefixes.sql", key=key, relation=relation, columns=columns))
 
 
-def _cover(crowd: Crowd, name: str, how: Published, read: Read) -> Sql:
-    """Which labels of a published column cover which values of the people."""
-    engine, dictionary = crowd.engine, read.labels[read.aliases[how.column]]
-    published = engine.fetch(render("listed.sql", relation=dictionary, columns=names(["code", "value"])))
-    rules = rule_columns((row["code"], how.rules(row["value"])) for row in published)
-    # without a hierarchy of its own, a release is read with the one known for the column
-    kind = how.hierarchy or crowd.known.table.hierarchies[name]
-    values = crowd.known.dictionaries[crowd.known.aliases[name]]
+def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Read) -> Sql:
+    """Which labels of each published column cover which values of the people."""
+    engine = crowd.engine
+    labelled = {name: read.labels[read.aliases[how.column]] for name, how in shared.items()}
+    columns = [(crowd.numbers[name], dictionary) for name, dictionary in labelled.items()]
+    by_number = {crowd.numbers[name]: how for name, how in shared.items()}
+    found = engine.fetch(render("attacks/labels.sql", columns=columns))
+    rules = rule_columns((row["k"], row["code"], by_number[row["k"]].rules(row["label"])) for row in found)
     return engine.create(
         render(
             "attacks/cover.sql",
-            readable=crowd.readable[name],
+            readable=crowd.readable,
             rules=engine.load(rules, "rules"),
-            levels=labels(engine, values, kind) if kind.height else None,
-            height=kind.height,
-            dictionary=dictionary,
+            hierarchies=[
+                (crowd.numbers[name], *_levels(crowd, name, how), labelled[name])
+                for name, how in shared.items()
+                if _kind(crowd, name, how).height
+            ],
         )
     )
 
 
+def _kind(crowd: Crowd, name: str, how: Published) -> Hierarchy:
+    # without a hierarchy of its own, a release is read with the one known for the column
+    return how.hierarchy or crowd.known.table.hierarchies[name]
+
+
+def _levels(crowd: Crowd, name: str, how: Published) -> tuple[Sql, int]:
+    kind = _kind(crowd, name, how)
+    return labels(crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]], kind), kind.height
+
+
 def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Read, description: Description) -> Query:
-    columns = [
-        (
-            Sql(crowd.known.aliases[name]),
-            Sql(read.aliases[how.column]),
-            crowd.readable[name],
-            _readable(crowd.engine, read.labels[read.aliases[how.column]]),
-            description.scale.get(name) or _spread(crowd.engine, read.labels[read.aliases[how.column]]),
-        )
-        for name, how in shared.items()
-    ]
-    return render("attacks/nearest.sql", people=crowd.combinations, members=read.members, columns=columns)
+    engine = crowd.engine
+    labelled = _readable(
+        engine,
+        [(crowd.numbers[name], read.labels[read.aliases[how.column]]) for name, how in shared.items()],
+    )
+    ours, theirs = _spreads(engine, crowd.readable), _spreads(engine, labelled)
+    columns = []
+    for name, how in shared.items():
+        k = crowd.numbers[name]
+        # the range of published centres stands in for that of the data when nobody gives it
+        scale = description.scale.get(name) or repr(float(theirs[k]["spread"] or 1))
+        numeric = not ours[k]["n_words"] and not theirs[k]["n_words"]
+        published = Sql(read.aliases[how.column])
+        columns.append((k, Sql(crowd.known.aliases[name]), published, scale, numeric))
+    return render(
+        "attacks/nearest.sql",
+        people=crowd.combinations,
+        members=read.members,
+        values=crowd.readable,
+        labels=labelled,
+        columns=columns,
+    )
 
 
-def _spread(engine: Engine, dictionary: Sql) -> str:
-    """The range of published centres, which stands in for that of the data when nobody gives it."""
-    query = render("attacks/spread.sql", readable=_readable(engine, dictionary))
-    return repr(float(engine.fetch(query)[0]["spread"] or 1))
+def _spreads(engine: Engine, readable: Sql) -> dict[int, Mapping[str, Any]]:
+    return {row["k"]: row for row in engine.fetch(render("attacks/spread.sql", readable=readable))}
 
 
-def _readable(engine: Engine, dictionary: Sql) -> Sql:
-    return engine.create(render("readable.sql", dictionary=dictionary, value=Sql("value")))
+def _readable(engine: Engine, columns: list[tuple[int, Sql]]) -> Sql:
+    return engine.create(render("attacks/readable.sql", columns=columns, value=Sql("value")))

@@ -1,9 +1,10 @@
 -- The groups of a release that each combination of people fits, matched column by column: what fits in the
 -- first columns is carried on, so that no step looks at all pairs of people and groups.
--- in: people (person, columns, p1..), members (g, columns, p1..), steps [(people's column, group's column, cover)]
+-- in: people (person, columns, p1..), members (g, columns, p1..), cover (k, value, label),
+--     steps [(k, people's column, group's column)]
 -- out: person, g    grain: person, group
 with
-{% for theirs, published, cover in steps %}
+{% for k, theirs, published in steps %}
 step_{{ loop.index }} as (
     select distinct
         u.p{{ loop.index }} as u,
@@ -13,7 +14,7 @@ step_{{ loop.index }} as (
         select distinct p1, {{ theirs }} from {{ people }}
     ) as u
     inner join {{ cover }} as c
-        on u.{{ theirs }} = c.value
+        on c.k = {{ k }} and u.{{ theirs }} = c.value
     inner join (
         select distinct p1, {{ published }} from {{ members }}
     ) as m
@@ -29,7 +30,7 @@ step_{{ loop.index }} as (
     ) as m
         on before.m = m.p{{ loop.index - 1 }}
     inner join {{ cover }} as c
-        on u.{{ theirs }} = c.value and m.{{ published }} = c.label
+        on c.k = {{ k }} and u.{{ theirs }} = c.value and m.{{ published }} = c.label
     {% endif %}
 ){% if not loop.last %},{% endif %}
 

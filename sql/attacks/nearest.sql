@@ -1,33 +1,55 @@
 -- The groups whose centroid is nearest to each combination of people; ties return all.
--- in: people (person, columns), members (g, columns),
---     columns [(people's, group's, people's readable, group's readable, scale as text)]
+-- in: people (person, columns), members (g, columns), values and labels (k, code, exact, number),
+--     columns [(k, people's, group's, scale as text, whether all are numbers)]
 -- out: person, g    grain: person, group
-with distances as (
+with people as (
+    select
+        p.person
+        {% for k, theirs, published, scale, numeric in columns %},
+        v{{ k }}.exact as e{{ k }},
+        v{{ k }}.number / cast({{ privacy_sql.literal(scale) }} as double) as n{{ k }}
+        {% endfor %}
+
+    from {{ people }} as p
+    {% for k, theirs, published, scale, numeric in columns %}
+    inner join {{ values }} as v{{ k }}
+        on v{{ k }}.k = {{ k }} and p.{{ theirs }} = v{{ k }}.code
+    {% endfor %}
+),
+centres as (
+    select
+        m.g
+        {% for k, theirs, published, scale, numeric in columns %},
+        l{{ k }}.exact as e{{ k }},
+        l{{ k }}.number / cast({{ privacy_sql.literal(scale) }} as double) as n{{ k }}
+        {% endfor %}
+
+    from {{ members }} as m
+    {% for k, theirs, published, scale, numeric in columns %}
+    inner join {{ labels }} as l{{ k }}
+        on l{{ k }}.k = {{ k }} and m.{{ published }} = l{{ k }}.code
+    {% endfor %}
+),
+distances as (
     select
         p.person,
-        m.g,
+        c.g,
         cast(0 as double)
-        {% for theirs, published, values, labels, scale in columns %}
+        {% for k, theirs, published, scale, numeric in columns %}
+        {% if numeric %}
+        + (p.n{{ k }} - c.n{{ k }}) * (p.n{{ k }} - c.n{{ k }})
+        {% else %}
         + case
-            when v_{{ theirs }}.number is not null and l_{{ published }}.number is not null
-                then pow(
-                    (v_{{ theirs }}.number - l_{{ published }}.number)
-                    / cast({{ privacy_sql.literal(scale) }} as double),
-                    cast(2 as double)
-                )
-            when v_{{ theirs }}.exact = l_{{ published }}.exact then cast(0 as double)
+            when p.n{{ k }} is not null and c.n{{ k }} is not null
+                then (p.n{{ k }} - c.n{{ k }}) * (p.n{{ k }} - c.n{{ k }})
+            when p.e{{ k }} = c.e{{ k }} then cast(0 as double)
             else cast(1 as double)
         end
+        {% endif %}
         {% endfor %}
         as distance
-    from {{ people }} as p
-    cross join {{ members }} as m
-    {% for theirs, published, values, labels, scale in columns %}
-    inner join {{ values }} as v_{{ theirs }}
-        on p.{{ theirs }} = v_{{ theirs }}.code
-    inner join {{ labels }} as l_{{ published }}
-        on m.{{ published }} = l_{{ published }}.code
-    {% endfor %}
+    from people as p
+    cross join centres as c
 ),
 least_distances as (
     select

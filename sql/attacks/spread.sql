@@ -1,4 +1,8 @@
--- The range of the numbers among a column's values.
--- in: readable (number)    out: spread (NULL when there are none)    grain: one row
-select max(number) - min(number) as spread
+-- The range of the numbers of each column, and how many of its values are none.
+-- in: readable (k, exact, number)    out: k, spread (NULL: no numbers), n_words    grain: column
+select
+    k,
+    max(number) - min(number) as spread,
+    cast(sum(case when number is null then 1 else 0 end) as bigint) as n_words
 from {{ readable }}
+group by k
