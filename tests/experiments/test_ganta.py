@@ -33,9 +33,8 @@ def test_mondrian_twice_exposes_few_for_certain_and_most_at_a_quarter(adult: Pai
     # presumed anonymity 5, groups three times as large, and an effective anonymity near the presumed one
     assert min(summary.smallest_group) >= 5
     assert all(size > 2 * 5 for size in summary.avg_group_size)
-    assert all(
-        summary.avg_EA_post < before < size for before, size in zip(summary.avg_EA, summary.avg_group_size)
-    )
+    assert summary.avg_EA_post < min(summary.avg_EA)
+    assert max(summary.avg_EA) < min(summary.avg_group_size)
 
 
 def test_microaggregation_exposes_more_than_mondrian(adult: Pair) -> None:
