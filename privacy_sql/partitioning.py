@@ -324,7 +324,9 @@ class Partitioning:
             members(self.numbered_people, base.inside(base.people)) if self.numbered_people else candidate
         )
         has_values = bool(base.table.sensitives)
-        histogram = engine.create(render("histogram.sql", candidate=candidate, sensitive=has_values))
+        histogram = engine.create(
+            render("histogram.sql", candidate=candidate, sensitive=has_values, counted=False)
+        )
         counted = people if base.people else histogram
         groups = engine.create(render("groups.sql", histogram=counted))
         made = Grouping(base, (), candidate, people, histogram, groups)

@@ -107,6 +107,10 @@ class Criterion:
         """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
         return {}
 
+    def beforehand(self, base: Any) -> str | None:
+        """What a person should know before a search over this table begins; None when there is nothing."""
+        return None
+
     def splits(self, whole: Any) -> Splits | None:
         """How a search that cuts groups asks about one cut at a time; None when each group stands alone.
 

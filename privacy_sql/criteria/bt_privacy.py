@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -11,16 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql import beliefs
-from privacy_sql.criteria import Criterion, Row, exact, one_of
+from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels import belief_distance as distances
 from privacy_sql.kernels.belief_move import EXACT, UNDECIDED, group_moves
-from privacy_sql.kernels.posterior import STATE_CAP
+from privacy_sql.kernels.posterior import STATE_CAP, count_states
 from privacy_sql.verdict import TOLERANCE, Verdict, Witness
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
 SMOOTHING = "3/4"
+SEARCH_CAP = 20_000  # count vectors tried per group while a search cuts
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class BTPrivacy(Criterion):
             found["smoothing"] = "own_distances"
         return found
 
-    def gather(self, grouping: Any) -> list[Row]:
+    def gather(self, grouping: Any, cap: int | None = None) -> list[Row]:
         """The largest move of belief in every group, for every point."""
         base = grouping.base
         table = _once(base, ("studied",), lambda: beliefs.studied(base))
@@ -112,12 +113,34 @@ class BTPrivacy(Criterion):
                 groups.counts,
                 measure,
                 self.posterior,  # type: ignore[arg-type]
-                STATE_CAP,
+                STATE_CAP if cap is None else cap,
             )
             rows += _rows(
                 groups, found.moves, found.known, number, t, {"prior": prior.path, "distance": said}
             )
         return rows
+
+    def splits(self, whole: Any) -> Splits:
+        """Cuts are tried on exact posteriors where those are quick, on the larger estimate where not.
+
+        Otherwise no cut of a large table could be taken, since its halves are undecided. The partition that
+        comes of it is judged like any other.
+        """
+        return Cuts(
+            replace(self, posterior="estimate") if self.posterior == "exact" else self, self.posterior
+        )
+
+    def beforehand(self, base: Any) -> str | None:
+        """What to say before a search: exact posteriors leave large groups undecided."""
+        table = _once(base, ("studied",), lambda: beliefs.studied(base))
+        counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
+        states = min(count_states(counts.tolist()), count_states(table.counts.tolist()))
+        if self.posterior != "exact" or states <= STATE_CAP:
+            return None
+        return (
+            f"{self} decides exactly up to {STATE_CAP:,} count vectors per group; larger groups are undecided"
+            " and never safe. posterior=estimate answers for them without a guarantee."
+        )
 
     def measure(self, table: beliefs.Studied) -> tuple[Callable[[Any, Any], Any], str]:
         """How a move is measured on this table, and the measure's name."""
@@ -235,6 +258,31 @@ class BTPrivacy(Criterion):
                 " vectors. Smaller groups or fewer sensitive values help; posterior=estimate guesses."
             )
         return (said,)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Which parts of a group a search may take: those that break no point, as far as is known quickly."""
+
+    estimated: BTPrivacy
+    posterior: str
+
+    def seen(self, grouping: Any) -> set[int]:
+        """The parts that fail."""
+        exactly = replace(self.estimated, posterior=self.posterior)
+        rows = exactly.gather(grouping, SEARCH_CAP)
+        guessed: dict[tuple[int, int], Row] = {}
+        if any(row["known"] == UNDECIDED for row in rows):
+            guessed = {(row["point"], row["g"]): row for row in self.estimated.gather(grouping)}
+        decided = [guessed[row["point"], row["g"]] if row["known"] == UNDECIDED else row for row in rows]
+        limits = [t for _, t in exactly.points]
+        return {r["g"] for r in decided if r["risk"] is None or not _within(r["risk"], limits[r["point"]])}
+
+    def allows(self, evidence: set[int], groups: Sequence[int]) -> bool:
+        return not evidence & {*groups}
+
+    def accept(self, evidence: set[int], groups: Sequence[int]) -> None:
+        """Each group stands alone, so a cut that is taken changes nothing for others."""
 
 
 def _once(base: Any, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:

@@ -118,7 +118,7 @@ class _Splits:
 
 def _histograms(grouping: Any) -> dict[int, dict[int, int]]:
     """Per group its counts by sensitive value."""
-    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True)
+    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True, counted=False)
     found = grouping.base.engine.arrays(query)
     made: dict[int, dict[int, int]] = {}
     for g, s, n in zip(found["g"].tolist(), found["s"].tolist(), found["n_rows"].tolist(), strict=True):

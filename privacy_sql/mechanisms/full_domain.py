@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -20,6 +21,8 @@ from privacy_sql.search_result import SearchResult, nothing_safe, result
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.table import Table
+
+log = logging.getLogger("privacy_sql")
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,16 @@ class FullDomain:
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
         """The safe choices of a table; an error says why there is none."""
         self.refuse_unfit(base.table, asked)
+        notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
+        for note in notes:
+            log.warning(note)
         search = LatticeSearch(base, asked.require, self.minimise, self._allowed)
         found = search.run(goal, self._limits())
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
         if found.best is None:
             raise nothing_safe(search, found)
-        return result(search, found)
+        return replace(result(search, found), notes=tuple(notes))
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Refuse, before anything is counted, what cannot be searched."""
