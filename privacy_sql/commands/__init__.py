@@ -77,7 +77,7 @@ def explained(verdicts: Mapping[str, Verdict], show_values: bool) -> list[str]:
         lines += [f"  note: {note}" for note in verdict.notes]
         if show_values:
             revealed = verdict.witness.reveal()
-            lines += [f"  {key}: {revealed[key]}" for key in ("keys", "values") if key in revealed]
+            lines += [f"  {key}: {revealed[key]}" for key in ("keys", "values", "others") if key in revealed]
     return lines
 
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql import plugs
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, Undecided, UsageError
 from privacy_sql.kernels.group_shapes import GroupShapes
 from privacy_sql.kernels.running_worst_case import RunningWorstCase
-from privacy_sql.kernels.worst_case import Knowledge, Place, shapes_to_leave_out, worst_knowledge
+from privacy_sql.kernels.worst_case import (
+    MOST_FACTS,
+    Knowledge,
+    Place,
+    TooManyFacts,
+    shapes_to_leave_out,
+    worst_knowledge,
+)
 from privacy_sql.query import render
 from privacy_sql.verdict import Verdict, Witness, shown
 
@@ -73,7 +81,8 @@ class CKSafety(Criterion):
         '2/3'
         """
         shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
-        knowledge = worst_knowledge(shapes, self.k)
+        with within_reach():
+            knowledge = worst_knowledge(shapes, self.k)
         numbers = [int((shape == place.shape).nonzero()[0][place.copy]) for place in knowledge.places]
         target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target)
         facts = {
@@ -90,7 +99,8 @@ class CKSafety(Criterion):
     def failing(self, evidence: Any) -> list[int]:
         """Groups to leave out so that the others are safe together."""
         shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
-        unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
+        with within_reach():
+            unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
         return [int(group) for group, kind in zip(groups, shape.tolist(), strict=True) if kind in unsafe]
 
 
@@ -99,7 +109,8 @@ class _Splits:
 
     def __init__(self, facts: int, limit: Fraction, whole: dict[int, dict[int, int]]) -> None:
         self._facts, self._limit = facts, limit
-        self._running = RunningWorstCase([counts.values() for counts in whole.values()], facts)
+        with within_reach():
+            self._running = RunningWorstCase([counts.values() for counts in whole.values()], facts)
 
     def seen(self, grouping: Any) -> dict[int, dict[int, int]]:
         return _histograms(grouping)
@@ -118,7 +129,7 @@ class _Splits:
 
 def _histograms(grouping: Any) -> dict[int, dict[int, int]]:
     """Per group its counts by sensitive value."""
-    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True, counted=False)
+    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
     found = grouping.base.engine.arrays(query)
     made: dict[int, dict[int, int]] = {}
     for g, s, n in zip(found["g"].tolist(), found["s"].tolist(), found["n_rows"].tolist(), strict=True):
@@ -155,6 +166,19 @@ def group_counts(grouping: Any) -> Mapping[str, Any]:
     query = render("criteria/ck_safety.sql", histogram=grouping.histogram)
     arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
     return arrays
+
+
+@contextmanager
+def within_reach() -> Iterator[None]:
+    """Turn too many facts into a clear answer: neither safe nor unsafe."""
+    try:
+        yield
+    except TooManyFacts:
+        raise Undecided(
+            "too_many_facts",
+            f"with so many values in a group, maximum disclosure is computed for at most {MOST_FACTS} facts",
+            hint="Ask about fewer facts.",
+        ) from None
 
 
 def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from privacy_sql.kernels.group_shapes import Floats, GroupShapes, Ints, Shape, shape_of
-from privacy_sql.kernels.worst_case import Combination
+from privacy_sql.kernels.worst_case import MOST_FACTS, Combination, TooManyFacts
 from privacy_sql.kernels.worst_in_group import least_chances
 
 
@@ -27,6 +27,8 @@ class RunningWorstCase:
     def __init__(self, histograms: Iterable[Iterable[int]], facts: int) -> None:
         if facts < 0:
             raise ValueError("the number of facts cannot be negative")
+        if facts > MOST_FACTS:
+            raise TooManyFacts
         self.facts = facts
         self._row: dict[Shape, int] = {}
         self._size: Ints = np.empty(0, np.int64)

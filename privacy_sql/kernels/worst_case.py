@@ -19,8 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from privacy_sql.kernels.exchange import useful_groups
-from privacy_sql.kernels.group_shapes import Floats, GroupShapes
+from privacy_sql.kernels.group_shapes import Floats, GroupShapes, Ints
 from privacy_sql.kernels.worst_in_group import NEAR, TINY, Partition, exact_chances, least_chances
+
+# The work grows with the square of the facts that can help: d values in a group make d - 1 of them enough.
+MOST_FACTS = 500
+
+
+class TooManyFacts(Exception):
+    """More facts can help than maximum disclosure is computed for."""
 
 
 class Place(NamedTuple):
@@ -106,20 +113,33 @@ def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set
     >>> sorted(shapes_to_leave_out(shapes, 2, Fraction(22, 31)))
     [0, 2]
     """
-    atoms = min(facts, int(np.count_nonzero(shapes.top, axis=1).max())) + 1
+    # with at most facts + 1 values a group is disclosed for certain, however its counts lie
+    rich = np.flatnonzero(shapes.top[:, : facts + 1].sum(axis=1) < shapes.size)
+    if len(rich) and facts > MOST_FACTS:
+        raise TooManyFacts
+    left = _left_alone(_some(shapes, rich), facts + 1, limit) if len(rich) else rich
+    return set(range(len(shapes.size))) - {int(rich[shape]) for shape in left}
+
+
+def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
+    """The shapes that stay, when those unsafe on their own go first and then the worst ones together."""
     chances = least_chances(shapes, atoms)
     alone = 1 / (1 + chances[:, atoms] * (shapes.size / shapes.top[:, 0]))
-    clear = (alone < float(limit) - NEAR).tolist()
-    near = (alone < float(limit) + NEAR).tolist()
-    left = [s for s in range(len(alone)) if clear[s] or (near[s] and _alone(shapes, s, atoms) < limit)]
-    while left:
-        rest = GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
-        combination = Combination(rest, atoms, chances[left])
+    safe = alone < float(limit)
+    for shape in np.flatnonzero(np.abs(alone - float(limit)) <= NEAR):
+        safe[shape] = _alone(shapes, int(shape), atoms) < limit
+    left = np.flatnonzero(safe)
+    while len(left):
+        combination = Combination(_some(shapes, left), atoms, chances[left])
         if 1 / (1 + combination.least_odds([atoms])[0]) < limit:
             break
         stage = next(stage for stage, _, target in combination.walk_back(atoms) if target)
-        del left[combination.stages[stage][0]]
-    return set(range(len(shapes.size))) - set(left)
+        left = np.delete(left, combination.stages[stage][0])
+    return left
+
+
+def _some(shapes: GroupShapes, left: Ints) -> GroupShapes:
+    return GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
 
 
 def _alone(shapes: GroupShapes, shape: int, atoms: int) -> Fraction:
@@ -150,6 +170,8 @@ class Combination:
     """
 
     def __init__(self, shapes: GroupShapes, atoms: int, chances: Floats | None = None) -> None:
+        if atoms > MOST_FACTS + 1:
+            raise TooManyFacts
         self.shapes, self.atoms = shapes, atoms
         self.chances = least_chances(shapes, atoms) if chances is None else chances
         self.target_odds = self.chances * (shapes.size / shapes.top[:, 0])[:, None]

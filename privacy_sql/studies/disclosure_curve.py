@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from privacy_sql.base import Grouping, count
 from privacy_sql.criteria import one_of
-from privacy_sql.criteria.ck_safety import group_counts
+from privacy_sql.criteria.ck_safety import group_counts, within_reach
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.group_shapes import GroupShapes
@@ -35,7 +35,9 @@ def disclosure_curve(
     ['2/5', '2/3', '1']
     """
     one_of(language, list(LANGUAGES), "disclosure_curve", "language")
-    return LANGUAGES[language](_shapes(_grouping(engine, table), facts), facts)
+    shapes = _shapes(_grouping(engine, table), facts)
+    with within_reach():
+        return LANGUAGES[language](shapes, facts)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def curves(engine: Engine, table: Any, facts: int) -> Curves:
     """Both curves at once, counted once."""
     grouping = _grouping(engine, table)
     shapes = _shapes(grouping, facts)
-    by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}
+    with within_reach():
+        by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}
     return Curves(grouping.n_rows, grouping.n_groups, by_language)
 
 

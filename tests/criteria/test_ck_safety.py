@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.base import count
-from privacy_sql.errors import PrivacySqlError
+from privacy_sql.errors import PrivacySqlError, Undecided
 from privacy_sql.judging import failing
 from tests.oracles import worst_case as oracle
 
@@ -151,3 +151,16 @@ def test_what_is_safe_has_what_the_criterion_says_is_necessary(engine: Any, rows
     assert [str(c) for c in criterion.necessary()] == ["l_diversity(l=3)"]
     if ps.check(engine, table, [criterion]):
         assert ps.check(engine, table, criterion.necessary())
+
+
+def test_more_facts_than_can_be_computed_are_undecided_not_safe(engine: Any) -> None:
+    rows = pd.DataFrame({"key": ["a"] * 600, "value": [f"v{i}" for i in range(600)]})
+    table = ps.Table(rows, ["key"], "value")
+    for facts in (501, 10**9):
+        with pytest.raises(Undecided, match="500"):
+            ps.check(engine, table, [ps.CKSafety("1", facts)])
+    with pytest.raises(Undecided):
+        ps.disclosure_curve(engine, table, 501)
+    with pytest.raises(Undecided):
+        ps.publish(engine, table, [ps.CKSafety("1", 501)], ps.Generalise(max_suppressed="0.9"))
+    assert ps.check(engine, table.__class__(rows[:502], ["key"], "value"), [ps.CKSafety("1", 500)])
