@@ -1,7 +1,7 @@
 """Which raw values a published label covers, read from the label's text.
 
-`20-29`, `[20, 30)`, `<30`, `≥40`, `130**` and `*` say it themselves; a description may spell a label out as
-`{"range": [20, 29]}`. What is none of these covers the value it is equal to, and nothing else.
+`20-29`, `[20, 30)`, `<30`, `≥40`, `130**`, `a..f` and `*` say it themselves; a description may spell a label
+out as `{"range": [20, 29]}`. What is none of these covers the value it is equal to, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _BETWEEN = re.compile(rf"({_NUMBER})\s*(?:-|–|\.\.|to)\s*({_NUMBER})")
 _BRACKETS = re.compile(rf"([\[(])\s*({_NUMBER}|-inf)\s*[,;]\s*({_NUMBER}|inf)\s*([\])])", re.IGNORECASE)
 _COMPARED = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER})")
+_WORDS = re.compile(r"(.+?)\.\.(.+)", re.DOTALL)
 _PLUS = re.compile(rf"({_NUMBER})\+")
 _MASKED = re.compile(r"([^*]+)(\*+)")
 _ANYTHING = ("*", "any", "all")
@@ -27,7 +28,7 @@ BOUNDS = ("[]", "[)", "(]", "()")
 
 @dataclass(frozen=True)
 class Rule:
-    """One way a label covers values: everything, NULL, one text, a prefix, or numbers between two bounds."""
+    """One way a label covers values: everything, NULL, one text, a prefix, or what lies between two ends."""
 
     everything: bool = False
     nothing: bool = False
@@ -38,14 +39,16 @@ class Rule:
     high: float | None = None
     low_open: bool = False
     high_open: bool = False
+    first: str | None = None
+    last: str | None = None
 
 
 def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     """The rules of a label as published; `bounds` says how the ends of `20-29` are meant.
 
-    >>> rules("<30")[1]
-    Rule(everything=False, nothing=False, text=None, prefix=None, length=None, low=-1e+308, high=30.0, \
-low_open=False, high_open=True)
+    >>> rule = rules("<30")[1]
+    >>> rule.high, rule.high_open
+    (30.0, True)
     >>> [rule.prefix for rule in rules("130**")]
     [None, '130']
     """
@@ -59,7 +62,11 @@ low_open=False, high_open=True)
     masked = _MASKED.fullmatch(text)
     if masked:
         return [*found, Rule(prefix=masked[1], length=len(text))]
-    return [*found, *_numeric(text, bounds)]
+    numeric = _numeric(text, bounds)
+    words = _WORDS.fullmatch(label)
+    if words and not numeric:
+        return [*found, Rule(first=words[1], last=words[2])]
+    return [*found, *numeric]
 
 
 def _numeric(text: str, bounds: str) -> list[Rule]:
@@ -133,6 +140,8 @@ def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[st
         "high": ("double", [rule.high for _, rule in rows]),
         "low_open": ("bigint", [int(rule.low_open) for _, rule in rows]),
         "high_open": ("bigint", [int(rule.high_open) for _, rule in rows]),
+        "first_word": ("varchar", [rule.first for _, rule in rows]),
+        "last_word": ("varchar", [rule.last for _, rule in rows]),
     }
 
 

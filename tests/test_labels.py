@@ -18,6 +18,8 @@ def _covers(rule, value):
         return value == rule.text
     if rule.prefix is not None:
         return value.startswith(rule.prefix) and rule.length in (None, len(value))
+    if rule.first is not None:
+        return rule.first <= value <= rule.last
     number = float(value)
     above = number > rule.low if rule.low_open else number >= rule.low
     below = number < rule.high if rule.high_open else number <= rule.high
@@ -39,6 +41,7 @@ def _covers(rule, value):
         ("130**", ["13012"], ["1301", "130122", "14012"]),
         ("*", ["anything", None], []),
         ("Any", ["5"], []),
+        ("b..d", ["b", "c", "d"], ["a", "da", None]),
         ("White", ["White"], ["white", None]),
         ("28", ["28"], ["29"]),
         (None, [None], ["x"]),

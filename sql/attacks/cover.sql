@@ -37,6 +37,14 @@ select
 from {{ readable }} as v
 inner join {{ rules }} as r
     on v.k = r.k and (r.everything = 1 or (r.nothing = 1 and v.exact is null))
+union
+select
+    v.k,
+    v.code as value,
+    r.label
+from {{ readable }} as v
+inner join {{ rules }} as r
+    on v.k = r.k and v.exact >= r.first_word and v.exact <= r.last_word
 {% for k, levels, height, labels in hierarchies %}
 {% for level in range(1, height + 1) %}
 union
