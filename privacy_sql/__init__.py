@@ -28,6 +28,7 @@ _HOME = {
     "Release": "release",
     **dict.fromkeys(["check", "publish", "search", "verify", "write"], "verbs"),
     "MarginalSet": "studies.marginal_set",
+    "classification_accuracy": "studies.classification_accuracy",
     "disclosure_curve": "studies.disclosure_curve",
     "disclosure_risk": "studies.disclosure_risk",
     **dict.fromkeys(["breach_probability", "find_skyline"], "studies.skyline"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from privacy_sql.answers import Answers
 from privacy_sql.base import Base
 from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping
@@ -17,6 +18,7 @@ from privacy_sql.judging import failing
 from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive, Column, Grouped, Label, Published, Utility
+from privacy_sql.utilities.query_error import QueryError
 
 
 class Seen:
@@ -89,6 +91,7 @@ class Costs:
     def __init__(self, base: Base) -> None:
         self.base = base
         self._loaded: dict[tuple[int, int], Sql] = {}
+        self._asked: Answers | None = None
 
     @cached_property
     def labels(self) -> list[list[dict[int, Label]]]:
@@ -166,11 +169,18 @@ class Costs:
         """The cost of what is published; suppressed rows cost as much as a row can."""
         if isinstance(utility, Additive):
             return utility.cost(self._published_labels(shown), self.n_people)
+        if isinstance(utility, QueryError):
+            return self._answers(utility).error(shown.grouping.candidate, shown.choice)
         assert isinstance(utility, Grouped)
         rows = shown.grouping.base.engine.fetch(
             render(f"utilities/{utility.name}.sql", **self._context(shown))
         )
         return utility.value(rows, self.published(shown))
+
+    def _answers(self, utility: QueryError) -> Answers:
+        if self._asked is None:
+            self._asked = Answers(self.base, utility)
+        return self._asked
 
     def published(self, shown: Shown) -> Published:
         """How much of the source a choice publishes, and out of how many possibilities."""

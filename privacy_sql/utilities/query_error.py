@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+
+from privacy_sql.utilities import Utility
 
 Query = dict[int, frozenset[int]]
 """Which values a counting query asks for, per column; values are numbers below the size of their domain."""
@@ -64,3 +66,32 @@ def mean_relative_error(answers: Iterable[tuple[int, float]]) -> float | None:
 def _some(domain: int, share: float, generator: np.random.Generator) -> frozenset[int]:
     wanted = max(1, round(domain * share))
     return frozenset(int(value) for value in generator.choice(domain, size=wanted, replace=False))
+
+
+class QueryError(Utility):
+    """The mean relative error of counting queries (li2009, Sec. V, Fig. 6).
+
+    The same seed asks the same queries of every choice, and of every release of the same table. A reader
+    spreads published rows evenly over what their labels cover; suppressed rows are not in the answer.
+    """
+
+    name = "query_error"
+    reads_sensitive = True
+    dimension = 3
+    selectivity = 0.05
+    n_queries = 200
+    seed = 2009
+
+    def queries(self, domains: Sequence[int]) -> list[Query]:
+        """The queries; the last domain is that of the sensitive value."""
+        generator = np.random.default_rng(self.seed)
+        return random_queries(domains, self.dimension, self.selectivity, self.n_queries, generator)
+
+    def value(self, actual: Mapping[int, float], estimated: Mapping[int, float]) -> float:
+        """The mean relative error over the queries that somebody answers to; 0 when there is none.
+
+        >>> QueryError().value({0: 4.0}, {0: 5.0, 1: 2.0})
+        0.25
+        """
+        pairs = [(round(count), estimated.get(query, 0.0)) for query, count in actual.items()]
+        return mean_relative_error(pairs) or 0.0

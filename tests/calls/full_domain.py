@@ -7,7 +7,16 @@ import pandas as pd
 import privacy_sql as ps
 from tests.calls import JOBS, WORKERS
 
-UTILITIES = ("loss", "ncp", "discernibility", "average_group_size", "ambiguity", "classification", "kl")
+UTILITIES = (
+    "loss",
+    "ncp",
+    "discernibility",
+    "average_group_size",
+    "ambiguity",
+    "classification",
+    "kl",
+    "query_error",
+)
 
 
 def searched(engine: ps.Engine) -> None:
@@ -46,3 +55,10 @@ def recoded(engine: ps.Engine) -> None:
             verdict.witness.reveal()
     method = ps.FullDomain(local_recoding=True, max_suppressed="0.25")
     ps.publish(engine, ps.Table(rows, {"job": JOBS, "age": ps.KeepOrDrop()}, "s"), [ps.KAnonymity(2)], method)
+
+
+def accuracy(engine: ps.Engine) -> None:
+    """A tree that learns the sensitive value from published labels."""
+    table = ps.Table(pd.DataFrame(WORKERS), {"age": ps.KeepOrDrop(), "job": JOBS}, "s")
+    release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain())
+    ps.classification_accuracy(engine, release, folds=2)
