@@ -102,11 +102,8 @@ def query_error(small, release, domains):
         estimate = 0.0
         for row, labels in shown:
             cells = [[*labels, [row[-1]]][c] for c in values]
-            shares = [
-                len(wanted & set(cell)) / len(cell)
-                for wanted, cell in zip(values.values(), cells, strict=True)
-            ]
-            estimate += prod(shares)
+            pairs = zip(values.values(), cells, strict=True)
+            estimate += prod(len(wanted & set(cell)) / len(cell) for wanted, cell in pairs)
         if actual:
             errors.append(abs(actual - estimate) / actual)
     return sum(errors) / len(errors) if errors else 0.0
