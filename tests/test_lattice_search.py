@@ -92,7 +92,7 @@ COSTS = {
 
 
 def query_error(small, release, domains):
-    """The mean relative error of the utility's own queries, answered row by row; suppressed rows are missing."""
+    """The mean relative error of the queries, answered row by row; suppressed rows are missing."""
     sensitive = sorted({row[-1] for row in small.rows})
     shown = [(row, labels) for row, labels in zip(small.rows, release, strict=True) if labels]
     errors = []
