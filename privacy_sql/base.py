@@ -38,11 +38,18 @@ class Base:
     rows: int
     combinations: int
     source_columns: Mapping[str, str]  # every column of the source and its kind
+    stamps: Mapping[Path, tuple[int, ...]]  # the files it was read from, as they were then
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """Columns of the source without a role."""
         return tuple(self.table.unnamed(list(self.source_columns)))
+
+    def refuse_changed(self) -> None:
+        """Refuse to go on when a file of the table is not the one that was counted."""
+        for path, seen in self.stamps.items():
+            if not path.is_file() or stamp(path) != seen:
+                raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
 
     @cached_property
     def coded(self) -> Sql:
@@ -156,6 +163,7 @@ class Base:
 def count(engine: Engine, table: Table) -> Base:
     """Count a table once on its engine and check what it declares about its rows."""
     engine = engine.session(files(table))
+    stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
     check_people(engine, source, table)
     check_multiplicities(engine, source, table)
@@ -177,6 +185,7 @@ def count(engine: Engine, table: Table) -> Base:
         statistics=statistics,
         **sizes(engine, counted),
         source_columns=columns,
+        stamps=stamps,
     )
     raise_all(_refused_nulls(base))
     return base
@@ -186,6 +195,12 @@ def files(table: Table) -> list[Path]:
     """The files a table is read from."""
     named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
     return [path for path in map(Path, named) if path.is_file()]
+
+
+def stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file is written to or replaced."""
+    found = path.stat()
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
@@ -207,7 +222,9 @@ def _internal(table: Table) -> list[tuple[str, Sql]]:
         inside.append((table.group, Sql("grp")))
     if len(table.sensitives) > 1:
         raise UsageError(
-            "several_sensitive", "one sensitive column at a time", hint="Use Table.with_sensitive."
+            "several_sensitive",
+            "a table is published with one sensitive column",
+            hint="Drop the others, or name them as quasi-identifiers.",
         )
     return inside + [(name, Sql("s")) for name in table.sensitives]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from privacy_sql import progress
 from privacy_sql.commands import Outcome
-from privacy_sql.errors import PrivacySqlError, SeveralErrors
+from privacy_sql.errors import PrivacySqlError, as_error, interrupted
 
 
 class Verbs(click.Group):
@@ -58,8 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     with progress.shown():
         outcome = run(given)
-    if "--json" in given:
-        click.echo(json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False))
+    if "--unsafe-debug" in given:
+        for problem in outcome.problems:
+            traceback.print_exception(problem, file=sys.stderr)
+    if "--json" in given and not outcome.quiet:
+        # only ASCII, so that no terminal and no pipe can fail on a name
+        click.echo(json.dumps(outcome.to_json(), allow_nan=False))
     else:
         _print(outcome)
     sys.exit(outcome.exit)
@@ -73,28 +78,17 @@ def run(arguments: Sequence[str]) -> Outcome:
     except click.ClickException as problem:
         hint = "Ask for --help."
         return Outcome(verb, exit=2, errors=[_error("usage", problem.format_message(), hint)])
-    except (click.Abort, KeyboardInterrupt):
-        return Outcome(
-            verb, exit=130, errors=[_error("interrupted", "interrupted; nothing more was published")]
-        )
-    except PrivacySqlError as problem:
-        return failed(verb, problem, debug="--unsafe-debug" in arguments)
+    except (click.Abort, KeyboardInterrupt) as problem:
+        return failed(verb, interrupted(problem))
     except Exception as problem:
-        # an unforeseen error may quote rows, so only its kind is told
-        if "--unsafe-debug" in arguments:
-            raise
-        text = f"unexpected {type(problem).__name__}"
-        hint = "This is a fault of privacy-sql. Run with --unsafe-debug to see it; that may show rows."
-        return Outcome(verb, exit=4, errors=[_error("unexpected", text, hint)])
+        return failed(verb, as_error(problem))
     return returned if isinstance(returned, Outcome) else Outcome(verb, exit=int(returned or 0), quiet=True)
 
 
-def failed(verb: str, problem: PrivacySqlError, *, debug: bool = False) -> Outcome:
+def failed(verb: str, problem: PrivacySqlError) -> Outcome:
     """An error, or several, as an outcome."""
-    if debug and problem.__cause__ is not None:
-        raise problem
-    parts = problem.parts if isinstance(problem, SeveralErrors) else (problem,)
-    return Outcome(verb, exit=problem.exit, errors=[part.to_json() for part in parts])
+    errors = [part.to_json() for part in problem.parts]
+    return Outcome(verb, exit=problem.exit, errors=errors, problems=[problem])
 
 
 def _error(code: str, message: str, hint: str = "") -> dict[str, str]:

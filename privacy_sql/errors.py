@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 
 class PrivacySqlError(Exception):
@@ -82,6 +83,37 @@ class Undecided(PrivacySqlError):
 
 # when several things went wrong, the one the reader must mend first decides the exit code
 EXIT_ORDER = (130, 4, 3, 2, 5, 1)
+
+
+class Interrupted(PrivacySqlError):
+    """Somebody stopped the work."""
+
+    exit = 130
+
+
+def interrupted(problem: BaseException) -> Interrupted:
+    """An interrupt as an error with its exit code."""
+    return _from(problem, Interrupted("interrupted", "interrupted; nothing more was published"))
+
+
+def as_error(problem: Exception) -> PrivacySqlError:
+    """Any exception as one of ours; an unforeseen one may quote rows, so only its kind is told.
+
+    >>> as_error(ValueError("a row")).message
+    'unexpected ValueError'
+    """
+    if isinstance(problem, PrivacySqlError):
+        return problem
+    hint = "This is a fault of privacy-sql. Run with --unsafe-debug to see it; that may show rows."
+    return _from(problem, EngineError("unexpected", f"unexpected {type(problem).__name__}", hint=hint))
+
+
+E = TypeVar("E", bound=PrivacySqlError)
+
+
+def _from(cause: BaseException, error: E) -> E:
+    error.__cause__ = cause
+    return error
 
 
 class SeveralErrors(PrivacySqlError):

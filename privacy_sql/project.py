@@ -5,6 +5,7 @@ Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,9 @@ CONNECTION_KEYS = {
     "postgres": ("type", "dsn_env"),
     "spark": ("type", "master"),
 }
+# target/compiled/<name>.sql and others are named after a release, so it may not lead elsewhere
+RELEASE_NAME = re.compile(r"\w(?:[\w.-]{0,98}\w)?")
+INLINE = re.compile("://[^/]*@|password|token=", re.IGNORECASE)
 SECRETS = {"dsn", "password", "user", "host", "url", "token"}
 
 
@@ -135,17 +139,24 @@ class _Reader:
         )
 
     def connection(self, content: Any, where: str) -> Mapping[str, str]:
+        hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
         if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
-            hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
             self.wrong(f"{where}.{min(inline)}", "credentials do not belong in the project file", hint)
             return {}
         kind = content.get("type") if isinstance(content, Mapping) else None
-        if kind not in CONNECTION_KEYS:
+        if not isinstance(kind, str) or kind not in CONNECTION_KEYS:
             self.wrong(f"{where}.type", f"a connection is one of {', '.join(CONNECTION_KEYS)}")
             return {}
+        for key, value in content.items():
+            if INLINE.search(str(value)):
+                self.wrong(f"{where}.{key}", "credentials do not belong in the project file", hint)
         return self.mapping(content, CONNECTION_KEYS[kind], where)
 
     def plan(self, name: str, content: Any, where: str) -> Plan | None:
+        if not RELEASE_NAME.fullmatch(name):
+            self.wrong(
+                where, "a release is named in letters, digits, _ - and inner dots: files are named after it"
+            )
         fields = self.mapping(content, RELEASE_KEYS, where)
         source, connection, condition = self.source(fields.get("source"), f"{where}.source")
         before = len(self.problems)
@@ -170,7 +181,9 @@ class _Reader:
         if ("file" in fields) == ("relation" in fields):
             self.wrong(where, "a source is {file: F} or {connection: C, relation: R}")
             return None, None, None
-        source: Any = self.path(fields["file"]) if "file" in fields else str(fields["relation"])
+        source: Any = (
+            self.path(fields["file"], f"{where}.file") if "file" in fields else str(fields["relation"])
+        )
         return source, connection, fields.get("where")
 
     def columns(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -186,8 +199,10 @@ class _Reader:
             "identifier": person.get("column"),
             "insensitive": self.names(fields.get("insensitive"), f"{where}.insensitive"),
             "drop": self.names(fields.get("drop"), f"{where}.drop"),
-            "population": self.path(population["file"]) if "file" in population else None,
-            "joint": str(fields.get("joint", "false")).lower() == "true",
+            "population": self.path(population["file"], f"{where}.population.file")
+            if "file" in population
+            else None,
+            "joint": self.flag(fields.get("joint", "false"), f"{where}.joint"),
         }
         sensitive, more = self.sensitive(fields.get("sensitive"), f"{where}.sensitive")
         return {
@@ -223,6 +238,9 @@ class _Reader:
         read = [self.column(entry, keys, where) for entry in entries]
         names = tuple(fields.get("column", "") for fields in read)
         first = read[0] if read else {}
+        for key in ("nulls", "values_per_person"):
+            if len({fields.get(key) for fields in read}) > 1:
+                self.wrong(where, f"several sensitive columns share one {key}")
         kinds = {}
         for name, fields in zip(names, read, strict=True):
             with self.noting(where):
@@ -241,7 +259,7 @@ class _Reader:
         if "distance" not in fields:
             return {}
         inner = self.mapping(fields["distance"], ("file",), f"{where}.distance")
-        return {name: self.path(inner["file"])} if "file" in inner else {}
+        return {name: self.path(inner["file"], f"{where}.distance.file")} if "file" in inner else {}
 
     def requirements(self, content: Any, where: str) -> tuple[Criterion, ...]:
         made: list[Criterion] = []
@@ -278,7 +296,7 @@ class _Reader:
             self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
             return None
         if "target" in fields:
-            return Output(file=self.path(fields["target"]))
+            return Output(file=self.path(fields["target"], f"{where}.target"))
         connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
         return Output(connection=connection, relation=str(fields["relation"]))
 
@@ -300,6 +318,7 @@ class _Reader:
         fields = {"column": content} if isinstance(content, str) else self.mapping(content, keys, where)
         if not isinstance(fields.get("column"), str) or not fields["column"]:
             self.wrong(where, "names no column")
+            fields["column"] = ""
         return fields
 
     def listed(self, content: Any, where: str) -> list[Any]:
@@ -309,15 +328,26 @@ class _Reader:
         return content
 
     def names(self, content: Any, where: str) -> tuple[str, ...]:
-        return tuple(str(name) for name in self.listed(content, where)) if content is not None else ()
+        given = self.listed(content, where) if content is not None else []
+        for number, name in enumerate(given):
+            if not isinstance(name, str) or not name:
+                self.wrong(f"{where}[{number}]", "names no column")
+        return tuple(map(str, given))
 
     def known_connection(self, name: str | None, where: str) -> str | None:
-        if name is not None and name not in self.connections:
-            self.wrong(where, f'there is no connection "{name}"', did_you_mean(name, self.connections))
+        if name is not None and str(name) not in self.connections:
+            self.wrong(where, f'there is no connection "{name}"', did_you_mean(str(name), self.connections))
         return name
 
-    def path(self, text: Any) -> Path:
+    def path(self, text: Any, where: str) -> Path:
+        if not isinstance(text, str) or not text or "\0" in text:
+            self.wrong(where, "must be the path of a file")
         return self.directory / str(text)
+
+    def flag(self, text: Any, where: str) -> bool:
+        if text not in ("true", "false"):
+            self.wrong(where, "is true or false")
+        return bool(text == "true")
 
     def wrong(self, where: str, message: str, hint: str = "", code: str = "bad_project") -> None:
         self.problems.append(UsageError(code, message, where=f"{FILE}: {where}", hint=hint))

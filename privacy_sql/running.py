@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import base, consulting, levels, manifest, verbs, writing
+from privacy_sql import base, consulting, levels, manifest, private_files, verbs, writing
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError, as_error, interrupted, raise_all
 from privacy_sql.project import Plan, Project
 from privacy_sql.query import render
 from privacy_sql.release import Release
@@ -33,10 +33,11 @@ class Result:
     errors: list[dict[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     release: Release | None = None
+    problem: PrivacySqlError | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The entry of `releases` under `--json` and in run_results.json."""
-        return {key: value for key, value in vars(self).items() if key != "release"}
+        return {key: value for key, value in vars(self).items() if key not in ("release", "problem")}
 
 
 def run_project(
@@ -48,24 +49,33 @@ def run_project(
     dry_run: bool = False,
 ) -> list[Result]:
     """Publish the releases of a project one after the other; a failure of one does not stop the others."""
-    results = []
+    results: list[Result] = []
     for plan in plans:
-        result = Result(plan.name)
+        results.append(Result(plan.name))
         try:
             with connect(plan) as engine:
-                _run(project, plan, engine, result, overwrite, dry_run)
-        except PrivacySqlError as problem:
-            result.exit = problem.exit
-            result.errors = [part.to_json() for part in problem.parts]
-        results.append(result)
+                _run(project, plan, engine, results, overwrite, dry_run)
+        except KeyboardInterrupt as problem:
+            _failed(results[-1], interrupted(problem))
+            break
+        except OSError as problem:
+            _failed(results[-1], writing.unwritable(project.directory / "target", problem))
+        except Exception as problem:
+            _failed(results[-1], as_error(problem))
     if not dry_run:
         _record(project, results)
     return results
 
 
+def _failed(result: Result, problem: PrivacySqlError) -> None:
+    result.exit, result.problem = problem.exit, problem
+    result.errors = [part.to_json() for part in problem.parts]
+
+
 def _run(
-    project: Project, plan: Plan, engine: Engine, result: Result, overwrite: bool, dry_run: bool
+    project: Project, plan: Plan, engine: Engine, results: list[Result], overwrite: bool, dry_run: bool
 ) -> None:
+    result = results[-1]
     output = _ready(plan, overwrite)
     _refuse_unnamed(plan, engine)
     try:
@@ -77,24 +87,41 @@ def _run(
             method = rehearsed()
         release = verbs.publish(engine, plan.table, plan.require, method)
     except DataError as problem:
-        _keep_unmapped(project, plan, engine, problem)
+        if not dry_run:
+            fresh = not any(_unmapped(earlier.problem) for earlier in results[:-1])
+            _keep_unmapped(project, plan, engine, problem, fresh)
         raise
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
     result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
-    _compiled(project, release)
     if not release.safe:
         result.exit = 1
         return
     result.target = _shown(project, output)
-    result.warnings = consulting.warnings(project.directory, release)
+    alike = verbs.look_alikes(release.grouping.base)
+    result.warnings = [*alike, *consulting.warnings(project.directory, release)]
     if dry_run:
         return
-    kept = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
-    place = verbs.write(engine, release, output, overwrite=overwrite, manifest_to=kept)
-    consulting.remember(project.directory, plan.name, place)
+    _compiled(project, release)
+    place = _written(project, plan, engine, release, output, overwrite)
     result.manifest = _shown(project, place)
     result.rows_out = release.rows_out
+
+
+def _written(
+    project: Project, plan: Plan, engine: Engine, release: Release, output: Path | str, overwrite: bool
+) -> Path:
+    """Write a release, and keep the keyed hash of the source it was made from; returns its manifest."""
+    kept = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+    source = plan.table.source if isinstance(plan.table.source, Path) else None
+    folder = private_files.private(project.directory)
+    # hashed before `write` makes sure that the source is still the one that was counted
+    digest = private_files.source_hash(folder, source) if source else None
+    place = verbs.write(engine, release, output, overwrite=overwrite, manifest_to=kept)
+    consulting.remember(project.directory, plan.name, place)
+    if source and digest:
+        private_files.keep_hash(folder, plan.name, source, digest)
+    return place
 
 
 def _ready(plan: Plan, overwrite: bool) -> Path | str:
@@ -114,6 +141,8 @@ def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
     """In a project every column has a role: none is dropped or published without a word."""
     session = engine.session(base.files(plan.table))
     columns = list(session.columns(session.source(plan.table.source)))
+    # unknown columns first: in a file without a header the names are values of a row
+    raise_all(plan.table.unknown(columns))
     unnamed = plan.table.unnamed(columns)
     if unnamed:
         raise UsageError(
@@ -124,35 +153,35 @@ def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
         )
 
 
-def _keep_unmapped(project: Project, plan: Plan, engine: Engine, problem: DataError) -> None:
+def _unmapped(problem: PrivacySqlError | None) -> bool:
+    return problem is not None and any(part.code == "unmapped_value" for part in problem.parts)
+
+
+def _keep_unmapped(project: Project, plan: Plan, engine: Engine, problem: DataError, fresh: bool) -> None:
     """List values missing from hierarchies in a private file; errors and logs never show them."""
-    if not any(part.code == "unmapped_value" for part in problem.parts):
+    if not _unmapped(problem):
         return
-    folder = private(project.directory)
+    folder = private_files.private(project.directory)
     counted = base.count(engine, plan.table)
-    for column, (name, kind) in counted.columns.items():
-        if kind.height:
-            found_levels = levels.labels(counted.engine, counted.dictionaries[column], kind)
-            query = render("unmapped_values.sql", levels=found_levels, height=kind.height, name=name)
-            (found,) = counted.engine.fetch(render("unmapped.sql", levels=found_levels, height=kind.height))
-            if found["n_values"]:
-                path = folder / "unmapped.csv"
-                path.unlink(missing_ok=True)
-                counted.engine.write_file(query, path, "csv")
-                path.chmod(0o600)
-
-
-def private(directory: Path) -> Path:
-    """`target/private`, readable by this user alone."""
-    folder = directory / "target" / "private"
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
+    kinds = {**counted.columns}
+    if len(counted.table.sensitives) == 1 and counted.table.sensitive_hierarchy is not None:
+        kinds["s"] = (counted.table.sensitives[0], counted.table.sensitive_hierarchy)
+    columns = [
+        (name, levels.labels(counted.engine, counted.dictionaries[column], kind), kind.height)
+        for column, (name, kind) in kinds.items()
+        if kind.height
+    ]
+    found = folder / f".{private_files.UNMAPPED}"
+    try:
+        counted.engine.write_file(render("unmapped_values.sql", columns=columns), found, "csv")
+        private_files.keep_unmapped(folder, found, fresh=fresh)
+    finally:
+        found.unlink(missing_ok=True)
 
 
 def _compiled(project: Project, release: Release) -> None:
     folder = project.directory / "target" / "compiled"
-    writing.write_atomically(folder / f"{release.name}.sql", f"{release.view.sql}\n".encode())
+    writing.write_alone(folder / f"{release.name}.sql", f"{release.view.sql}\n".encode())
 
 
 def _shown(project: Project, place: Path | str) -> str:
@@ -168,4 +197,4 @@ def _shown(project: Project, place: Path | str) -> str:
 def _record(project: Project, results: Sequence[Result]) -> None:
     content = {"schema": 1, "releases": [result.to_json() for result in results]}
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    writing.write_atomically(project.directory / "target" / "run_results.json", f"{text}\n".encode())
+    writing.write_alone(project.directory / "target" / "run_results.json", f"{text}\n".encode())

@@ -91,7 +91,17 @@ class Table:
     def with_sensitive(self, sensitive: str) -> Table:
         """The table for one of several sensitive columns: the others count as quasi-identifiers."""
         others = {column: AsIs() for column in self.sensitives if column != sensitive}
-        return replace(self, quasi={**self.hierarchies, **others}, sensitive=sensitive)
+        kinds = self.sensitive_hierarchy
+        return replace(
+            self,
+            quasi={**self.hierarchies, **others},
+            sensitive=sensitive,
+            sensitive_hierarchy=kinds.get(sensitive) if isinstance(kinds, Mapping) else kinds,
+            quasi_nulls={
+                **{column: self.nulls_of(column) for column in self.quasi},
+                **dict.fromkeys(others, self.sensitive_nulls),
+            },
+        )
 
     def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each named column the source does not have."""

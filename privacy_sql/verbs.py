@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from privacy_sql.engines import Engine, connect
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
-from privacy_sql.query import render
+from privacy_sql.query import Sql, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 
@@ -59,7 +59,26 @@ class Examined:
 
 
 def examine(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
-    """Judge a table as it stands and say what was looked at."""
+    """Judge a table as it stands and say what was looked at.
+
+    Each of several sensitive columns is judged with the others counted as quasi-identifiers.
+    """
+    if len(table.sensitives) < 2:
+        return _examined(engine, table, require)
+    if table.joint:
+        raise UsageError("joint", "sensitive columns are judged one by one, not jointly", where=table.name)
+    parts = {column: _examined(engine, table.with_sensitive(column), require) for column in table.sensitives}
+    verdicts = Verdicts()
+    for column, part in parts.items():
+        for requirement, verdict in part.verdicts.items():
+            name = f"{requirement} for {column}"
+            verdicts[name] = replace(verdict, requirement=name)
+    seen = list(parts.values())
+    warnings = tuple(dict.fromkeys(warning for part in seen for warning in part.warnings))
+    return Examined(verdicts, seen[0].rows, max(part.groups for part in seen), seen[0].ignored, warnings)
+
+
+def _examined(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
     base = count(engine, table)
     grouping = base.grouped(base.own_keys())
     verdicts = judge(grouping, require)
@@ -94,6 +113,9 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     refuse = getattr(method, "refuse_unfit", None)
     if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
         refuse(table, asked)
+    if table.count:
+        hint = "Write each row as often as it counts, or check the table only."
+        raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
     base = count(engine, table)
     if not getattr(method, "promises", False):
         refuse_unfit(base, require)
@@ -132,6 +154,13 @@ def search(
 def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:
     """A proposal as a release, judged once more as a whole."""
     view = base.engine.create(proposal.view, view=True)
+    rows_in, rows_out = base.rows, base.rows - proposal.suppressed
+    if proposal.published is not None:
+        # counts of cells say nothing of how many rows they are made from, and neither does the manifest
+        rows_in = rows_out = proposal.published
+    elif base.table.values_per_person != "one":
+        # the base counts values of people there, and leaves out people without one; every row is published
+        rows_in, rows_out = _rows(base, base.source), _rows(base, proposal.grouping.rows)
     return Release(
         name=base.table.name,
         table=base.table,
@@ -140,9 +169,8 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         require=asked.require,
         method=method.name,
         choice=proposal.choice,
-        # counts of cells say nothing of how many rows they are made from, and neither does the manifest
-        rows_in=base.rows if proposal.published is None else proposal.published,
-        rows_out=base.rows - proposal.suppressed if proposal.published is None else proposal.published,
+        rows_in=rows_in,
+        rows_out=rows_out,
         quasi=proposal.quasi,
         levels=proposal.levels,
         group=proposal.group,
@@ -155,6 +183,11 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         parts=proposal.parts,
         grouping=proposal.grouping,
     )
+
+
+def _rows(base: Base, relation: Sql) -> int:
+    (found,) = base.engine.fetch(render("rows.sql", relation=relation))
+    return int(found["n_rows"])
 
 
 def write(
@@ -215,8 +248,7 @@ def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Pat
         return parts.write_part_tables(
             release, table, place, overwrite=overwrite, describe=_described(release)
         )
-    if home.has_table(table) and not overwrite:
-        raise UsageError("target_exists", f"{table} exists", hint="Use --overwrite.")
+    refuse_existing(home, table, place, overwrite=overwrite)
     schema, dot, _ = table.rpartition(".")
     temporary = f"{schema}{dot}ps_new_{secrets.token_hex(6)}"
     if overwrite:
@@ -228,14 +260,26 @@ def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Pat
         if overwrite:
             home.drop_table(table)
         home.rename_table(temporary, table)
-    writing.write_atomically(
-        place, describe(audit.confirmed(release, verdicts), {"relation": table, **marks})
-    )
+    try:
+        writing.write_alone(place, describe(audit.confirmed(release, verdicts), {"relation": table, **marks}))
+    except BaseException:
+        # without its manifest it is no release, so it must not look like one
+        home.drop_table(table)
+        raise
     return place
 
 
 def _described(release: Release) -> parts.Describe:
     return lambda verdicts, output: describe(audit.confirmed(release, verdicts), output)
+
+
+def refuse_existing(engine: Engine, table: str, place: Path, *, overwrite: bool) -> None:
+    """Never replace a table, nor the manifest of another one, unless asked."""
+    if overwrite:
+        return
+    for taken, name in ((engine.has_table(table), table), (place.exists(), place.name)):
+        if taken:
+            raise UsageError("target_exists", f"{name} exists", hint="Use --overwrite.")
 
 
 def describe(release: Release, output: dict[str, Any]) -> bytes:

@@ -40,15 +40,15 @@ def refuse_existing(target: Path, *, overwrite: bool) -> None:
 
 
 @contextlib.contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Hold a folder for one run; a second run is refused instead of interleaved. Leaves no file."""
+def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """Hold a folder for one run; a second is refused, or waits, but never interleaves. Leaves no file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     except OSError as problem:
-        raise _unwritable(folder, problem) from None
+        raise unwritable(folder, problem) from None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
         raise UsageError(
@@ -68,8 +68,8 @@ def publish_file(
 ) -> Path:
     """Put a file in place after `inspect` has accepted its bytes; returns the path of its manifest."""
     with only_writer(target.parent):
+        sweep(target)
         refuse_existing(target, overwrite=overwrite)
-        _sweep(target)
         temporary = target.with_name(f".{secrets.token_hex(6)}-{target.name}")
         try:
             _written(temporary, write)
@@ -80,8 +80,8 @@ def publish_file(
             temporary.unlink(missing_ok=True)
 
 
-def _sweep(target: Path) -> None:
-    """Remove what a killed run left beside the target; nobody else writes while the folder is held."""
+def sweep(target: Path) -> None:
+    """Remove what a killed run left beside a target; call it while the folder is held."""
     for left in target.parent.glob(f".{'[0-9a-f]' * 12}-{glob.escape(target.name)}*"):
         left.unlink(missing_ok=True)
 
@@ -91,7 +91,7 @@ def _written(temporary: Path, write: Callable[[Path], None]) -> None:
         write(temporary)
         sync(temporary)
     except OSError as problem:
-        raise _unwritable(temporary.parent, problem) from None
+        raise unwritable(temporary.parent, problem) from None
 
 
 def _replace(
@@ -110,7 +110,12 @@ def _replace(
         raise NotSafe(
             "changed_bytes", f"{target.name} changed while it was checked", hint="Nothing was published."
         )
-    write_atomically(place, describe(accepted, target.stat().st_size))
+    try:
+        write_atomically(place, describe(accepted, target.stat().st_size))
+    except BaseException:
+        # without its manifest it is no release, so it must not look like one
+        target.unlink(missing_ok=True)
+        raise
     return place
 
 
@@ -123,22 +128,31 @@ def rename(temporary: Path, target: Path, overwrite: bool) -> None:
     except FileExistsError:
         raise UsageError("target_exists", f"{target.name} exists", hint="Use --overwrite.") from None
     except OSError as problem:
-        raise _unwritable(target.parent, problem) from None
+        raise unwritable(target.parent, problem) from None
     temporary.unlink(missing_ok=True)
     sync(target.parent)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a small file into a folder nobody holds, and remove what a killed run left of it."""
+    with only_writer(path.parent, wait=True):
+        sweep(path)
+        write_atomically(path, content, mode)
+
+
+def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a small file of ours: temporary file, fsync, rename."""
     temporary = path.with_name(f".{secrets.token_hex(6)}-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(content)
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
         sync(temporary)
         os.replace(temporary, path)
         sync(path.parent)
     except OSError as problem:
-        raise _unwritable(path.parent, problem) from None
+        raise unwritable(path.parent, problem) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -158,6 +172,6 @@ def _umask() -> int:
     return mask
 
 
-def _unwritable(folder: Path, problem: OSError) -> EngineError:
+def unwritable(folder: Path, problem: OSError) -> EngineError:
     reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
     return EngineError("cannot_write", f"cannot write to {folder.name or '.'}: {reason.lower()}")

@@ -1,17 +1,30 @@
--- The values a hierarchy does not know, for a private file of the person who runs the project.
--- in: levels (code, n_rows, l0..lH), name    out: the column, n_rows    grain: value
+-- The values that hierarchies do not know, for a private file of the person who runs the project.
+-- in: columns [(name, levels (code, n_rows, l0..lH), height)]    out: column_name, value, n_rows    grain: value
+with found as (
+    {% for name, levels, height in columns %}
+    select
+        {{ privacy_sql.literal(name) }} as column_name,
+        cast(l0 as varchar) as value,
+        n_rows
+    from {{ levels }}
+    where
+        code <> 0
+        and (
+            {% for level in range(1, height + 1) %}
+            l{{ level }} is null
+            {% if not loop.last %}
+            or
+            {% endif %}
+            {% endfor %}
+        )
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+)
 select
-    l0 as {{ adapter.quote(name) }},
+    column_name,
+    value,
     n_rows
-from {{ levels }}
-where
-    code <> 0
-    and (
-        {% for level in range(1, height + 1) %}
-        l{{ level }} is null
-        {% if not loop.last %}
-        or
-        {% endif %}
-        {% endfor %}
-    )
-order by n_rows desc, l0
+from found
+order by column_name, n_rows desc, value

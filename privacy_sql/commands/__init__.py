@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
+    from privacy_sql.errors import PrivacySqlError
     from privacy_sql.project import Plan, Project
     from privacy_sql.verdict import Verdict
 
@@ -34,15 +36,32 @@ class Outcome:
     errors: list[dict[str, str]] = field(default_factory=list)
     more: Mapping[str, Any] = field(default_factory=dict)
     quiet: bool = False
+    problems: list[PrivacySqlError] = field(default_factory=list)  # told in full under --unsafe-debug only
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`: the same keys on success and on failure."""
         fixed = {
             f.name: getattr(self, f.name)
             for f in dataclasses.fields(self)
-            if f.name not in ("lines", "more", "quiet")
+            if f.name not in ("lines", "more", "quiet", "problems")
         }
-        return {"schema": SCHEMA, **fixed, **self.more}
+        return {"schema": SCHEMA, **plain({**fixed, **self.more})}
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: exact fractions and dates as text, numbers that are none as null.
+
+    >>> from fractions import Fraction
+    >>> plain({"share": Fraction(1, 3), "worst": float("inf"), None: 2})
+    {'share': '1/3', 'worst': None, 'null': 2}
+    """
+    if isinstance(value, Mapping):
+        return {"null" if key is None else str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def shared(verb: F) -> F:

@@ -46,6 +46,7 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
         rows=result.rows_in,
         verdicts=result.verdicts,
         errors=result.errors,
+        problems=[result.problem] if result.problem else [],
         lines=steps,
         more={"raw": [verdict.to_json() for verdict in raw.values()], "releases": [result.to_json()]},
     )

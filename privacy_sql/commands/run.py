@@ -51,6 +51,7 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
         rows=sum(result.rows_in or 0 for result in results),
         verdicts=[verdict for result in results for verdict in result.verdicts],
         errors=[error for result in results for error in result.errors],
+        problems=[result.problem for result in results if result.problem is not None],
         lines=[line for result in results for line in _lines(result, dry_run)],
         more={"releases": [result.to_json() for result in results]},
     )

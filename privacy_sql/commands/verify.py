@@ -30,6 +30,7 @@ def command(paths: tuple[Path, ...], url: str | None, **_: Any) -> Outcome:
         except PrivacySqlError as problem:
             whole.exit = first_exit([whole.exit, problem.exit])
             whole.errors += [part.to_json() for part in problem.parts]
+            whole.problems.append(problem)
             continue
         output = content["output"]
         name = output.get("file") or output.get("relation") or content["release"]

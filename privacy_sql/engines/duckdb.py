@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import fcntl
 import itertools
 import logging
 import os
@@ -17,7 +18,7 @@ import shutil
 import tempfile
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,23 +69,28 @@ class Connection:
         self.debug = debug
         self.numbers = itertools.count(1)
         self.private: Path | None = None
+        self._leave: Callable[[], Any] = bool
+        self._closed = False
         self._live: duckdb.DuckDBPyConnection | None = None
 
     @property
     def live(self) -> duckdb.DuckDBPyConnection:
         """The connection, opened and locked on first use."""
+        if self._closed:
+            raise UsageError("closed", "this connection was closed", hint="Connect again.")
         if self._live is None:
             self._live = self._locked()
         return self._live
 
     def _locked(self) -> duckdb.DuckDBPyConnection:
         sweep()
-        self.private = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-        weakref.finalize(self, shutil.rmtree, self.private, ignore_errors=True)
+        self.private, self._leave = private_folder(self)
         connection = self._connected()
         for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
             if value is not None:
-                connection.execute(f"set {name} = {literal(value)}")
+                self._limit(connection, name, value)
+        # a name that is no relation must not become a variable of the calling Python program
+        connection.execute("set python_enable_replacements = false")
         connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
         connection.execute(f"set allowed_directories = [{_texts({*self.folders, self.private})}]")
         for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
@@ -92,6 +98,16 @@ class Connection:
         connection.execute("set enable_progress_bar = false")
         connection.execute("set lock_configuration = true")
         return connection
+
+    def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: Any) -> None:
+        try:
+            connection.execute(f"set {name} = {literal(value)}")
+        except duckdb.Error as problem:
+            raise UsageError(
+                "bad_limit",
+                f"{name} of a connection is not as DuckDB reads it",
+                hint='For example memory_limit: "2GB" and threads: 2.',
+            ) from (problem if self.debug else None)
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         try:
@@ -122,9 +138,8 @@ class Connection:
     def close(self) -> None:
         if self._live is not None:
             self._live.close()
-        self._live = None
-        if self.private is not None:
-            shutil.rmtree(self.private, ignore_errors=True)
+        self._live, self._closed = None, True
+        self._leave()
 
 
 class DuckDB:
@@ -262,6 +277,7 @@ class DuckDB:
         made = Path(str(self._to.private)) / f"{next(self._to.numbers)}.{kind}"
         made.touch(mode=0o600)
         self._run(Query(f"copy ({query.text('duckdb')}) to {literal(str(made))} ({options})", query.origin))
+        made.chmod(0o600)  # DuckDB may have put a file of its own in that place
         shutil.move(made, path)
 
     def write_table(self, query: Query, table: str) -> None:
@@ -388,19 +404,34 @@ def _parts(name: str) -> list[str]:
     return next(csv.reader([name], delimiter=".", quotechar='"'))
 
 
+def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
+    """A 0700 folder for spill files and the way to remove it, which happens at exit or with its owner too.
+
+    It is locked while its process lives: a lock goes with a killed process, a process number is used again.
+    """
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX))
+        handle = os.open(made, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        leave = weakref.finalize(owner, _remove, made, handle)
+        if made.is_dir():  # else another start swept it before it was locked
+            return made, leave
+
+
+def _remove(folder: Path, handle: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(handle)
+
+
 def sweep() -> None:
     """Remove private folders left by runs that were killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        process = left.name.removeprefix(PREFIX).partition("-")[0]
-        if (
-            process.isdigit()
-            and left.is_dir()
-            and not left.is_symlink()
-            and left.stat().st_uid == os.getuid()
-        ):
+        with contextlib.suppress(OSError):
+            # a link is not followed, and the folder of a live process is locked
+            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
-                os.kill(int(process), 0)
-            except ProcessLookupError:
-                shutil.rmtree(left, ignore_errors=True)
-            except PermissionError:
-                pass
+                if os.fstat(handle).st_uid == os.getuid():
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(handle)
