@@ -239,8 +239,12 @@ class _Reader:
         names = tuple(fields.get("column", "") for fields in read)
         first = read[0] if read else {}
         for key in ("nulls", "values_per_person"):
-            if len({fields.get(key) for fields in read}) > 1:
+            if len({str(fields.get(key)) for fields in read}) > 1:
                 self.wrong(where, f"several sensitive columns share one {key}")
+        for key in ("nulls", "values_per_person"):
+            if not isinstance(first.get(key, ""), str):
+                self.wrong(f"{where}.{key}", "is a word")
+                return None, {}
         kinds = {}
         for name, fields in zip(names, read, strict=True):
             with self.noting(where):

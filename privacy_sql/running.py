@@ -10,7 +10,7 @@ from typing import Any
 
 from privacy_sql import base, consulting, levels, manifest, private_files, verbs, writing
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, as_error, interrupted, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted, raise_all
 from privacy_sql.project import Plan, Project
 from privacy_sql.query import render
 from privacy_sql.release import Release
@@ -86,7 +86,7 @@ def _run(
         if dry_run and rehearsed is not None:
             method = rehearsed()
         release = verbs.publish(engine, plan.table, plan.require, method)
-    except DataError as problem:
+    except PrivacySqlError as problem:
         if not dry_run:
             fresh = not any(_unmapped(earlier.problem) for earlier in results[:-1])
             _keep_unmapped(project, plan, engine, problem, fresh)
@@ -157,7 +157,7 @@ def _unmapped(problem: PrivacySqlError | None) -> bool:
     return problem is not None and any(part.code == "unmapped_value" for part in problem.parts)
 
 
-def _keep_unmapped(project: Project, plan: Plan, engine: Engine, problem: DataError, fresh: bool) -> None:
+def _keep_unmapped(project: Project, plan: Plan, engine: Engine, problem: PrivacySqlError, fresh: bool) -> None:
     """List values missing from hierarchies in a private file; errors and logs never show them."""
     if not _unmapped(problem):
         return

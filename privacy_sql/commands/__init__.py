@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         return {"null" if key is None else str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Sequence) and not isinstance(value, str):  # `list` is a verb here
         return [plain(part) for part in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None

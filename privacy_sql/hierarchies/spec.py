@@ -63,7 +63,7 @@ def _mask(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
 
 
 def _file(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
-    if not isinstance(fields["file"], str) or not fields["file"]:
+    if not isinstance(fields["file"], str) or not fields["file"] or "\0" in fields["file"]:
         raise UsageError("bad_hierarchy", "the hierarchy file needs a path")
     return Tree.from_file(directory / fields["file"], column, written=fields["file"])
 
