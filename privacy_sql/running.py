@@ -157,7 +157,9 @@ def _unmapped(problem: PrivacySqlError | None) -> bool:
     return problem is not None and any(part.code == "unmapped_value" for part in problem.parts)
 
 
-def _keep_unmapped(project: Project, plan: Plan, engine: Engine, problem: PrivacySqlError, fresh: bool) -> None:
+def _keep_unmapped(
+    project: Project, plan: Plan, engine: Engine, problem: PrivacySqlError, fresh: bool
+) -> None:
     """List values missing from hierarchies in a private file; errors and logs never show them."""
     if not _unmapped(problem):
         return
