@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from privacy_sql.base import Base
 
 Bandwidth = Any  # one number for all columns, or one per quasi-identifier
-SMALL = 2_000  # combinations times sensitive values up to which everything is computed in exact fractions
+SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
 CHAIN_ROWS = 20_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
 
 
@@ -59,8 +59,13 @@ class Studied:
     exact: bool
 
 
-def studied(base: Base, targets: Sequence[Sequence[Any]] | None = None) -> Studied:
-    """Read the counts and distances of a base; `targets` are kinds asked for instead of those that occur."""
+def studied(
+    base: Base, targets: Sequence[Sequence[Any]] | None = None, in_fractions: bool = False
+) -> Studied:
+    """Read the counts and distances of a base; `targets` are kinds asked for instead of those that occur.
+
+    A small table is answered `in_fractions` on request.
+    """
     refuse(base)
     quasi = names(base.aliases.values())
     found = base.engine.arrays(render("beliefs/counted.sql", base=base.relation, columns=[*quasi, Sql("s")]))
@@ -75,7 +80,7 @@ def studied(base: Base, targets: Sequence[Sequence[Any]] | None = None) -> Studi
         kinds = _coded(targets, values, list(base.aliases))
         combinations = _loaded_kinds(base, quasi, kinds)
     sensitive = dictionary(base, "s")
-    exact = len(codes) * len(sensitive) <= SMALL and len(kinds) <= SMALL
+    exact = in_fractions and len(codes) * len(sensitive) <= SMALL and len(kinds) <= SMALL
     alike = tuple(_resemblance(base, column, v, exact) for column, v in zip(quasi, values, strict=True))
     return Studied(
         base,

@@ -23,7 +23,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.kernels.kernel_prior import kernel_weight
-from privacy_sql.kernels.running_sums import running_sum_mass
+from privacy_sql.kernels.running_sums import ROOM, running_sum_mass
 
 Array = NDArray[Any]
 
@@ -239,6 +239,8 @@ def wide_mass(
     NULL is at distance 1 from every number and 0 from itself, so its people are weighed as a whole.
     """
     scale = math.lcm(*(n.denominator for n in column.numbers if n is not None))
+    if max((abs(n) * scale for n in column.numbers if n is not None), default=0) >= ROOM:
+        raise UsageError("wide_column", f"{column.name} has numbers too large to sum", hint="Bin it first.")
     whole = np.array([0 if n is None else int(n * scale) for n in column.numbers], dtype=np.int64)
     missing = np.array([n is None for n in column.numbers])
     reach = None if bandwidth == math.inf else Fraction(bandwidth) * column.span * scale or Fraction(1, 2)

@@ -202,6 +202,8 @@ class BTPrivacy(Criterion):
         >>> BTPrivacy(bandwidth="0.3", t="0.1").judge([row]).safe
         True
         """
+        if not evidence:
+            return self.verdict(None, Witness({}), "There is no group.", safe=False, limit=self.points[0][1])
         points = [self._point(number, evidence) for number in range(len(self.points))]
         worst = min(range(len(points)), key=lambda i: _slack(points[i]))
         known = [r["known"] for r in evidence if r["point"] == worst]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -61,7 +61,7 @@ class Priors(Sequence[Any]):
     """A belief per kind of person (None where nobody resembles it), the kinds, and how it was computed."""
 
     rows: tuple[Beliefs | None, ...]
-    kinds: tuple[tuple[Any, ...], ...]
+    kinds: tuple[tuple[Any, ...], ...] = field(repr=False)
     path: str
 
     def __getitem__(self, place: Any) -> Any:
@@ -93,7 +93,7 @@ def prior(
     if path not in ("auto", "dense", "chain"):
         raise UsageError("bad_path", "the prior is computed dense, chain or auto")
     base = count(engine, table)
-    study = beliefs.studied(base, targets)
+    study = beliefs.studied(base, targets, in_fractions=True)
     found = beliefs.prior(study, bandwidth, kernel, path)
     kinds = tuple(map(tuple, targets)) if targets is not None else _kinds(base, study)
     return Priors(tuple(_row(study, row) for row in found.beliefs), kinds, found.path)
@@ -119,7 +119,7 @@ class GroupBeliefs:
     """What is believed of one kind of person in one group, before and after."""
 
     group: int
-    kind: tuple[Any, ...]
+    kind: tuple[Any, ...] = field(repr=False)
     people: int
     prior: Beliefs
     posterior: Beliefs | None  # None: undecided or impossible

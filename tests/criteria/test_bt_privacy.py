@@ -255,3 +255,8 @@ def test_a_requirement_reads_back_as_it_is_written() -> None:
 
 def test_values_of_a_hierarchy_given_with_the_question_are_not_printed() -> None:
     assert "flu" not in str(ps.BTPrivacy(bandwidth="0.3", t="0.1", smoothing=ILLNESS))
+
+
+def test_no_groups_at_all_are_not_safe() -> None:
+    found = ps.BTPrivacy(bandwidth="0.3", t="1/2").judge([])
+    assert not found.safe and found.value is None
