@@ -161,6 +161,7 @@ class PrivacySkyline(Criterion):
             points=engine.load({name: ("bigint", column) for name, column in points.items()}, "points"),
             plan=engine.load(plan, "plan") if own else None,
             case_name=grouping.base.table.values_per_person,
+            n_codes=grouping.base.statistics["s"]["top"] + 1,
             lengths=[(length, _weights(length + 1)) for length in sorted({*ruled_out} - {0})],
             shifts=[
                 (Sql("0"), Sql("none")),

@@ -1,13 +1,36 @@
 -- The groups that attain the least negated ratio of each sensitive value under each point of its skyline:
 -- the factors T and V of every kind of group as logarithms, five minima per point, then the groups at them.
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s), points (skyline, point, ruled_out, known, family),
---     plan (s, skyline) or none, case_name, lengths [(values ruled out, [(place, weight)])], shifts [(people known, name)]
+--     plan (s, skyline) or none, case_name, lengths [(values ruled out, [(place, weight)])],
+--     shifts [(people known, name)], n_codes (more than any code of a value)
 -- out: s, point, g, n_people, n_holders, place, n_rows (of the value at that place), own (1: it is the value asked about)
 -- grain: value, point, group, place
 -- Logarithms of zero are -1e9. Integers decide in Python; here rounding may only keep a group too many.
 {% set deepest = lengths | length %}
+{% set shallow = case_name != "set" and deepest == 1 and lengths[0][0] == 1 %}
 with
-{% if deepest %}
+{% if shallow %}
+-- the two largest counts of a group without sorting: the largest, told from equal ones by its code, then the next
+commonest as (
+    select
+        g,
+        max(n_rows * {{ n_codes }} + s) as packed
+    from {{ histogram }}
+    group by g
+),
+tops as (
+    select
+        h.g,
+        cast(sum(h.n_rows) as bigint) as n_people,
+        max(h.n_rows) as low_1,
+        max(h.n_rows)
+        + coalesce(max(case when h.n_rows * {{ n_codes }} + h.s < c.packed then h.n_rows end), 0) as high_1
+    from {{ histogram }} as h
+    inner join commonest as c
+        on h.g = c.g
+    group by h.g
+),
+{% elif deepest %}
 ranked as (
     select
         h.g,
@@ -46,6 +69,9 @@ tops as (
         ) as shape_{{ length }},
         {% endif %}
         {% endfor %}
+        {% if case_name == "one" %}
+        cast(sum(n_rows) as bigint) as n_people,
+        {% endif %}
         g
     from ranked
     group by g
@@ -55,7 +81,11 @@ held as (
     select
         h.g,
         h.s,
+        {% if deepest and case_name == "one" %}
+        t.n_people,
+        {% else %}
         p.n_people,
+        {% endif %}
         {% for length, weights in lengths %}
         {% if case_name == "set" %}
         t.shape_{{ length }},
@@ -72,8 +102,10 @@ held as (
         {% endfor %}
         h.n_rows as n_holders
     from {{ histogram }} as h
+    {% if not deepest or case_name != "one" %}
     inner join {{ groups }} as p
         on h.g = p.g
+    {% endif %}
     {% if deepest %}
     inner join tops as t
         on h.g = t.g
