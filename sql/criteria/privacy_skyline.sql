@@ -144,61 +144,95 @@ asked as (
 {% set missing -%}
     cast('-1e9' as double)
 {%- endset %}
--- the chance that a family has nobody with the value depends on two counts only, so it is computed once for each
-chances as (
-    select
-        k.n_people,
-        k.n_holders,
+-- the chance that a family has nobody with the value depends on two counts only, so it is computed once for
+-- each: with nobody of that group known, with all who are known, and with the target besides
+steps as (
+    {% for known, name in shifts %}
+    select distinct
+        {{ loop.index0 }} as step,
         a.known,
         a.family,
-        {% for shift, name in shifts %}
-        {% set known -%}
-            {{ shift }}
-        {%- endset %}
+        {{ known }} as known_there
+    from {{ points }} as a
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+),
+crowds as (
+    select distinct
+        n_people,
+        n_holders
+    from kinds
+),
+counted as (
+    select
+        c.n_people,
+        c.n_holders,
+        t.step,
+        t.known,
+        t.family,
+        {% if case_name == "multiset" %}
+        c.n_people - t.known_there - t.family as n_spare,
+        {% else %}
+        c.n_people - c.n_holders - t.known_there - t.family + 1 as n_spare,
+        {% endif %}
+        cast(greatest(c.n_people - c.n_holders - t.known_there, 0) as double) as free,
+        cast(greatest(c.n_people - c.n_holders - t.known_there - t.family, 0) as double) as free_left,
+        cast(greatest(c.n_people - t.known_there, 0) as double) as people,
+        cast(greatest(c.n_people - t.known_there - t.family, 0) as double) as people_left
+    from crowds as c
+    cross join steps as t
+),
+single as (
+    select
+        n_people,
+        n_holders,
+        step,
+        known,
+        family,
         case
-            when a.family = 0 then cast('0' as double)
+            when family = 0 then cast('0' as double)
+            when n_spare <= 0 then {{ missing }}
             {% if case_name == "multiset" %}
-            when k.n_people <= {{ known }} + a.family then {{ missing }}
-            else
-                k.n_holders * ln(
-                    cast(greatest(k.n_people - {{ known }} - a.family, 1) as double)
-                    / cast(greatest(k.n_people - {{ known }}, 1) as double)
-                )
+            else n_holders * ln(greatest(people_left, 1) / greatest(people, cast('1' as double)))
             {% else %}
-            when k.n_people - k.n_holders < {{ known }} + a.family then {{ missing }}
+            {% set free -%}
+                free
+            {%- endset -%}
+            {%- set free_left -%}
+                free_left
+            {%- endset -%}
+            {%- set people -%}
+                people
+            {%- endset -%}
+            {%- set people_left -%}
+                people_left
+            {%- endset %}
             else
-                {% set free -%}
-                    greatest(k.n_people - k.n_holders - {{ known }}, 0)
-                {%- endset -%}
-                {%- set free_left -%}
-                    greatest(k.n_people - k.n_holders - {{ known }} - a.family, 0)
-                {%- endset -%}
-                {%- set people -%}
-                    greatest(k.n_people - {{ known }}, 0)
-                {%- endset -%}
-                {%- set people_left -%}
-                    greatest(k.n_people - {{ known }} - a.family, 0)
-                {%- endset -%}
                 {{ privacy_sql.log_factorial(free) }}
                 - {{ privacy_sql.log_factorial(free_left) }}
                 - {{ privacy_sql.log_factorial(people) }}
                 + {{ privacy_sql.log_factorial(people_left) }}
             {% endif %}
-        end as chance_{{ name }}{% if not loop.last %},{% endif %}
-
+        end as chance
+    from counted
+),
+chances as (
+    select
+        {% for known, name in shifts %}
+        max(case when step = {{ loop.index0 }} then chance end) as chance_{{ name }},
         {% endfor %}
-    from (
-        select distinct
-            n_people,
-            n_holders
-        from kinds
-    ) as k
-    cross join (
-        select distinct
-            known,
-            family
-        from {{ points }}
-    ) as a
+        n_people,
+        n_holders,
+        known,
+        family
+    from single
+    group by
+        n_people,
+        n_holders,
+        known,
+        family
 ),
 laid as (
     select
@@ -293,66 +327,72 @@ minima as (
     select
         s,
         point,
-        min(ratio) as ratio,
-        min(odds_none) as odds_none,
-        min(odds_known) as odds_known,
-        min(chance_none) as chance_none,
-        min(chance_known) as chance_known
-    from factors
-    group by
-        s,
-        point
-),
-edges as (
-    select
-        s,
-        point,
+        ruled_out,
+        family,
+        n_people,
+        n_holders,
+        n_free,
+        taken,
         ratio,
         odds_none,
         odds_known,
         chance_none,
         chance_known,
-        odds_none + chance_known as family_known_elsewhere,
-        odds_known + chance_none as family_elsewhere,
-        greatest(least(ratio, odds_none + chance_known, odds_known + chance_none), {{ missing }})
-        + cast('1e-5' as double) as near
+        min(ratio) over (partition by s, point) as least_ratio,
+        min(odds_none) over (partition by s, point) as least_odds_none,
+        min(odds_known) over (partition by s, point) as least_odds_known,
+        min(chance_none) over (partition by s, point) as least_chance_none,
+        min(chance_known) over (partition by s, point) as least_chance_known
+    from factors
+),
+compared as (
+    select
+        s,
+        point,
+        ruled_out,
+        n_people,
+        n_holders,
+        n_free,
+        taken,
+        family,
+        ratio,
+        odds_none - least_odds_none as over_odds_none,
+        odds_known - least_odds_known as over_odds_known,
+        chance_none - least_chance_none as over_chance_none,
+        chance_known - least_chance_known as over_chance_known,
+        least_odds_none + least_chance_known as family_known_elsewhere,
+        least_odds_known + least_chance_none as family_elsewhere,
+        least_ratio,
+        greatest(
+            least(least_ratio, least_odds_none + least_chance_known, least_odds_known + least_chance_none), {{ missing }}
+        ) + cast('1e-5' as double) as near
     from minima
 ),
 -- where nothing is certain, the kinds that attain a term which is least; without a family one group is enough
 attained as (
     select
-        f.s,
-        f.point,
-        f.ruled_out,
-        f.n_people,
-        f.n_holders,
-        f.n_free,
-        f.taken,
-        case when e.ratio <= cast('-1e8' as double) then 1 else 0 end as certain
-    from factors as f
-    inner join edges as e
-        on
-            f.s = e.s
-            and f.point = e.point
+        s,
+        point,
+        ruled_out,
+        n_people,
+        n_holders,
+        n_free,
+        taken,
+        case when least_ratio <= cast('-1e8' as double) then 1 else 0 end as certain
+    from compared
     where
-        f.ratio <= e.near
+        ratio <= near
         or (
-            f.family > 0
-            and e.ratio > cast('-1e8' as double)
+            family > 0
+            and least_ratio > cast('-1e8' as double)
             and (
                 (
-                    e.family_known_elsewhere <= e.near
-                    and (
-                        f.odds_none <= e.odds_none + cast('1e-5' as double)
-                        or f.chance_known <= e.chance_known + cast('1e-5' as double)
-                    )
+                    family_known_elsewhere <= near
+                    and least(over_odds_none, over_chance_known) <= cast('1e-5' as double)
                 )
                 or (
-                    e.family_elsewhere <= e.near
-                    and (
-                        f.odds_known <= e.odds_known + cast('1e-5' as double)
-                        or f.chance_none <= e.chance_none + cast('1e-5' as double)
-                    )
+                    family_elsewhere <= near
+                    and least(over_odds_known, over_chance_none) <= cast('1e-5' as double)
                 )
             )
         )
