@@ -16,7 +16,7 @@ import numpy as np
 
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion, Splits
-from privacy_sql.grouping import Grouping
+from privacy_sql.grouping import Grouping, Key
 from privacy_sql.judging import failing
 from privacy_sql.progress import report
 from privacy_sql.query import Query, Sql, names, render
@@ -329,7 +329,7 @@ class Partitioning:
         )
         counted = people if base.people else histogram
         groups = engine.create(render("groups.sql", histogram=counted))
-        made = Grouping(base, (), candidate, people, histogram, groups)
+        made = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
         if has_values:
             # a part is compared with the whole table, not with the boxes that are tried beside it
             made.__dict__["overall"] = self.overall

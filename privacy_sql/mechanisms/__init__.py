@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
-from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.parameters import bind
 from privacy_sql.query import Query
 from privacy_sql.views import generalised as generalised
@@ -72,6 +72,21 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
     renamed = kind.bound(dict(params)) if hasattr(kind, "bound") else params
     made: Mechanism = bind(kind, name, renamed, where)
     return made
+
+
+def refuse_population(method: str, asked: Asked) -> None:
+    """Refuse requirements on a population where no label of a group could be matched with its people."""
+    raise_all(
+        [
+            UsageError(
+                "no_population_groups",
+                f"{criterion} compares labels with a population, and the groups of {method} have none",
+                hint="Publish by generalise or full_domain.",
+            )
+            for criterion in asked.require
+            if criterion.needs_population
+        ]
+    )
 
 
 def check_levels(base: Base, levels: Mapping[str, int]) -> None:

@@ -13,8 +13,9 @@ from privacy_sql.base import Base
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.grouping import Grouping, Key
 from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
-from privacy_sql.mechanisms import Asked, Proposal
+from privacy_sql.mechanisms import Asked, Proposal, refuse_population
 from privacy_sql.query import Query, Sql, names, render
+from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -49,6 +50,10 @@ class Microaggregate:
             raise UsageError("bad_parameter", "k of microaggregate is 1 or more")
         if self.size not in SIZES:
             raise UsageError("bad_parameter", f"size of microaggregate is one of {', '.join(SIZES)}")
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Means are no labels: requirements on a population are refused before anything is counted."""
+        refuse_population(self.name, asked)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_unfit(base, self.k)

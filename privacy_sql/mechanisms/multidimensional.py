@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from privacy_sql.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
-from privacy_sql.mechanisms import Asked, Proposal
+from privacy_sql.mechanisms import Asked, Proposal, refuse_population
 from privacy_sql.partitioning import Boxes, Partitioning, Plan, box_labels
 from privacy_sql.query import Query, Sql, render
+from privacy_sql.table import Table
 from privacy_sql.views import GROUP, permuted, refuse_unfit, secret
 
 SPLITS = ("median", "range", "information_gain")
@@ -46,6 +47,13 @@ class Multidimensional:
         """`class` of the project file, which is a word of Python's, as `by_class`."""
         return {"by_class" if key == "class" else key: value for key, value in params.items()}
 
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Refuse, before anything is counted, what cannot be cut."""
+        refuse_population(self.name, asked)
+        if not table.quasi or table.group:
+            hint = "Name quasi-identifiers and no group column."
+            raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
         self._refuse_unfit(base)
         partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
@@ -63,9 +71,6 @@ class Multidimensional:
         )
 
     def _refuse_unfit(self, base: Base) -> None:
-        if not base.table.quasi or base.table.group:
-            hint = "Name quasi-identifiers and no group column."
-            raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
         if self.output == "bucketized" or not self.strict:
             refuse_unfit(base, self.name)
         if self.by_class is not None and self.by_class not in base.source_columns:

@@ -1,7 +1,8 @@
 -- A relation by combination with the group of each.
--- in: trial (c, g), relation (c, columns, n_rows)    out: g, columns, n_rows    grain: as relation
+-- in: trial (c, g), relation (c, columns, n_rows)    out: g, k1, columns, n_rows    grain: as relation
 select
     trial.g,
+    trial.g as k1,
     {% for column in columns %}
     relation.{{ column }},
     {% endfor %}
