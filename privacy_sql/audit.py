@@ -7,7 +7,7 @@ every requirement again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +19,32 @@ from privacy_sql.judging import Verdicts, judge
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+from privacy_sql.views import COUNT
 
 
 def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
     _same_rows(engine, published, release)
     _known_labels(engine, published, release)
-    verdicts = judge_published(engine, published, release)
+    return _kept(judge_published(engine, published, release), release)
+
+
+def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on people and values published apart: what a group holds stands in the values alone."""
+    relations = {name: engine.source(place) for name, place in published.items()}
+    same_parts(engine, relations, release)
+    _known_labels(engine, published["people"], release)
+    by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
+    verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
+    if by_counts:
+        values = published_table(published["values"], release)
+        base = count(engine, replace(values, quasi={}, insensitive=(), count=COUNT))
+        verdicts.update(judge(base.grouped(base.own_keys()), by_counts))
+    return _kept(verdicts, release)
+
+
+def _kept(verdicts: Verdicts, release: Release) -> Verdicts:
+    """The verdicts when all are safe."""
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
         raise NotSafe("audit", f"the published rows do not keep {', '.join(failed)}", where=release.name)
@@ -88,6 +107,19 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
     release.grouping.base.refuse_changed()
     if marks["n_rows"] != release.rows_out or marks != fingerprint(home, meant, columns):
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
+
+
+def same_parts(engine: Engine, relations: Mapping[str, Sql], release: Release) -> None:
+    """Every table of a release of several is the one that should leave, row for row."""
+    home: Engine = release.grouping.base.engine
+    for name, view in release.parts.items():
+        meant = home.create(view, view=True)
+        columns = list(home.columns(meant))
+        same = list(engine.columns(relations[name])) == columns and fingerprint(
+            engine, relations[name], columns
+        ) == fingerprint(home, meant, columns)
+        if not same:
+            raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
 
 
 def _known_labels(engine: Engine, published: Any, release: Release) -> None:

@@ -46,6 +46,11 @@ def write_parts(release: Release, target: Path, *, overwrite: bool, describe: De
                 temporary.unlink(missing_ok=True)
 
 
+def audited(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on the written tables together: groups where they share a number, else marginals."""
+    return (audit.audit_groups if release.group else audit_parts)(engine, published, release)
+
+
 def _written(
     release: Release,
     files: Mapping[str, Path],
@@ -60,7 +65,7 @@ def _written(
         writing.sync(temporaries[name])
     accepted = {name: manifest.checksum(temporary) for name, temporary in temporaries.items()}
     with connect("duckdb:") as auditor:
-        verdicts = audit_parts(auditor.session(list(temporaries.values())), temporaries, release)
+        verdicts = audited(auditor.session(list(temporaries.values())), temporaries, release)
     if overwrite:
         _remove_old(place)
     for name, temporary in temporaries.items():
@@ -110,7 +115,7 @@ def write_part_tables(
     with home.transaction():
         for name, view in release.parts.items():
             home.write_table(view, temporary[name])
-        verdicts = audit_parts(home, temporary, release)
+        verdicts = audited(home, temporary, release)
         for name, relation in temporary.items():
             if final[name] in taken:
                 home.drop_table(final[name])
@@ -130,7 +135,7 @@ def as_written(output: Mapping[str, Any], folder: Path, engine: Engine | None) -
     if "relations" in output:
         if engine is None:
             hint = "Give the engine they lie in."
-            raise UsageError("no_engine", "the marginals of this release are tables", hint=hint)
+            raise UsageError("no_engine", "the parts of this release are tables", hint=hint)
         return all(
             engine.has_table(entry["relation"])
             and {"relation": entry["relation"], **_marks(engine, entry["relation"])} == entry

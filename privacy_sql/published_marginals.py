@@ -41,25 +41,13 @@ class PublishedRows:
 def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on the published marginals together; raises when they are not those that should leave."""
     relations = {name: engine.source(place) for name, place in published.items()}
-    _same_cells(engine, relations, release)
+    audit.same_parts(engine, relations, release)
     tables = read(engine, relations, release.grouping)
     verdicts = judge(tables, release.require)  # type: ignore[arg-type]
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
         raise NotSafe("audit", f"the published marginals do not keep {', '.join(failed)}", where=release.name)
     return verdicts
-
-
-def _same_cells(engine: Engine, relations: Mapping[str, Sql], release: Release) -> None:
-    home = release.grouping.base.engine
-    for name, view in release.parts.items():
-        meant = home.create(view, view=True)
-        columns = list(home.columns(meant))
-        same = list(engine.columns(relations[name])) == columns and audit.fingerprint(
-            engine, relations[name], columns
-        ) == audit.fingerprint(home, meant, columns)
-        if not same:
-            raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
 
 
 def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) -> MarginalTables:

@@ -12,6 +12,7 @@ from privacy_sql.grouping import Grouping
 from privacy_sql.query import Query, Sql, render
 
 GROUP = "group_id"
+COUNT = "n_people"
 
 
 def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
@@ -35,8 +36,9 @@ def refuse_unfit(base: Base, method: str) -> None:
     """Refuse a table without sensitive values, or with a column of the name that groups get."""
     if not base.table.sensitives:
         raise UsageError("no_sensitive", f"{method} permutes sensitive values, and no column is sensitive")
-    if GROUP in base.source_columns:
-        raise UsageError("taken_name", f'the source has a column "{GROUP}"', hint="Rename it.")
+    for name in (GROUP, COUNT):
+        if name in base.source_columns:
+            raise UsageError("taken_name", f'the source has a column "{name}"', hint="Rename it.")
 
 
 def secret(base: Base, seed: int | None) -> Sql:
@@ -52,5 +54,31 @@ def permuted(grouping: Grouping, mask: Mapping[str, int], key: Sql) -> Query:
     """
     columns = shown(grouping.base, mask)
     return render(
-        "mechanisms/bucketize.sql", rows=grouping.rows, shown=columns, secret=key, group_id=Sql(GROUP)
+        "mechanisms/bucketize.sql",
+        rows=grouping.rows,
+        shown=columns,
+        secret=key,
+        group_id=Sql(GROUP),
+        apart=False,
     )
+
+
+def two_tables(grouping: Grouping, mask: Mapping[str, int]) -> dict[str, Query]:
+    """Two tables, joined by group number: people with quasi-identifiers, and values with their counts."""
+    base = grouping.base
+    people = render(
+        "mechanisms/bucketize.sql",
+        rows=grouping.rows,
+        shown=shown(base, mask),
+        secret=None,
+        group_id=Sql(GROUP),
+        apart=True,
+    )
+    values = render(
+        "mechanisms/bucket_values.sql",
+        rows=grouping.rows,
+        sensitive=base.table.sensitives[0],
+        group_id=Sql(GROUP),
+        counted=Sql(COUNT),
+    )
+    return {"people": people, "values": values}

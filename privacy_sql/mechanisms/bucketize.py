@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,12 +11,13 @@ from privacy_sql.base import Base, Grouping
 from privacy_sql.criteria import at_least, one_of
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.mechanisms import Asked, Proposal, check_levels, shown
+from privacy_sql.mechanisms import Asked, Proposal, check_levels
 from privacy_sql.mechanisms._anatomy import anatomies
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query import Sql
 from privacy_sql.search_result import nothing_safe, result
+from privacy_sql.views import GROUP, permuted, refuse_unfit, secret, two_tables
 
-GROUP = "group_id"
+LAYOUTS = ("one_table", "two_tables")
 SEARCHED = ("anatomy", "full_domain")
 
 
@@ -28,6 +27,7 @@ class Bucketize:
 
     martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each bucket. The
     order is keyed by a secret of the operating system that is never stored. `mask` shows columns at a level.
+    With the layout "two_tables" people and values leave in tables of their own, joined by the group number.
 
     `by` names columns, or columns and levels. With "full_domain" the groups are those of the safe
     generalisation that costs least under `minimise` (Sec. 3.4), published exactly. With "anatomy" they are
@@ -44,8 +44,7 @@ class Bucketize:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.layout != "one_table":
-            raise UsageError("bad_parameter", "layout of bucketize is one_table")
+        one_of(self.layout, LAYOUTS, self.name, "layout")
         plugs.get("utilities", self.minimise)
         if isinstance(self.by, str):
             one_of(self.by, SEARCHED, self.name, "by")
@@ -56,17 +55,13 @@ class Bucketize:
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         check_levels(base, self.mask)
-        if not base.table.sensitives:
-            raise UsageError(
-                "no_sensitive", "bucketize permutes sensitive values, and no column is sensitive"
-            )
-        if GROUP in base.source_columns:
-            raise UsageError("taken_name", f'the source has a column "{GROUP}"', hint="Rename it.")
-        secret = self._secret(base)
-        grouping, choice, search = self._grouped(base, asked, secret)
+        refuse_unfit(base, self.name)
+        key = secret(base, self.seed)
+        grouping, choice, search = self._grouped(base, asked, key)
         return Proposal(
             grouping=grouping,
-            view=self._view(grouping, secret),
+            view=permuted(grouping, self.mask, key),
+            parts=two_tables(grouping, self.mask) if self.layout == "two_tables" else {},
             choice={**choice, "layout": self.layout, "mask": dict(self.mask)},
             quasi=tuple(base.table.quasi),
             levels=dict(self.mask),
@@ -75,10 +70,10 @@ class Bucketize:
             rehearsal=self.seed is not None,
         )
 
-    def _grouped(self, base: Base, asked: Asked, secret: Sql) -> tuple[Grouping, dict[str, Any], Any]:
+    def _grouped(self, base: Base, asked: Asked, key: Sql) -> tuple[Grouping, dict[str, Any], Any]:
         """The groups, what to say of them in the manifest, and of the search for them."""
         if self.by == "anatomy":
-            values, grouping = self._anatomy(base, asked, secret)
+            values, grouping = self._anatomy(base, asked, key)
             return grouping, {"by": "anatomy", "l": values}, None
         search = None
         if self.by == "full_domain":
@@ -95,9 +90,9 @@ class Bucketize:
         grouping = base.grouped([base.key(base.aliases[column], level) for column, level in by.items()])
         return grouping, {"by": by}, search and search.summary()
 
-    def _anatomy(self, base: Base, asked: Asked, secret: Sql) -> tuple[int, Grouping]:
+    def _anatomy(self, base: Base, asked: Asked, key: Sql) -> tuple[int, Grouping]:
         """The buckets for `l`, or the smallest ones that keep every requirement."""
-        for values, grouping in anatomies(base, self.l, secret):
+        for values, grouping in anatomies(base, self.l, key):
             if self.l or all(verdict.safe for verdict in asked.judge(grouping).values()):
                 return values, grouping
         raise NoSafeChoice(
@@ -105,22 +100,4 @@ class Bucketize:
             "no buckets of different values are safe, however large",
             where=base.table.name,
             hint="Relax a requirement, or use full_domain.",
-        )
-
-    def _secret(self, base: Base) -> Sql:
-        """A relation with the key of every order; from the operating system unless there is a seed."""
-        key = (
-            secrets.token_hex(32)
-            if self.seed is None
-            else hashlib.sha256(str(self.seed).encode()).hexdigest()
-        )
-        return base.engine.load({"key": ("varchar", [key])}, "secret")
-
-    def _view(self, grouping: Grouping, secret: Sql) -> Query:
-        return render(
-            "mechanisms/bucketize.sql",
-            rows=grouping.rows,
-            shown=shown(grouping.base, self.mask),
-            secret=secret,
-            group_id=Sql(GROUP),
         )

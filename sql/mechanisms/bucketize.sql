@@ -1,6 +1,6 @@
 -- The published rows of a bucketization: who is in which group, and the group's sensitive values in an order that
 -- only a secret key explains. Equal values are interchangeable, so each occurrence is shuffled on its own.
--- in: rows (g, q1.., r_q1.., s, others), shown as in generalise, sensitive, secret (key)
+-- in: rows (g, q1.., r_q1.., s, others), shown as in generalise, secret (key); apart: without the sensitive values
 -- out: group_id, the shown columns    grain: row
 with people as (
     select
@@ -45,7 +45,8 @@ placed as (
         ) as place,
         dense_rank() over (order by g) as group_id
     from people
-),
+)
+{% if not apart %},
 occurrences as (
     select
         g,
@@ -73,23 +74,27 @@ shuffled as (
     from occurrences as o
     cross join {{ secret }} as k
 )
+{% endif %}
 select
-    cast(placed.group_id as bigint) as {{ adapter.quote(group_id) }},
+    cast(placed.group_id as bigint) as {{ adapter.quote(group_id) }}
     {% for name, alias, level, levels in shown %}
-    {% if alias == "s" %}
-    shuffled.s
-    {%- else %}
-    placed.o{{ loop.index }}
-    {%- endif %} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
-
+    {% if alias != "s" %},
+    placed.o{{ loop.index }} as {{ adapter.quote(name) }}
+    {% elif not apart %},
+    shuffled.s as {{ adapter.quote(name) }}
+    {% endif %}
     {% endfor %}
+
 from placed
+{% if not apart %}
 inner join shuffled
     on placed.g = shuffled.g
     and placed.place = shuffled.place
+{% endif %}
 order by
-    {{ adapter.quote(group_id) }},
+    {{ adapter.quote(group_id) }}
     {% for name, alias, level, levels in shown %}
-    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
-
+    {% if alias != "s" or not apart %},
+    {{ adapter.quote(name) }}
+    {% endif %}
     {% endfor %}

@@ -19,8 +19,8 @@ def buckets(engine: ps.Engine) -> None:
     }
     table = ps.Table(pd.DataFrame(rows), {"age": ps.KeepOrDrop()}, "s", insensitive=["note"])
     with tempfile.TemporaryDirectory() as folder:
-        for by in ("anatomy", "full_domain"):
-            release = ps.publish(engine, table, [ps.CKSafety("0.9", 0)], ps.Bucketize(by))
+        for by, layout in (("anatomy", "one_table"), ("full_domain", "two_tables")):
+            release = ps.publish(engine, table, [ps.CKSafety("0.9", 0)], ps.Bucketize(by, layout))
             ps.write(engine, release, Path(folder) / f"{by}.csv")
             for verdict in release.verdicts.values():
                 verdict.witness.reveal()

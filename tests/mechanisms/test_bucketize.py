@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError
+from privacy_sql.query import Query
 
 few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PEOPLE = st.lists(
@@ -88,6 +90,50 @@ def test_a_bucketized_release_is_audited_written_and_verified(
     left = pd.read_csv(tmp_path / "people.csv", dtype=str)
     assert len(left) == 12
     assert set(left["quasi"]) == ({"*"} if method.mask else set("pqr"))
+
+
+@pytest.mark.parametrize("by", ["anatomy", ["quasi"], []])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_two_tables_hold_people_and_values_apart(engine: Any, tmp_path: Path, by: Any, ending: str) -> None:
+    rows = [(quasi, value, "note") for quasi in "pqr" for value in ("a", "b", "c", None)]
+    frame = pd.DataFrame(rows, columns=["quasi", "value", "remark"], dtype=object)
+    source = ps.Table(frame, {"quasi": ps.KeepOrDrop()}, "value", insensitive=["remark"])
+    method = ps.Bucketize(by, layout="two_tables", l=3 if by == "anatomy" else None)
+    require = [ps.KAnonymity(3), ps.CKSafety("2/3", 1)]
+    release = ps.publish(engine, source, require, method)
+    place = ps.write(engine, release, tmp_path / f"out.{ending}")
+    assert [entry["file"] for entry in ps.verify(place)["output"]["files"]] == [
+        f"out.people.{ending}",
+        f"out.values.{ending}",
+    ]
+    read = pd.read_csv if ending == "csv" else pd.read_parquet
+    people, values = (read(tmp_path / f"out.{name}.{ending}") for name in ("people", "values"))
+    assert list(people) == ["group_id", "quasi", "remark"]
+    assert list(values) == ["group_id", "value", "n_people"]
+    assert Counter(people["group_id"]) == Counter(values.groupby("group_id")["n_people"].sum().to_dict())
+    one_table = Counter((row["group_id"], row["value"]) for row in published(engine, release))
+    apart = {(g, v if isinstance(v, str) else None): n for g, v, n in values.itertuples(index=False)}
+    assert one_table == apart
+    (tmp_path / f"out.values.{ending}").write_bytes(b"group_id,value,n_people\n1,a,12\n")
+    with pytest.raises(PrivacySqlError):
+        ps.verify(place)
+
+
+def test_two_tables_are_audited_from_what_was_written(
+    engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from privacy_sql import audit
+
+    rows = [(quasi, value) for quasi in "pqr" for value in "abcd"]
+    release = ps.publish(engine, table(rows), [ps.CKSafety("2/3", 0)], ps.Bucketize([], layout="two_tables"))
+    monkeypatch.setattr(audit, "same_parts", lambda *_: None)
+    lying = replace(
+        release,
+        parts={**release.parts, "values": Query("select 1 as group_id, 'a' as value, 12 as n_people")},
+    )
+    with pytest.raises(PrivacySqlError, match="do not keep"):
+        ps.write(engine, lying, tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_releases_of_one_table_deal_differently_and_a_seed_repeats(engine: Any) -> None:
