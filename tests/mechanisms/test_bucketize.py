@@ -165,10 +165,10 @@ def test_a_parameter_that_does_not_fit_is_refused(more: Any) -> None:
 
 
 def test_anatomy_refuses_tables_whose_rows_are_not_people(engine: Any) -> None:
-    rows = pd.DataFrame({"quasi": list("pq"), "value": list("ab"), "n": [3, 3]})
-    counted = ps.Table(rows, ["quasi"], "value", count="n")
-    with pytest.raises(PrivacySqlError, match="one row per person"):
-        ps.publish(engine, counted, ALWAYS, ps.Bucketize("anatomy"))
+    rows = pd.DataFrame({"quasi": list("pq"), "value": list("ab"), "n": ["3", "4"]})
+    for more in ({"group": "n"}, {"identifier": "n", "values_per_person": "set"}):
+        with pytest.raises(PrivacySqlError, match="one row per person"):
+            ps.publish(engine, ps.Table(rows, ["quasi"], "value", **more), ALWAYS, ps.Bucketize("anatomy"))
 
 
 def test_facts_about_somebody_who_may_be_in_several_buckets_are_refused(engine: Any) -> None:
