@@ -11,7 +11,7 @@ from privacy_sql.kernels.worlds import Component, Pool
 
 # Worlds drawn for one component. Those that agree with the facts make the estimate.
 SAMPLES = 200_000
-BLOCK = 20_000
+CELLS = 2_000_000  # outcomes held at a time, whatever the number of draws
 
 Outcomes = NDArray[np.int64]
 
@@ -22,8 +22,9 @@ class WorldSample:
     def __init__(self, component: Component, random: np.random.Generator, samples: int = SAMPLES) -> None:
         self.kept = 0
         self.counts = [np.zeros(len(component.pools[draw.pool].stock), np.int64) for draw in component.draws]
-        for start in range(0, samples, BLOCK):
-            worlds = _worlds(component, random, min(BLOCK, samples - start))
+        block = max(1, min(20_000, CELLS // len(component.draws)))
+        for start in range(0, samples, block):
+            worlds = _worlds(component, random, min(block, samples - start))
             worlds = worlds[:, _agreeing(component, worlds)]
             self.kept += worlds.shape[1]
             for count, row in zip(self.counts, worlds, strict=True):
