@@ -70,6 +70,16 @@ def _lines(result: Result, dry_run: bool) -> list[str]:
     return [
         *lines,
         f"audit       {rows} published rows read again from their own bytes; every requirement holds",
-        f"wrote       {result.target}  {result.manifest}",
+        f"wrote       {_targets(result)}  {result.manifest}",
         "",
     ]
+
+
+def _targets(result: Result) -> str:
+    """The files that were written: the target, or the parts of a release of several tables."""
+    from privacy_sql.parts import part_files
+
+    assert result.release is not None
+    if not result.release.parts or not result.target:
+        return str(result.target)
+    return "  ".join(str(path) for path in part_files(Path(result.target), result.release).values())

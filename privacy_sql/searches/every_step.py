@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from privacy_sql.searches import Limits, Reached, Step, Steps
@@ -13,8 +13,8 @@ class EveryStep:
     """The best of all choices, proven, where there are at most `max_choices`; gives up where there are more.
 
     kifer2006, Sect. 6.2: model selection needs an exhaustive search. Costs are known without asking, so only
-    the choices cheaper than the best safe one are asked about. Giving up is early: when a tenth of the limit
-    is listed and the last step still more than tripled the number, the rest is not listed.
+    the choices cheaper than the best safe one are asked about. Giving up is early: as soon as the pace of the
+    steps listed so far says that there are more than `max_choices`.
     """
 
     max_choices: int = 1_000_000
@@ -41,7 +41,7 @@ class EveryStep:
 
     def _listed(self, space: Steps[Step], limits: Limits) -> list[Step] | str:
         seen = {space.start}
-        last, edge = 1, [space.start]
+        edge, sizes = [space.start], [1]
         while edge:
             ahead: set[Step] = set()
             for choice in edge:
@@ -50,9 +50,30 @@ class EveryStep:
                     return "too many choices"
             edge = list(ahead - seen)
             seen |= ahead
+            sizes.append(len(edge))
+            limits.progress(len(seen), self.max_choices)
             if reason := limits.reason(0):
                 return reason
-            if len(seen) > self.max_choices / 10 and len(edge) > 3 * last:
+            if expected(sizes) > self.max_choices:
                 return "too many choices"
-            last = len(edge)
         return list(seen)
+
+
+def expected(sizes: Sequence[int]) -> float:
+    """At least how many choices there will be, from the numbers of those one, two, ... steps away.
+
+    Step by step the numbers grow by ever smaller factors, and these fall ever more slowly: so the factor is
+    taken to go on falling as fast as it did last.
+
+    >>> expected([1, 10, 40, 80]), expected([1, 10])
+    (131.0, 11.0)
+    """
+    total = float(sum(sizes))
+    if len(sizes) < 4 or not all(sizes):
+        return total
+    before, factor = sizes[-2] / sizes[-3], sizes[-1] / sizes[-2]
+    fall, last = max(before - factor, 0.25), float(sizes[-1])
+    while (factor := factor - fall) > 0:
+        last *= factor
+        total += last
+    return total

@@ -18,7 +18,7 @@ from privacy_sql.kernels.junction_tree import Resolutions
 Graph = tuple[int, ...]  # per vertex the bits of its neighbours and itself; 0 when it is not there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Collection:
     """One choice: an interaction graph, with the KL divergence it leaves (smaller is better)."""
 
@@ -75,6 +75,11 @@ class MarginalSets:
         return known
 
     @cached_property
+    def _rows(self) -> dict[int, int]:
+        """Every row of bits met, once: collections share them, there being far fewer rows."""
+        return {}
+
+    @cached_property
     def _marginals(self) -> dict[int, Resolutions]:
         return {}
 
@@ -127,7 +132,7 @@ class MarginalSets:
                 if added.bit_count() == 1:
                     for place in _bits(common):
                         graph[place] |= added
-                larger = tuple(graph)
+                larger = tuple(map(self._rows.setdefault, graph, graph))
                 if self._few_enough(larger, added | common):
                     yield Collection(larger, collection.kl - self._gain(added, common))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from privacy_sql.searches import Limits
 from privacy_sql.searches.annealing import Annealing
 from privacy_sql.searches.beam import Beam
-from privacy_sql.searches.every_step import EveryStep
+from privacy_sql.searches.every_step import EveryStep, expected
 
 Bits = frozenset[int]
 
@@ -61,6 +61,13 @@ def test_walks_that_prove_nothing_return_safe_choices_and_say_so(unsafe: set[Bit
 
 def test_a_wide_beam_without_walls_finds_the_best() -> None:
     assert Beam(100).choose(Subsets(5), lambda _: True, gain).best == frozenset(range(5))
+
+
+def test_the_pace_of_a_listing_never_expects_more_than_there_are() -> None:
+    """Numbers of collections one, two, ... edges away, as listed for the columns of the experiments."""
+    sizes = [1, 11, 50, 163, 369, 589, 722, 695, 552, 375, 216, 103, 37, 8, 1]
+    for length in range(1, len(sizes) + 1):
+        assert expected(sizes[:length]) <= sum(sizes)
 
 
 def test_annealing_goes_on_from_where_it_is_told() -> None:
