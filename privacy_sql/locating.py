@@ -222,14 +222,28 @@ def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Read, descript
     order = sorted(shared, key=crowd.n_values)
     theirs = names(crowd.known.aliases[name] for name in order)
     published = names(read.aliases[shared[name].column] for name in order)
-    numbers = [crowd.numbers[name] for name in order]
-    return render(
-        "attacks/located.sql",
-        people=_prefixes(crowd.engine, Sql("person"), crowd.combinations, theirs),
-        members=_prefixes(crowd.engine, Sql("g"), read.members, published),
-        cover=_cover(crowd, shared, read),
-        steps=list(zip(numbers, theirs, published, strict=True)),
-    )
+    engine = crowd.engine
+    people = _prefixes(engine, Sql("person"), crowd.combinations, theirs)
+    members = _prefixes(engine, Sql("g"), read.members, published)
+    cover = _cover(crowd, shared, read)
+    # step by step: an engine that knows how little fits so far chooses far better joins
+    fits: Sql | None = None
+    for step, (name, mine, label) in enumerate(zip(order, theirs, published, strict=True), start=1):
+        query = render(
+            "attacks/fits.sql",
+            before=fits,
+            people=people,
+            members=members,
+            cover=cover,
+            theirs=mine,
+            published=label,
+            k=crowd.numbers[name],
+            step=step,
+        )
+        done, fits = fits, engine.create(query)
+        if done is not None:
+            engine.drop(done)
+    return render("attacks/located.sql", fits=fits, people=people, members=members, step=len(order))
 
 
 def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sql:

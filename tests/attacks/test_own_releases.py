@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,10 @@ def test_two_releases_expose_no_less_than_either(engine: Any, people: pd.DataFra
     both = ps.intersection_attack(engine, places, _table(people)).summary
     assert both.PVP["1/2"] >= max(each.PVP["1/2"] for each in alone)
     assert both.avg_EA_post <= min(each.avg_EA_post for each in alone)
-    assert both.perfect - both.perfect_new == sum_of_old(engine, places, people)
+    assert both.perfect - both.perfect_new == _exposed_before(engine, places, people)
 
 
-def sum_of_old(engine: Any, places: list[Path], people: pd.DataFrame) -> Any:
+def _exposed_before(engine: Any, places: list[Path], people: pd.DataFrame) -> Any:
     """People whom one release alone exposes, counted one by one."""
     found = ps.intersection_attack(engine, places, _table(people)).people()
-    return 100 * sum(min(person.EA) == 1 for person in found) / 60
+    return Fraction(100 * sum(min(person.EA) == 1 for person in found), 60)

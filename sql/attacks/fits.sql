@@ -1,0 +1,30 @@
+-- Which first columns of groups fit which first columns of people, one column further than before. What fits is
+-- carried on, so that no step looks at all pairs of people and groups.
+-- in: before (u, m) unless first, people (theirs, p1..), members (published, p1..), cover (k, value, label), k, step
+-- out: u, m (numbers of prefixes)    grain: prefix of people, prefix of groups
+select distinct
+    u.p{{ step }} as u,
+    m.p{{ step }} as m
+{% if step == 1 %}
+from (
+    select distinct p1, {{ theirs }} from {{ people }}
+) as u
+inner join {{ cover }} as c
+    on c.k = {{ k }} and u.{{ theirs }} = c.value
+inner join (
+    select distinct p1, {{ published }} from {{ members }}
+) as m
+    on c.label = m.{{ published }}
+{% else %}
+from {{ before }} as before
+inner join (
+    select distinct p{{ step - 1 }}, p{{ step }}, {{ theirs }} from {{ people }}
+) as u
+    on before.u = u.p{{ step - 1 }}
+inner join {{ cover }} as c
+    on c.k = {{ k }} and u.{{ theirs }} = c.value
+inner join (
+    select distinct p{{ step - 1 }}, p{{ step }}, {{ published }} from {{ members }}
+) as m
+    on before.m = m.p{{ step - 1 }} and c.label = m.{{ published }}
+{% endif %}
