@@ -33,6 +33,8 @@ def write_parts(release: Release, target: Path, *, overwrite: bool, describe: De
     place = manifest.manifest_path(target)
     files = part_files(target, release)
     with writing.only_writer(target.parent):
+        for file in (*files.values(), target):
+            writing.sweep(file)
         for file in files.values():
             writing.refuse_existing(file, overwrite=overwrite)
         writing.refuse_existing(target, overwrite=overwrite)
@@ -75,7 +77,13 @@ def _written(
         {"file": file.name, "sha256": accepted[name], "bytes": file.stat().st_size}
         for name, file in files.items()
     ]
-    writing.write_atomically(place, describe(verdicts, {"files": output}))
+    try:
+        writing.write_atomically(place, describe(verdicts, {"files": output}))
+    except BaseException:
+        # without their manifest they are no release, so they must not look like one
+        for file in files.values():
+            file.unlink(missing_ok=True)
+        raise
     return place
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from privacy_sql.cli import main, run
-from privacy_sql.commands.init import write_example
+from privacy_sql.example import write as write_example
 
 
 @pytest.fixture(scope="module")
