@@ -173,8 +173,7 @@ class Partitioning:
             open_, closed = self._level(open_)
             done.append(closed)
         final = self._numbered_final(self.engine.create(render("partitions/together.sql", pieces=done)))
-        grouping = self.grouping(final)
-        grouping.__dict__["rows"] = self._rows(final)
+        grouping = replace(self.grouping(final), placed=self._rows(final))
         return Boxes(self.base, self.combinations, final, grouping, self.axes, self.numeric, self.cuts)
 
     def _rows(self, final: Sql) -> Sql:

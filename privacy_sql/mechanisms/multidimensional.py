@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 from privacy_sql.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
-from privacy_sql.mechanisms import Asked, Proposal, refuse_population
+from privacy_sql.mechanisms import Asked, Proposal, refuse_population, share, suppress
 from privacy_sql.partitioning import Boxes, Partitioning, Plan, box_labels
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.table import Table
@@ -24,6 +24,7 @@ class Multidimensional:
     chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
     the middle of its `range`, or where the sensitive value (or the column `by_class`) is told best. A
     hierarchy is cut into the children of a node. With `strict=False` people of one value may be parted.
+    Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows.
     """
 
     name: ClassVar[str] = "multidimensional"
@@ -33,8 +34,10 @@ class Multidimensional:
     output: str = "generalised"
     strict: bool = True
     seed: int | None = None
+    max_suppressed: str | int | float = 0
 
     def __post_init__(self) -> None:
+        share(self.max_suppressed, "max_suppressed")
         for parameter, value, known in (("split", self.split, SPLITS), ("output", self.output, OUTPUTS)):
             if value not in known:
                 hint = did_you_mean(str(value), known)
@@ -58,7 +61,7 @@ class Multidimensional:
         self._refuse_unfit(base)
         partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
         self._refuse_unsafe_whole(partitioning, asked)
-        boxes = partitioning.run()
+        boxes, suppressed = self._thinned(partitioning.run(), asked)
         marked = self.output == "bucketized" or not self.strict
         return Proposal(
             grouping=boxes.grouping,
@@ -66,9 +69,18 @@ class Multidimensional:
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),
             group=GROUP if marked else None,
+            suppressed=suppressed,
             search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
             rehearsal=self.seed is not None,
         )
+
+    def _thinned(self, boxes: Boxes, asked: Asked) -> tuple[Boxes, int]:
+        """The boxes without those that fail when judged for good, as far as people may be left out."""
+        allowed = share(self.max_suppressed, "max_suppressed")
+        if not allowed:
+            return boxes, 0
+        grouping, suppressed = suppress(boxes.grouping, asked, allowed)
+        return replace(boxes, grouping=grouping), suppressed
 
     def _refuse_unfit(self, base: Base) -> None:
         if self.output == "bucketized" or not self.strict:

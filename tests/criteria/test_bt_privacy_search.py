@@ -13,6 +13,7 @@ import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.judging import Requirements, judge
 from privacy_sql.mechanisms.full_domain import FullDomain
+from privacy_sql.query import Query
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
 
@@ -67,3 +68,19 @@ def test_cuts_of_a_table_too_large_to_be_decided_are_taken_on_the_larger_estimat
     release = ps.publish(engine, people(120), require, ps.Multidimensional())
     assert release.grouping.n_groups > 5
     assert release.verdicts[str(require[1])].exact
+
+
+def test_boxes_that_stay_undecided_may_be_left_out_and_the_rest_is_safe(
+    engine: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("privacy_sql.criteria.bt_privacy.SEARCH_CAP", 10)
+    monkeypatch.setattr("privacy_sql.criteria.bt_privacy.STATE_CAP", 60)
+    require = [ps.KAnonymity(3), ps.BTPrivacy(bandwidth="0.3", t="0.05")]
+    whole = ps.publish(engine, people(120), require, ps.Multidimensional())
+    assert not whole.safe and whole.verdicts[str(require[1])].witness["undecided_groups"]
+    release = ps.publish(engine, people(120), require, ps.Multidimensional(max_suppressed="0.9"))
+    assert release.safe and 0 < release.suppressed < 108
+    assert release.rows_in == release.rows_out + release.suppressed
+    assert release.grouping.base.engine.fetch(Query(f"select count(*) as n from ({release.view.sql})")) == [
+        {"n": release.rows_out}
+    ]
