@@ -26,6 +26,12 @@ class Attributes:
     @classmethod
     def of(cls, table: Any) -> Attributes:
         """The attributes of a table with at most one sensitive column."""
+        if table.values_per_person != "one":
+            raise UsageError("several_values", "marginals count rows, and a person may have several here")
+        if table.group:
+            raise UsageError(
+                "grouped_table", f"marginals are made of columns, not of the groups of {table.group}"
+            )
         if len(table.sensitives) > 1:
             raise UsageError(
                 "several_sensitive", "marginals are judged for one sensitive column", where=table.name

@@ -18,7 +18,7 @@ import numpy as np
 
 from privacy_sql.base import Base
 from privacy_sql.engines import Engine
-from privacy_sql.errors import Undecided, UsageError
+from privacy_sql.errors import Undecided
 from privacy_sql.grouping import Clique
 from privacy_sql.kernels.clique_join import (
     PLAIN_GROUPS,
@@ -282,8 +282,6 @@ class MarginalTables:
 
 def marginal_tables(base: Base, collection: Sequence[Shown]) -> MarginalTables:
     """A collection of marginals of a counted table; everything wrong with it is said at once."""
-    if base.table.values_per_person != "one":
-        raise UsageError("several_values", "marginals count rows, and a person may have several here")
     attributes = Attributes.of(base.table)
     return of_resolutions(base, attributes, published(attributes, collection))
 

@@ -8,6 +8,7 @@ release.
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,6 +27,15 @@ Describe = Callable[[Verdicts, dict[str, Any]], bytes]
 def part_files(target: Path, release: Release) -> dict[str, Path]:
     """Where the parts go: `out/people.csv` becomes `out/people.marginal_1.csv` and so on."""
     return {name: target.with_name(f"{target.stem}.{name}{target.suffix}") for name in release.parts}
+
+
+def whole(part: Path) -> Path:
+    """The target a part belongs to; other files belong to themselves.
+
+    >>> whole(Path("out/people.marginal_2.csv")).name
+    'people.csv'
+    """
+    return part.with_name(re.sub(r"[.]marginal_[0-9]+(?=[.][a-z]+$)", "", part.name))
 
 
 def write_parts(release: Release, target: Path, *, overwrite: bool, describe: Describe) -> Path:

@@ -336,7 +336,7 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
     """
     place = Path(path)
     if not place.name.endswith(manifest.SUFFIX):
-        place = manifest.manifest_path(place)
+        place = manifest.manifest_path(parts.whole(place))
     if not place.is_file():
         raise UsageError(
             "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."

@@ -133,18 +133,20 @@ def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf
             near.append((float(ratios[i]), tuple(int(g) for g in chosen[i])))
         if best == inf or best > stop_above * (1 + NEAR):
             break
-    return _exact_worst(cliques, near, ell)
+    return _exact_worst(cliques, near, ell, best)
 
 
 def _exact_worst(
-    cliques: Sequence[JoinClique], near: Sequence[tuple[float, tuple[int, ...]]], ell: int
+    cliques: Sequence[JoinClique], near: Sequence[tuple[float, tuple[int, ...]]], ell: int, best: float
 ) -> Worst:
     exact = [(least_c(exact_group(cliques, ids), ell), ids) for _, ids in near]
     unbounded = [ids for value, ids in exact if value is None]
     if unbounded:
         return Worst(inf, unbounded[0], True)
     value, ids = max((Fraction(value or 0), ids) for value, ids in exact)
-    return Worst(value, ids, len(near) < MANY_TIES)
+    if len(near) >= MANY_TIES:  # a group that was not kept may be worse by a hair
+        return Worst(max(float(value), best), ids, False)
+    return Worst(value, ids, True)
 
 
 def ratios_of(vectors: Floats, ell: int) -> Floats:
@@ -168,6 +170,41 @@ def exact_group(cliques: Sequence[JoinClique], groups: Sequence[int]) -> list[Fr
         below = [int(c.separator[c.blocks[g], value]) for c, g in zip(cliques[1:], groups[1:], strict=True)]
         counts.append(Fraction(prod(above), prod(below)) if all(above) else Fraction(0))
     return counts
+
+
+def fewest_near_top(cliques: Sequence[JoinClique], epsilon: Fraction) -> Worst:
+    """Fewest values of any group that are nearly as likely as the likeliest in every marginal.
+
+    Kifer & Gehrke 2006, Sect. 7, the relaxation: I_v(t) = 1 where the count, divided by the separator's, is
+    at least (1 - ε) times the largest of its group. A group of p marginals with ℓ such values has ℓ values at
+    least (1 - ε)^p times as frequent as its most frequent one.
+    """
+    flags = [_near_top(clique, epsilon) for clique in cliques]
+    best = inf
+    found: tuple[int, ...] = ()
+
+    def keep(depth: int, chosen: Ints, vectors: Floats) -> npt.NDArray[np.bool_]:
+        return np.ones(len(vectors), dtype=np.bool_)
+
+    for chosen, vectors in _walk(cliques, flags, np.multiply, keep, CHUNK):
+        number = vectors.sum(axis=1)
+        i = int(number.argmin())
+        if number[i] < best:
+            best, found = float(number[i]), tuple(int(g) for g in chosen[i])
+        if best == 0:
+            break
+    return Worst(Fraction(int(best)), found, True)
+
+
+def _near_top(clique: JoinClique, epsilon: Fraction) -> Floats:
+    """1 where a count, divided by its separator's, is near the largest of the group; decided in integers."""
+    below = np.ones_like(clique.counts) if clique.parent is None else clique.separator[clique.blocks]
+    flags = np.zeros(clique.counts.shape)
+    for group, (counts, separators) in enumerate(zip(clique.counts.tolist(), below.tolist(), strict=True)):
+        shares = [Fraction(n, d) if d else Fraction(0) for n, d in zip(counts, separators, strict=True)]
+        least = (1 - epsilon) * max(shares)
+        flags[group] = [share >= least and share > 0 for share in shares]
+    return flags
 
 
 def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:

@@ -17,6 +17,7 @@ import numpy as np
 from privacy_sql.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
+from privacy_sql.kernels.clique_join import fewest_near_top
 from privacy_sql.kernels.consistent_tables import (
     largest_counts,
     largest_counts_by_program,
@@ -342,6 +343,21 @@ class MarginalSet:
         per_group = [least_c(counts, l) for counts in sensitive_groups(self._expected, c).values()]
         worst = [value for value in per_group if value is not None]
         return max(worst) if len(worst) == len(per_group) else None
+
+    def relaxed_diversity(self, epsilon: Fraction | str) -> int:
+        """The largest l for which the collection is maxent l-diverse with ε-relaxation (kifer2006, Sect. 7).
+
+        Every group then has at least l values that are at least (1 - ε)^p times as frequent as its most
+        frequent one, p being the number of marginals with the sensitive column.
+        """
+        share = Fraction(epsilon)
+        if not 0 <= share < 1:
+            raise UsageError("bad_parameter", "epsilon is a number of at least 0 and below 1")
+        if not self.decomposable:
+            raise UsageError("not_decomposable", "the relaxation is defined for decomposable marginals")
+        if not self._at[self._sensitive()]:
+            return self.grouping.n_values
+        return int(fewest_near_top(self.grouping.join(), share).value)
 
     def _sensitive(self) -> int:
         if self._attributes.sensitive is None:

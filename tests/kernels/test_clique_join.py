@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.kernels import clique_join
-from privacy_sql.kernels.clique_join import JoinClique, exact_group, join_size, smallest_sum, worst_ratio
+from privacy_sql.kernels.clique_join import (
+    JoinClique,
+    exact_group,
+    fewest_near_top,
+    join_size,
+    smallest_sum,
+    worst_ratio,
+)
 from privacy_sql.kernels.max_entropy import least_c
 
 
@@ -142,3 +149,43 @@ def test_a_group_without_mass_is_no_group() -> None:
 def test_an_empty_tail_is_infinite(ell: int) -> None:
     value = worst_ratio([JoinClique(np.array([[5, 0]]))], ell).value
     assert value == (1 if ell == 1 else inf)
+
+
+@settings(max_examples=60, deadline=None)
+@given(joins(), st.fractions(0, 1))
+def test_values_near_the_top_are_counted_as_the_relaxation_defines(
+    cliques: list[JoinClique], epsilon: Fraction
+) -> None:
+    """Straight from the text: 1 where the divided count is near the group's largest, then the product."""
+
+    def flags(clique: JoinClique, group: int) -> list[bool]:
+        below = [1] * clique.counts.shape[1]
+        if clique.parent is not None:
+            below = [
+                int(clique.counts[clique.blocks == clique.blocks[group], v].sum()) for v in range(len(below))
+            ]
+        shares = [
+            Fraction(int(n), d) if d else Fraction(0)
+            for n, d in zip(clique.counts[group], below, strict=True)
+        ]
+        return [share > 0 and share >= (1 - epsilon) * max(shares) for share in shares]
+
+    numbers = [
+        sum(
+            all(column)
+            for column in zip(*(flags(c, g) for c, g in zip(cliques, ids, strict=True)), strict=True)
+        )
+        for ids in all_groups(cliques)
+    ]
+    assert fewest_near_top(cliques, epsilon).value == min(numbers)
+
+
+def test_the_relaxation_guarantees_values_nearly_as_frequent_as_the_first() -> None:
+    join = [
+        JoinClique(np.array([[10, 9, 5]])),
+        JoinClique(np.array([[10, 9, 5]]), 0, np.array([0]), np.array([0])),
+    ]
+    found = fewest_near_top(join, Fraction(1, 10))
+    counts = exact_group(join, found.groups)
+    assert found.value == 2
+    assert sum(n >= (1 - Fraction(1, 10)) ** 2 * max(counts) for n in counts) >= 2

@@ -104,6 +104,7 @@ def test_every_marginal_is_written_with_one_manifest(engine: Any, tmp_path: Path
     files = sorted(path.name for path in tmp_path.iterdir())
     assert files == ["people.csv.manifest.json", *(f"people.{part}.csv" for part in release.parts)]
     content = ps.verify(place)
+    assert ps.verify(tmp_path / "people.marginal_1.csv") == content
     assert content["choice"]["marginals"] == release.choice["marginals"]
     written = pd.read_csv(tmp_path / "people.marginal_1.csv")
     assert written["n_rows"].sum() == 400 and list(written) == sorted(written, key=lambda c: c == "n_rows")
@@ -261,3 +262,18 @@ def test_errors_and_manifests_hold_no_value(engine: Any, tmp_path: Path) -> None
     text = ps.write(engine, release, tmp_path / "people.csv").read_text()
     told = text.partition('"sql"')[0]
     assert "baker" not in told and "35-39" not in told
+
+
+@pytest.mark.parametrize("more", [{"identifier": "id", "values_per_person": "set"}, {"group": "g"}])
+def test_tables_whose_rows_are_not_people_in_columns_are_refused(engine: Any, more: dict[str, str]) -> None:
+    rows = pd.DataFrame({"id": ["1", "2"], "g": ["x", "y"], "age": ["1", "2"], "ill": ["a", "b"]})
+    with pytest.raises(UsageError, match="marginals"):
+        ps.MarginalSet(engine, ps.Table(rows, ["age"], "ill", **more), [{"age": 0}])
+
+
+def test_the_relaxation_counts_values_nearly_as_likely_as_the_first(engine: Any) -> None:
+    rows = pd.DataFrame({"a": list("0000000"), "ill": list("aaabbbc")})
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a"], "ill"), [{"a": 0, "ill": 0}])
+    assert [found.relaxed_diversity(e) for e in ("0", "0.6", "0.7")] == [2, 2, 3]
+    with pytest.raises(UsageError):
+        found.relaxed_diversity("1")
