@@ -117,10 +117,7 @@ class _Splits:
 
     def allows(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> bool:
         whole, parts = _cut(evidence, groups)
-        self._running.change([whole], parts)
-        safe = self._running.curve()[self._facts] < self._limit
-        self._running.change(parts, [whole])
-        return safe
+        return self._running.trial([whole], parts)[self._facts] < self._limit
 
     def accept(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> None:
         whole, parts = _cut(evidence, groups)

@@ -56,6 +56,17 @@ class RunningWorstCase:
             if self._cutoffs is not None and self._matters(self._row[shape]):
                 self._cutoffs = None
 
+    def trial(self, removed: Iterable[Iterable[int]], added: Iterable[Iterable[int]]) -> list[Fraction]:
+        """The curve that a change would give, without making it."""
+        removed, added = [*map(shape_of, removed)], [*map(shape_of, added)]
+        self.curve()  # known for the groups as they are, a trial that does not matter costs next to nothing
+        kept = self._used, self._cutoffs, self._curve
+        self.change(removed, added)
+        curve = self.curve()
+        self.change(added, removed)
+        self._used, self._cutoffs, self._curve = kept  # the groups are those of before
+        return curve
+
     def curve(self) -> list[Fraction]:
         """Maximum disclosure for 0..facts implications, as `implication_curve` has it."""
         if self._cutoffs is None:

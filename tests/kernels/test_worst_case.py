@@ -198,6 +198,8 @@ def test_changing_a_few_groups_gives_the_curve_of_the_new_grouping(data: st.Data
         groups = [*groups, *added]
         for histogram in removed:
             groups.remove(histogram)
+        assert running.trial(removed, added) == implication_curve(GroupShapes.of(groups), facts)
+        assert running.trial([], []) == running.curve()
         running.change(removed, added)
     assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
 
