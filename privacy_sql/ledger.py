@@ -6,6 +6,7 @@ population: all its charges count together, whatever table they came from.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -19,12 +20,12 @@ FILE_NAME = "privacy_ledger.jsonl"
 
 @dataclass(frozen=True)
 class Charge:
-    """One release and its price: pure ε, or ε at δ for Gaussian noise of the deviations `sigmas`."""
+    """One release and its price: ε, δ, and `rho`, its zero-concentrated loss."""
 
     release: str
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    sigmas: tuple[float, ...] = ()
+    rho: float = 0.0
     at: str = ""
     ticket: str = ""  # names this charge, so that a release can show it was paid for
 
@@ -46,6 +47,11 @@ class Account:
     def delta(self) -> Fraction:
         """The sum of all δ."""
         return sum((charge.delta for charge in self.charges), Fraction(0))
+
+    @property
+    def rho(self) -> float:
+        """The sum of all zero-concentrated losses."""
+        return math.fsum(charge.rho for charge in self.charges)
 
     def affords(self, charge: Charge) -> bool:
         """Whether the charge stays within the limit; sums are exact, so it may reach the limit."""
@@ -106,7 +112,7 @@ def _record(charge: Charge) -> Record:
         "release": charge.release,
         "epsilon": str(charge.epsilon),
         "delta": str(charge.delta),
-        "sigmas": list(charge.sigmas),
+        "rho": charge.rho,
         "ticket": charge.ticket,
         "at": charge.at or _now(),
     }
@@ -117,7 +123,7 @@ def _charge(record: Record) -> Charge:
         record["release"],
         Fraction(record["epsilon"]),
         Fraction(record["delta"]),
-        tuple(record["sigmas"]),
+        record["rho"],
         record["at"],
         record["ticket"],
     )

@@ -34,6 +34,13 @@ class Noise:
     measurement: Any
 
     @property
+    def rho(self) -> float:
+        """The zero-concentrated loss."""
+        if self.kind == "gaussian":
+            return (self.sensitivity / self.scale) ** 2 / 2
+        return float(self.epsilon) ** 2 / 2
+
+    @property
     def variance(self) -> float:
         """The variance of the noise in one cell."""
         if self.kind == "gaussian":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,15 @@ def command() -> None:
 
 
 @command.command()
+@click.option("--at-delta", default=1e-6, type=float, show_default=True, help="Where to read rho as epsilon.")
 @shared
-def show(directory: Path, **_: Any) -> Outcome:
+def show(directory: Path, at_delta: float, **_: Any) -> Outcome:
     """Show every charge and what is left, after checking that nobody changed the ledger.
 
     \b
     Example: privacy-sql budget show
     """
+    from privacy_sql.kernels.privacy_loss import compose_zcdp
     from privacy_sql.ledger import FILE_NAME, Ledger
 
     account = Ledger(directory / FILE_NAME).account()
@@ -39,7 +42,13 @@ def show(directory: Path, **_: Any) -> Outcome:
     ]
     limit = "no limit is set" if account.limit_epsilon is None else f"limit {account.limit_epsilon}"
     lines.append(f"spent epsilon {account.epsilon}, delta {account.delta}; {limit}")
+    together = compose_zcdp(epsilons=[math.sqrt(2 * account.rho)] if account.rho else [], delta=at_delta)
+    lines.append(
+        f"zero-concentrated: rho {account.rho:.4g}, epsilon {together.eps:.4g} at delta {at_delta:g}"
+    )
     more = {
+        "rho": account.rho,
+        "epsilon_at_delta": together.eps,
         "epsilon": str(account.epsilon),
         "delta": str(account.delta),
         "limit_epsilon": None if account.limit_epsilon is None else str(account.limit_epsilon),

@@ -169,8 +169,8 @@ class NoisyCounts:
         return gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
 
     def _charge(self, base: Base, noise: Noise) -> Charge:
-        sigmas = (noise.scale,) if noise.kind == "gaussian" else ()
-        charge = Charge(base.table.name, self._epsilon, self._delta, sigmas, ticket=secrets.token_hex(8))
+        ticket = secrets.token_hex(8)
+        charge = Charge(base.table.name, self._epsilon, self._delta, noise.rho, ticket=ticket)
         if self.drawn:
             Ledger(Path(self.ledger)).charge(charge)
         else:
