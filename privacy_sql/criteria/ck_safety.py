@@ -198,20 +198,37 @@ def _in_words(numbers: list[int], knowledge: Knowledge) -> Iterator[str]:
             for rank in range(1, claimed + 1):
                 if place.target and person == 1:
                     if rank > 1:
-                        yield f"person 1 of group {target} does not have its value number {rank}"
+                        yield f"person 1 of group {target} does not have its {ranked(rank)} value"
                 else:
                     yield (
-                        f"if person {person} of group {number + 1} has its value number {rank},"
-                        f" then person 1 of group {target} has its value number 1"
+                        f"if person {person} of group {number + 1} has its {ranked(rank)} value,"
+                        f" then person 1 of group {target} has its {ranked(1)} value"
                     )
 
 
+def ranked(rank: int) -> str:
+    """How a value is told apart from the others of its group without naming it.
+
+    >>> [ranked(rank) for rank in (1, 2, 3, 11, 22)]
+    ['commonest', '2nd commonest', '3rd commonest', '11th commonest', '22nd commonest']
+    """
+    if rank == 1:
+        return "commonest"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th") if rank % 100 not in (11, 12, 13) else "th"
+    return f"{rank}{ending} commonest"
+
+
 def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge) -> str:
-    sure = f"the commonest value of group {target} ({facts['size']} people) with probability"
-    found = f"{sure} {shown(knowledge.value)}"
+    """The worst case in plain words."""
+    chance, size = shown(knowledge.value), facts["size"]
     if not knowledge.facts:
-        return f"Who knows only who is in which group guesses {found}."
+        return (
+            "Who knows only who is in which group, and guesses the commonest value for somebody of group"
+            f" {target} ({size} people), is right with probability {chance}."
+        )
+    known = "1 fact" if knowledge.facts == 1 else f"{knowledge.facts} facts"
     return (
-        f"Who also knows {knowledge.facts} facts gives person 1 {found}: {'; '.join(facts['knows'])}."
-        " Take as person 1 somebody who has that value, and every one of these facts is true."
+        f"Who also knows {known} is right with probability {chance} in saying that person 1 of group {target}"
+        f" ({size} people) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
+        " who has that value, and all of this is true."
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from privacy_sql import facts as written
 from privacy_sql.base import Base, Grouping, count
+from privacy_sql.criteria.ck_safety import ranked
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, raise_all
 from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
@@ -46,7 +47,7 @@ class DisclosureRisk:
         """One or two plain sentences."""
         seen = self.witness
         who = f"{seen['person']} in group {seen['group']} ({seen['size']} people)"
-        what = f"value number {seen['rank']} (held by {seen['count']})" if seen["rank"] else "the value"
+        what = f"its {ranked(seen['rank'])} value (held by {seen['count']})" if seen["rank"] else "the value"
         said = f"The chance that {who} has {what} is {shown(self.value)}."
         if self.exact:
             return said
