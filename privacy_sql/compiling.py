@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from privacy_sql.criteria import Criterion
+from privacy_sql.kernels.junction_tree import Resolutions, is_decomposable
+from privacy_sql.marginal_columns import Attributes, Levels, published
+from privacy_sql.marginal_views import COUNT, maximum_entropy, published_columns
 from privacy_sql.query import Query, Sql, condition, names, render, with_steps
 from privacy_sql.table import Table
 
@@ -46,6 +49,40 @@ def compiled(table: Table, levels: Mapping[str, int], require: Sequence[Criterio
     steps = _steps(table, levels, where)
     made = [Statement(f"{table.name}: what is published", _published(table, levels, where))]
     return [*made, *(_evidence(criterion, steps) for criterion in require)]
+
+
+def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
+    """The statements of a collection of marginals: each marginal, and the maximum-entropy table over all.
+
+    The last one reads the marginals by the names `TABLE_marginal_1`, ...: create them as views or tables.
+    """
+    attributes = Attributes.of(table)
+    chosen = published(attributes, collection)
+    where = condition(table.where, list(table.roles)) if table.where else None
+    views = [f"{table.name}_marginal_{number}" for number, _ in enumerate(chosen, start=1)]
+    made = [
+        Statement(f"{view}: a published marginal", _marginal(table, attributes, chosen, marginal, where))
+        for view, marginal in zip(views, chosen, strict=True)
+    ]
+    heading = f"{table.name}: what the marginals say together"
+    if not is_decomposable(chosen):
+        return [*made, Statement(f"{heading}\nNo closed form: the collection is not decomposable.", None)]
+    return [*made, Statement(heading, maximum_entropy(attributes, chosen, views))]
+
+
+def _marginal(
+    table: Table,
+    attributes: Attributes,
+    chosen: Sequence[Resolutions],
+    marginal: Resolutions,
+    where: Sql | None,
+) -> Query:
+    kinds = table.hierarchies
+    shown = [
+        (name, attributes.names[a], level, kinds[attributes.names[a]].recipe() if level else None)
+        for name, (a, level) in published_columns(attributes, chosen, marginal).items()
+    ]
+    return render("standalone/marginal.sql", source=table.name, shown=shown, condition=where, count=COUNT)
 
 
 def _published(table: Table, levels: Mapping[str, int], where: Sql | None) -> Query:

@@ -17,7 +17,7 @@ from privacy_sql.judging import Verdicts, judge
 from privacy_sql.kernels.junction_tree import Resolutions, intersection
 from privacy_sql.marginal_columns import Attributes
 from privacy_sql.marginal_tables import MarginalTables
-from privacy_sql.mechanisms.marginals import COUNT, published_columns
+from privacy_sql.marginal_views import COUNT, published_columns
 from privacy_sql.query import Sql, render
 from privacy_sql.release import Release
 
@@ -62,7 +62,7 @@ def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) ->
                 published=relation,
                 columns=[
                     (name, _alias(attributes, a, level), labels[str(_alias(attributes, a, level))])
-                    for name, (a, level) in published_columns(meant, marginal).items()
+                    for name, (a, level) in published_columns(attributes, meant.published, marginal).items()
                 ],
                 own=attributes.columns(attributes.without_sensitive(marginal)),
                 count=COUNT,
@@ -88,10 +88,11 @@ def _alias(attributes: Attributes, a: int, level: int) -> Sql:
 
 def _labels(engine: Engine, marginals: Mapping[Resolutions, Sql], meant: MarginalTables) -> dict[str, Sql]:
     """The labels of each published column, numbered through all marginals that show it."""
+    attributes = meant.attributes
     shown: dict[str, tuple[str, list[Sql]]] = {}
     for marginal, relation in marginals.items():
-        for name, (a, level) in published_columns(meant, marginal).items():
-            shown.setdefault(str(_alias(meant.attributes, a, level)), (name, []))[1].append(relation)
+        for name, (a, level) in published_columns(attributes, meant.published, marginal).items():
+            shown.setdefault(str(_alias(attributes, a, level)), (name, []))[1].append(relation)
     return {
         alias: engine.create(render("audit/marginal_labels.sql", relations=relations, column=name))
         for alias, (name, relations) in shown.items()

@@ -34,7 +34,11 @@ def command(names: tuple[str, ...], dialect: str, duckdb_macros: bool, directory
     one_of(dialect, compiling.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in project.read(directory).selected(names):
-        statements = compiling.compiled(plan.table, _levels(directory, plan), plan.require)
+        marginals = _marginals(plan)
+        if marginals is None:
+            statements = compiling.compiled(plan.table, _levels(directory, plan), plan.require)
+        else:
+            statements = compiling.compiled_marginals(plan.table, marginals)
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
 
@@ -46,18 +50,24 @@ def _levels(directory: Path, plan: Any) -> dict[str, int]:
     named = getattr(plan.method, "levels", None)
     if isinstance(named, dict):
         return named
-    chosen = _last_choice(plan)
-    if chosen is None:
+    chosen = _last_choice(plan, "levels")
+    if not isinstance(chosen, dict):
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
     return chosen
 
 
-def _last_choice(plan: Any) -> dict[str, int] | None:
+def _marginals(plan: Any) -> list[Any] | None:
+    """The marginals the plan names, else those the last run chose; None for other methods."""
+    named = getattr(plan.method, "collection", None)
+    chosen = named or _last_choice(plan, "marginals")
+    return list(chosen) if chosen is not None else None
+
+
+def _last_choice(plan: Any, what: str) -> Any:
     from privacy_sql import manifest
 
     if plan.output is None or plan.output.file is None:
         return None
     place = manifest.manifest_path(plan.output.file)
-    levels = manifest.read(place)["choice"].get("levels") if place.is_file() else None
-    return levels if isinstance(levels, dict) else None
+    return manifest.read(place)["choice"].get(what) if place.is_file() else None

@@ -18,11 +18,10 @@ from privacy_sql.kernels.junction_tree import Resolutions, maximal_sets
 from privacy_sql.marginal_columns import Attributes, Shown, published
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.marginal_tables import MarginalTables, of_resolutions
+from privacy_sql.marginal_views import COUNT, published_columns
 from privacy_sql.mechanisms import Asked, Proposal
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.searches import Limits
-
-COUNT = "n_rows"
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ def proposal(
     shown = {
         name: place
         for marginal in tables.published
-        for name, place in published_columns(tables, marginal).items()
+        for name, place in published_columns(attributes, tables.published, marginal).items()
         if place[0] != attributes.sensitive
     }
     parts = {f"marginal_{n}": part(base, tables, m) for n, m in enumerate(tables.published, start=1)}
@@ -183,7 +182,7 @@ def part(base: Base, tables: MarginalTables, marginal: Resolutions) -> Query:
     """The view of one marginal."""
     attributes = tables.attributes
     shown = []
-    for name, (a, level) in published_columns(tables, marginal).items():
+    for name, (a, level) in published_columns(attributes, tables.published, marginal).items():
         alias = attributes.aliases[a]
         levels = base.levels[alias] if level else base.dictionaries[alias]
         codes = base.level_codes[alias] if level else None
@@ -193,29 +192,13 @@ def part(base: Base, tables: MarginalTables, marginal: Resolutions) -> Query:
     return render("mechanisms/marginals.sql", marginal=tables.relations_of[marginal], shown=shown)
 
 
-def published_columns(tables: MarginalTables, marginal: Resolutions) -> dict[str, tuple[int, int]]:
-    """The columns of a published marginal: name -> attribute and level, coarser levels of others included.
-
-    A column that stands at one level in the whole collection keeps its name; at several, the level is added,
-    so that analysts can join marginals on the columns they share.
-    """
-    attributes, found = tables.attributes, {}
-    for a, r in enumerate(marginal):
-        levels = [0] if a == attributes.sensitive and r else attributes.levels_beside(a, r, tables.published)
-        several = len({m[a] for m in tables.published if m[a]}) > 1
-        for level in levels:
-            name = attributes.names[a]
-            found[f"{name}_level_{level}" if several else name] = (a, level)
-    return found
-
-
 def _together(tables: MarginalTables, parts: Mapping[str, Query]) -> Query:
     """All marginals in one statement."""
     engine = tables.base.engine
     columns: dict[str, None] = {}
     rows = []
     for number, (marginal, view) in enumerate(zip(tables.published, parts.values(), strict=True), start=1):
-        has = published_columns(tables, marginal)
+        has = published_columns(tables.attributes, tables.published, marginal)
         columns.update(dict.fromkeys(has))
         rows.append((number, engine.create(view, view=True), list(has)))
     return render("mechanisms/all_marginals.sql", parts=rows, columns=list(columns))

@@ -24,7 +24,6 @@ from privacy_sql.kernels.consistent_tables import (
     largest_support,
 )
 from privacy_sql.kernels.junction_tree import (
-    Branch,
     Resolutions,
     finest,
     is_decomposable,
@@ -46,8 +45,8 @@ from privacy_sql.kernels.max_entropy import (
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes, Levels
 from privacy_sql.marginal_tables import counted, marginal_tables
-from privacy_sql.mechanisms.marginals import COUNT, published_columns
-from privacy_sql.query import Query, quote, render
+from privacy_sql.marginal_views import maximum_entropy
+from privacy_sql.query import Query, render
 
 LISTED_CELLS = 2_000_000  # leaf cells a listing may have
 
@@ -263,33 +262,7 @@ class MarginalSet:
         `relations` are their tables' names, in the order of `marginals`. Only for decomposable collections:
         the others have no closed form.
         """
-        if not self.decomposable:
-            hint = "Publish a decomposable collection."
-            raise UsageError("not_decomposable", "these marginals have no closed form", hint=hint)
-        if len(relations) != len(self._maximal):
-            raise UsageError("bad_relations", f"there are {len(self._maximal)} marginals to name")
-        named = dict(zip(self._maximal, relations, strict=True))
-        tree = junction_tree(self._maximal)
-        columns = [published_columns(self.grouping, branch.clique) for branch in tree]
-        first: dict[str, int] = {}
-        for part, names in enumerate(columns, start=1):
-            for name in names:
-                first.setdefault(name, part)
-        return render(
-            "marginals/maximum_entropy.sql",
-            parts=[
-                (quote(named[b.clique]), (b.parent or 0) + 1, self._shared_names(b, columns[n]))
-                for n, b in enumerate(tree)
-            ],
-            shown=list(first.items()),
-            count=COUNT,
-        )
-
-    def _shared_names(self, branch: Branch, columns: Mapping[str, tuple[int, int]]) -> list[str]:
-        """The published columns a marginal shares with its parent: the finest level of each is enough."""
-        levels = self._attributes.levels(branch.separator)
-        names = self._attributes.names
-        return [column for column, (a, level) in columns.items() if levels.get(names[a]) == level]
+        return maximum_entropy(self._attributes, self._maximal, relations)
 
     @property
     def marginals(self) -> list[dict[str, int]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import privacy_sql as ps
+from privacy_sql.compiling import compiled_marginals
 from privacy_sql.judging import judge
 from privacy_sql.published_marginals import read
 from tests.calls import workers
@@ -48,3 +49,8 @@ def published(engine: ps.Engine) -> None:
             verdict.witness.reveal()
         assert ps.MarginalSet(engine, workers(), COLLECTION[:2]).maximum_entropy_sql(["a", "b"])
         assert ps.MarginalSet(engine, workers(), chosen).maximum_entropy_sql(["a", "b"])
+
+
+def compiled(_: ps.Engine) -> None:
+    """Standalone SQL of a collection."""
+    assert compiled_marginals(workers(), COLLECTION[:2])

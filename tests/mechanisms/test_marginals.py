@@ -11,6 +11,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.base import count
+from privacy_sql.compiling import compiled_marginals
 from privacy_sql.errors import DataError, NoSafeChoice, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.kernels.junction_tree import contains
 from privacy_sql.marginal_search import MarginalSearch
@@ -277,3 +278,22 @@ def test_the_relaxation_counts_values_nearly_as_likely_as_the_first(engine: Any)
     assert [found.relaxed_diversity(e) for e in ("0", "0.6", "0.7")] == [2, 2, 3]
     with pytest.raises(UsageError):
         found.relaxed_diversity("1")
+
+
+def test_standalone_sql_gives_the_published_cells_and_their_join(engine: Any) -> None:
+    """What `compile` prints for a collection, run by hand on the source."""
+    frame = people().source
+    engine.write_table(ps.Query(f"select age, job, sex, ill from {engine.source(frame)}"), "people")
+    table = ps.Table("people", people().hierarchies, "ill")
+    collection = [{"age": 1, "sex": 0}, {"age": 2, "job": 1, "ill": 0}]
+    release = ps.publish(engine, table, REQUIRE[:1], ps.Marginals(collection=collection))
+    *parts, together = compiled_marginals(table, release.choice["marginals"])
+    for number, (statement, view) in enumerate(zip(parts, release.parts.values(), strict=True), start=1):
+        assert sorted(map(str, engine.fetch(statement.query))) == sorted(map(str, engine.fetch(view)))
+        engine.write_table(statement.query, f"people_marginal_{number}")
+    assert sum(row["expected"] for row in engine.fetch(together.query)) == pytest.approx(400)
+
+
+def test_standalone_sql_says_where_there_is_no_closed_form() -> None:
+    ring = [{"age": 0, "job": 0}, {"job": 0, "sex": 0}, {"age": 0, "sex": 0}]
+    assert "No closed form" in compiled_marginals(people(), ring)[-1].text("postgres")

@@ -1,0 +1,29 @@
+-- One published marginal: its columns at their levels, and how many rows each cell holds.
+-- in: source, shown [(name, column, level, recipe)], condition, count    out: names, count    grain: cell
+with recoded as (
+    select
+        {% for name, column, level, recipe in shown %}
+        {% if level %}
+        {{ privacy_sql.recode(adapter.quote(column), recipe, level) }} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+        {% else %}
+        {{ adapter.quote(column) }} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+        {% endif %}
+        {% endfor %}
+    from {{ adapter.quote(source) }}
+    {% if condition is not none %}
+    where {{ condition }}
+    {% endif %}
+)
+select
+    {% for name, column, level, recipe in shown %}
+    {{ adapter.quote(name) }},
+    {% endfor %}
+    cast(count(*) as bigint) as {{ adapter.quote(count) }}
+from recoded
+group by
+    {% for name, column, level, recipe in shown %}
+    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
