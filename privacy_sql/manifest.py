@@ -48,7 +48,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(raw)
         whole = isinstance(content, dict) and canonical(content) == raw
-    except ValueError:
+    except (ValueError, RecursionError):
         whole = False
     if not whole:
         raise NotSafe("manifest_changed", f"{path.name} is not as it was written", hint="Publish again.")
