@@ -56,9 +56,9 @@ def judge_published(engine: Engine, published: Any, release: Release) -> Verdict
     if release.promise is not None:
         return Verdicts(release.promise())
     by_rows = [criterion for criterion in release.require if decidable(criterion, release.table)]
-    verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
+    verdicts = Verdicts(release.verdicts)
     if by_rows:
-        base = count(engine, published_table(published, release))
+        base = count(engine, published_table(published, release), several=True)
         verdicts.update(judge(base.grouped(base.own_keys()), by_rows))
     return verdicts
 
@@ -76,13 +76,14 @@ def published_table(published: Any, release: Release) -> Table:
     """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
     return Table(
         published,
-        list(release.quasi),
-        release.table.sensitive,
+        [column for column in release.quasi if column not in release.table.also_sensitive],
+        release.table.declared_sensitive,
+        joint=bool(release.table.joined),
         group=release.group,
         sensitive_nulls=release.table.sensitive_nulls,
         sensitive_hierarchy=release.table.sensitive_hierarchy,
         domains=release.table.domains,
-        insensitive=release.table.insensitive,
+        insensitive=[c for c in release.table.insensitive if c not in release.table.joined],
         name=f"{release.name} as published",
     )
 

@@ -7,7 +7,7 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ class Base:
     combinations: int
     source_columns: Mapping[str, str]  # every column of the source and its kind
     stamps: Mapping[Path, tuple[int, ...]]  # the files it was read from, as they were then
+    sides: tuple[Base, ...] = ()  # the same table for each further sensitive column
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -160,11 +161,26 @@ class Base:
         return Grouping.of(self, keys, self.keyed(keys), people)
 
 
-def count(engine: Engine, table: Table) -> Base:
-    """Count a table once on its engine and check what it declares about its rows."""
+def count(engine: Engine, table: Table, *, several: bool = False) -> Base:
+    """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one."""
+    if len(table.sensitives) < 2:
+        return _counted(engine, table)
+    if not several:
+        hint = "Use Table.with_sensitive."
+        raise UsageError("several_sensitive", "one sensitive column at a time", where=table.name, hint=hint)
+    if table.joint:
+        return _counted(engine, table)
+    first, *others = (table.with_sensitive(name) for name in table.sensitives)
+    return replace(_counted(engine, first), sides=tuple(_counted(engine, other) for other in others))
+
+
+def _counted(engine: Engine, table: Table) -> Base:
+    """Count a table and check what it declares about its rows."""
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
+    if len(table.sensitives) > 1:
+        source, table = _joined(engine, source, list(columns), table)
     check_people(engine, source, table)
     check_multiplicities(engine, source, table)
     inside = _internal(table)
@@ -175,6 +191,7 @@ def count(engine: Engine, table: Table) -> Base:
     dictionaries = _dictionaries(engine, [alias for _, alias in inside], counted, people)
     statistics = _statistics(engine, dictionaries)
     table = levels.fitted(engine, table, dictionaries)
+    size = sizes(engine, counted)
     base = Base(
         engine=engine,
         table=table,
@@ -183,7 +200,8 @@ def count(engine: Engine, table: Table) -> Base:
         people=people and _encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}),
         dictionaries=dictionaries,
         statistics=statistics,
-        **sizes(engine, counted),
+        rows=size["rows"],
+        combinations=size["combinations"],
         source_columns=columns,
         stamps=stamps,
     )
@@ -216,16 +234,19 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
     return source, columns
 
 
+def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tuple[Sql, Table]:
+    """The source with one column more, which holds all sensitive values of a row."""
+    joint = table.with_joint()
+    query = render(
+        "joint.sql", source=source, columns=columns, parts=list(joint.joined), name=joint.sensitives[0]
+    )
+    return engine.create(query, view=True), joint
+
+
 def _internal(table: Table) -> list[tuple[str, Sql]]:
     inside = [(name, Sql(f"q{number}")) for number, name in enumerate(table.quasi, start=1)]
     if table.group:
         inside.append((table.group, Sql("grp")))
-    if len(table.sensitives) > 1:
-        raise UsageError(
-            "several_sensitive",
-            "a table is published with one sensitive column",
-            hint="Drop the others, or name them as quasi-identifiers.",
-        )
     return inside + [(name, Sql("s")) for name in table.sensitives]
 
 

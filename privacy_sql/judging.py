@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from privacy_sql.base import Base, Grouping
+from privacy_sql.base import Base, Grouping, Key
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
@@ -59,7 +59,36 @@ def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
         raise DataError(
             "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
         )
-    return Verdicts({str(criterion): _one(grouping, criterion) for criterion in require})
+    verdicts = {str(criterion): _one(grouping, criterion) for criterion in require}
+    if not grouping.base.sides:
+        return Verdicts(verdicts)
+    every = Verdicts()
+    for part in (grouping, *(side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides)):
+        for criterion in require:
+            name = for_column(str(criterion), part.base)
+            verdict = verdicts[str(criterion)] if part is grouping else _one(part, criterion)
+            every[name] = replace(verdict, requirement=name)
+    return every
+
+
+def for_column(requirement: str, base: Base) -> str:
+    """A requirement with the sensitive column it is about, where there are several."""
+    several = base.sides or base.table.also_sensitive
+    return f"{requirement} for {base.table.sensitives[0]}" if several else requirement
+
+
+def _same_keys(grouping: Grouping, side: Base) -> list[Key]:
+    """The keys of a grouping on the base of another sensitive column."""
+    base = grouping.base
+    if grouping.gone is not None or any(k.labels or k.column not in base.columns for k in grouping.keys):
+        raise UsageError(
+            "several_sensitive",
+            "several sensitive columns are judged together only where each group shows its quasi-identifiers,"
+            " and nothing is suppressed",
+            where=base.table.name,
+            hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
+        )
+    return side.keys({base.columns[key.column][0]: key.level for key in grouping.keys})
 
 
 def refuse_one_table(require: Sequence[Criterion]) -> None:

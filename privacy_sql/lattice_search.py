@@ -19,7 +19,7 @@ from privacy_sql.base import Base
 from privacy_sql.costs import Costs, Seen, Shown
 from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping
-from privacy_sql.judging import decided
+from privacy_sql.judging import decided, for_column
 from privacy_sql.rollup import Rollup
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
@@ -54,6 +54,8 @@ class LatticeSearch:
         reads = [c.reads_sensitive for c in self.require]
         self.rollup = Rollup(self.base, with_sensitive=any(reads) or self.utility.reads_sensitive)
         self._last: Shown | None = None
+        # the same choices for every further sensitive column; their own columns stand as they are
+        self.sides = [LatticeSearch(side, self.require, self.minimise) for side in self.base.sides]
 
     @property
     def lattice(self) -> Lattice:
@@ -69,7 +71,17 @@ class LatticeSearch:
 
     def decide(self, choices: Sequence[Choice]) -> list[Answer]:
         """Whether each choice is safe, and whether that settles coarser or finer ones too."""
-        return [self._suppressing(choice) if self.allowed else self._plain(choice) for choice in choices]
+        return [self._suppressing(choice) if self.allowed else self._beside(choice) for choice in choices]
+
+    def _beside(self, choice: Choice) -> Answer:
+        """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
+        own = self._plain(choice)
+        for side in self.sides if own.safe else ():
+            other = side._plain(choice)
+            if not other.safe:
+                return other
+            own = Answer(True, own.carries and other.carries)
+        return own
 
     def _plain(self, choice: Choice) -> Answer:
         shown = self._shown(choice, Seen(self._grouping(choice)))
@@ -125,8 +137,20 @@ class LatticeSearch:
 
     def top_verdicts(self) -> dict[str, Verdict]:
         """Every requirement asked about the most general choice, nobody suppressed."""
-        grouping = self._grouping(self.lattice.top)
-        return {str(criterion): decided(grouping, criterion) for criterion in self.require}
+        found = {}
+        for side in (self, *self.sides):
+            grouping = side._grouping(self.lattice.top)
+            for criterion in self.require:
+                found[for_column(str(criterion), side.base)] = decided(grouping, criterion)
+        return found
+
+    def asked(self, choice: Choice) -> dict[str, Verdict]:
+        """What was decided about a choice, for every sensitive column."""
+        return {
+            for_column(requirement, side.base): verdict
+            for side in (self, *self.sides)
+            for requirement, verdict in side.verdicts.get(choice, {}).items()
+        }
 
     # -- what is shown ---------------------------------------------------------------------------------
 

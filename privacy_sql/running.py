@@ -164,9 +164,9 @@ def _keep_unmapped(
     if not _unmapped(problem):
         return
     folder = private_files.private(project.directory)
-    counted = base.count(engine, plan.table)
+    counted = base.count(engine, plan.table, several=True)
     kinds = {**counted.columns}
-    if len(counted.table.sensitives) == 1 and counted.table.sensitive_hierarchy is not None:
+    if counted.table.sensitive_hierarchy is not None:
         kinds["s"] = (counted.table.sensitives[0], counted.table.sensitive_hierarchy)
     columns = [
         (name, levels.labels(counted.engine, counted.dictionaries[column], kind), kind.height)

@@ -90,7 +90,7 @@ def result(search: LatticeSearch, found: Found) -> SearchResult:
 
 
 def _described(search: LatticeSearch, choice: Choice, fully: bool) -> dict[str, Any]:
-    verdicts = search.verdicts.get(choice, {})
+    verdicts = search.asked(choice)
     values = {}
     for name in dict.fromkeys([search.minimise, *ALWAYS]):
         utility = plugs.get("utilities", name)()
@@ -110,7 +110,7 @@ def frontier(search: LatticeSearch) -> list[dict[str, Any]]:
 
     Only for utilities that follow from the labels, and choices about which every requirement was asked.
     """
-    if not isinstance(search.utility, Additive) or search.allowed:
+    if not isinstance(search.utility, Additive) or search.allowed or search.sides:
         return []
     points = [
         (search.of_levels(search.minimise, choice), choice, verdicts)

@@ -41,6 +41,9 @@ class Table:
     where: str | None = field(default=None, kw_only=True)
     joint: bool = field(default=False, kw_only=True)
     name: str = field(default="", kw_only=True)
+    # the others of several sensitive columns, which count as quasi-identifiers here; or those read as one
+    also_sensitive: tuple[str, ...] = field(default=(), kw_only=True)
+    joined: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         quasi = self.quasi if isinstance(self.quasi, Mapping) else {column: AsIs() for column in self.quasi}
@@ -71,14 +74,15 @@ class Table:
     @property
     def roles(self) -> dict[str, str]:
         """Every column named, and what it was named as."""
+        own = [column for column in self.sensitives if not self.joined]
         named = [
             *((column, "quasi-identifier") for column in self.quasi),
-            *((column, "sensitive") for column in self.sensitives),
             *((column, "identifier") for column in [self.identifier] if column),
             *((column, "group") for column in [self.group] if column),
             *((column, "count") for column in [self.count] if column),
             *((column, "insensitive") for column in self.insensitive),
             *((column, "dropped") for column in self.drop),
+            *((column, "sensitive") for column in (*own, *self.also_sensitive, *self.joined)),
         ]
         return dict(named)
 
@@ -90,18 +94,35 @@ class Table:
 
     def with_sensitive(self, sensitive: str) -> Table:
         """The table for one of several sensitive columns: the others count as quasi-identifiers."""
-        others = {column: AsIs() for column in self.sensitives if column != sensitive}
-        kinds = self.sensitive_hierarchy
+        others = tuple(column for column in self.sensitives if column != sensitive)
+        kind = self.sensitive_hierarchy
         return replace(
             self,
-            quasi={**self.hierarchies, **others},
+            quasi={**self.hierarchies, **{column: AsIs() for column in others}},
             sensitive=sensitive,
-            sensitive_hierarchy=kinds.get(sensitive) if isinstance(kinds, Mapping) else kinds,
+            sensitive_hierarchy=kind.get(sensitive) if isinstance(kind, Mapping) else None,
+            also_sensitive=others,
             quasi_nulls={
                 **{column: self.nulls_of(column) for column in self.quasi},
                 **dict.fromkeys(others, self.sensitive_nulls),
             },
         )
+
+    def with_joint(self) -> Table:
+        """The table whose sensitive columns are read as one, and published as they are."""
+        parts = self.sensitives
+        return replace(
+            self,
+            sensitive=" & ".join(parts),
+            sensitive_hierarchy=None,
+            insensitive=(*self.insensitive, *parts),
+            joined=parts,
+        )
+
+    @property
+    def declared_sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns as the user named them."""
+        return self.joined or (*self.sensitives, *self.also_sensitive)
 
     def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each named column the source does not have."""

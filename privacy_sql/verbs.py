@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,28 +61,13 @@ class Examined:
 def examine(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
     """Judge a table as it stands and say what was looked at.
 
-    Each of several sensitive columns is judged with the others counted as quasi-identifiers.
+    Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
     """
-    if len(table.sensitives) < 2:
-        return _examined(engine, table, require)
-    if table.joint:
-        raise UsageError("joint", "sensitive columns are judged one by one, not jointly", where=table.name)
-    parts = {column: _examined(engine, table.with_sensitive(column), require) for column in table.sensitives}
-    verdicts = Verdicts()
-    for column, part in parts.items():
-        for requirement, verdict in part.verdicts.items():
-            name = f"{requirement} for {column}"
-            verdicts[name] = replace(verdict, requirement=name)
-    seen = list(parts.values())
-    warnings = tuple(dict.fromkeys(warning for part in seen for warning in part.warnings))
-    return Examined(verdicts, seen[0].rows, max(part.groups for part in seen), seen[0].ignored, warnings)
-
-
-def _examined(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
-    base = count(engine, table)
+    base = count(engine, table, several=True)
     grouping = base.grouped(base.own_keys())
     verdicts = judge(grouping, require)
-    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, look_alikes(base))
+    warnings = tuple(warning for part in (base, *base.sides) for warning in look_alikes(part))
+    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, warnings)
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:
@@ -110,13 +95,20 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     True
     """
     asked = Requirements.of(table, require)
+    if len(table.sensitives) > 1 and not getattr(method, "several_sensitive", False):
+        raise UsageError(
+            "several_sensitive",
+            f"{method.name} publishes one sensitive column",
+            where=table.name,
+            hint="Use full_domain or generalise, or publish one sensitive column and drop the others.",
+        )
     refuse = getattr(method, "refuse_unfit", None)
     if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
         refuse(table, asked)
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
-    base = count(engine, table)
+    base = count(engine, table, several=True)
     if not getattr(method, "promises", False):
         refuse_unfit(base, require)
     proposal = method.propose(base, asked)
@@ -146,7 +138,7 @@ def search(
     chosen = method or FullDomain()
     asked = Requirements.of(table, require)
     chosen.refuse_unfit(table, asked)
-    base = count(engine, table)
+    base = count(engine, table, several=True)
     refuse_unfit(base, require)
     return chosen.search(base, asked, goal)
 

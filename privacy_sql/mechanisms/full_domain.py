@@ -38,6 +38,7 @@ class FullDomain:
     """
 
     name: ClassVar[str] = "full_domain"
+    several_sensitive: ClassVar[bool] = True
 
     minimise: str = "loss"
     max_suppressed: str | int | float = 0
@@ -121,6 +122,13 @@ class FullDomain:
                 hint="Name quasi-identifiers and no group column.",
             )
         size = prod(kind.height + 1 for kind in table.hierarchies.values())
+        if len(table.sensitives) > 1 and not table.joint and (self._allowed or self.local_recoding):
+            raise UsageError(
+                "several_sensitive",
+                "rows cannot be suppressed for one sensitive column and stay for another",
+                where=table.name,
+                hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
+            )
         if self.local_recoding and table.values_per_person != "one":
             raise UsageError(
                 "several_values",

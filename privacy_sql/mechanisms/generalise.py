@@ -21,6 +21,7 @@ class Generalise:
     """
 
     name: ClassVar[str] = "generalise"
+    several_sensitive: ClassVar[bool] = True
 
     levels: Mapping[str, int] = field(default_factory=dict)
     max_suppressed: str | int | float = 0

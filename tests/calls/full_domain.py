@@ -62,3 +62,9 @@ def accuracy(engine: ps.Engine) -> None:
     table = ps.Table(pd.DataFrame(WORKERS), {"age": ps.KeepOrDrop(), "job": JOBS}, "s")
     release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain())
     ps.classification_accuracy(engine, release, folds=2)
+
+
+def several_columns(engine: ps.Engine) -> None:
+    """Two sensitive columns, read as one value."""
+    rows = pd.DataFrame({"c": ["a", "a"], "s": ["x", None], "t": ["y", "y"]})
+    ps.check(engine, ps.Table(rows, ["c"], ("s", "t"), joint=True), [ps.LDiversity(2)])
