@@ -11,7 +11,7 @@ import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.judging import Requirements
 from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.recoding import Recoding
+from privacy_sql.mechanisms._recoding import Recoding
 from privacy_sql.searches import Limits
 
 COLUMNS = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]

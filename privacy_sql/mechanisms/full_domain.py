@@ -15,8 +15,8 @@ from privacy_sql.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, Proposal, generalised, share, suppress
+from privacy_sql.mechanisms._recoding import Recoding
 from privacy_sql.progress import report
-from privacy_sql.recoding import Recoding
 from privacy_sql.search_result import SearchResult, nothing_safe, result
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal

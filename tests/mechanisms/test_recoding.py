@@ -9,7 +9,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.judging import Requirements
-from privacy_sql.recoding import Recoding
+from privacy_sql.mechanisms._recoding import Recoding
 from privacy_sql.searches import Limits
 from tests.oracles import full_domain as oracle
 from tests.oracles import utility as utility_oracle
