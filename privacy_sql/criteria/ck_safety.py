@@ -220,15 +220,15 @@ def ranked(rank: int) -> str:
 
 def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge) -> str:
     """The worst case in plain words."""
-    chance, size = shown(knowledge.value), facts["size"]
+    chance, people = shown(knowledge.value), "1 person" if facts["size"] == 1 else f"{facts['size']} people"
     if not knowledge.facts:
         return (
             "Who knows only who is in which group, and guesses the commonest value for somebody of group"
-            f" {target} ({size} people), is right with probability {chance}."
+            f" {target} ({people}), is right with probability {chance}."
         )
     known = "1 fact" if knowledge.facts == 1 else f"{knowledge.facts} facts"
     return (
         f"Who also knows {known} is right with probability {chance} in saying that person 1 of group {target}"
-        f" ({size} people) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
+        f" ({people}) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
         " who has that value, and all of this is true."
     )

@@ -46,7 +46,8 @@ class DisclosureRisk:
     def explain(self) -> str:
         """One or two plain sentences."""
         seen = self.witness
-        who = f"{seen['person']} in group {seen['group']} ({seen['size']} people)"
+        people = "1 person" if seen["size"] == 1 else f"{seen['size']} people"
+        who = f"{seen['person']} in group {seen['group']} ({people})"
         what = f"its {ranked(seen['rank'])} value (held by {seen['count']})" if seen["rank"] else "the value"
         said = f"The chance that {who} has {what} is {shown(self.value)}."
         if self.exact:

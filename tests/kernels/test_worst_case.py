@@ -87,6 +87,14 @@ def test_two_simple_implications_reach_the_curve_in_larger_tables(groups: list[l
     assert worst_case_disclosure(GroupShapes.of(groups), 2) == found
 
 
+@settings(max_examples=25, deadline=None)
+@given(tiny_groups(people=8, values=4))
+def test_one_simple_implication_reaches_the_curve_in_tables_of_eight(groups: list[list[int]]) -> None:
+    worlds = oracle.tables(groups)
+    found = oracle.maximum_disclosure(worlds, oracle.simple_implications(worlds), 1)
+    assert worst_case_disclosure(GroupShapes.of(groups), 1) == found
+
+
 @few
 @given(groups_of, st.integers(0, 7))
 def test_fast_curve_equals_the_recursion_of_the_paper(groups: list[list[int]], facts: int) -> None:
