@@ -273,7 +273,7 @@ class _Reader:
                 place = f"{where}.{name}[{number}]" if several else f"{where}.{name}"
                 with self.noting(place):
                     asked = criteria.make(name, self.mapping(part or {}, None, place), place)
-                    made.append(within(asked, self.directory))
+                    made.append(within(asked.in_project(), self.directory))
         if not made:
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)

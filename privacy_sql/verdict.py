@@ -70,6 +70,11 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.safe
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was passed over and may not have been meant."""
+        return self.notes
+
     def explain(self) -> str:
         """One or two plain sentences: what was asked, what was found, and the worst case."""
         word = "holds" if self.safe else "does NOT hold"

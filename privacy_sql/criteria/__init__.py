@@ -95,6 +95,10 @@ class Criterion:
         """The requirement as it stands for one table, where a property depends on what the table declares."""
         return self
 
+    def in_project(self) -> Criterion:
+        """The requirement as a project file means it, where that is stricter."""
+        return self
+
     def necessary(self) -> Sequence[Criterion]:
         """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
         return ()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, nearest, raise_all
 from privacy_sql.kernels.running_skyline import Question, RunningSkyline, Seen
 from privacy_sql.kernels.skyline import (
     Amounts,
@@ -24,7 +24,7 @@ from privacy_sql.kernels.skyline import (
 )
 from privacy_sql.kernels.skyline_groups import Histograms
 from privacy_sql.kernels.skyline_leave_out import rows_to_leave_out
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
 
@@ -82,6 +82,7 @@ class PrivacySkyline(Criterion):
 
     points: Any = ()
     per_value: Any = None
+    must_occur: bool = False  # a value of `per_value` that does not occur is an error, as in a project
 
     def __post_init__(self) -> None:
         if not self.limits:
@@ -100,7 +101,14 @@ class PrivacySkyline(Criterion):
     def on(self, table: Any) -> Criterion:
         """The requirement for one table: with one value per person a search may prune on it."""
         one = table.values_per_person == "one"
-        return _WithOneValueEach(self.points, self.per_value) if one else self
+        return _WithOneValueEach(self.points, self.per_value, self.must_occur) if one else self
+
+    def in_project(self) -> Criterion:
+        return replace(self, must_occur=True)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {key: value for key, value in super().params.items() if key != "must_occur"}
 
     def __str__(self) -> str:
         shown_points = [
@@ -138,7 +146,10 @@ class PrivacySkyline(Criterion):
             render("studies/named_values.sql", values=base.dictionaries["s"], named=named)
         )
         own = {row["code"]: row["position"] + 1 for row in rows}
-        return own, tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
+        absent = tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
+        if absent and self.must_occur:
+            raise_all(_unknown(base, absent))
+        return own, absent
 
     def _query(self, grouping: Any, own: Mapping[int, int]) -> Query:
         engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
@@ -161,6 +172,8 @@ class PrivacySkyline(Criterion):
             points=engine.load({name: ("bigint", column) for name, column in points.items()}, "points"),
             plan=engine.load(plan, "plan") if own else None,
             case_name=grouping.base.table.values_per_person,
+            # logarithms of factorials grow with the largest group, and their rounding with them
+            rounding=literal(repr(max(1e-5, 1e-13 * grouping.base.rows))),
             n_codes=grouping.base.statistics["s"]["top"] + 1,
             lengths=[(length, _weights(length + 1)) for length in sorted({*ruled_out} - {0})],
             shifts=[
@@ -244,6 +257,23 @@ class _WithOneValueEach(PrivacySkyline):
     safe_under_merging: ClassVar[bool] = True
 
     __str__ = PrivacySkyline.__str__
+
+
+def _unknown(base: Any, absent: Iterable[str]) -> list[UsageError]:
+    """One error for each value that does not occur, with one that is spelt nearly so; never the others."""
+    rows = base.engine.fetch(render("studies/value_names.sql", values=base.dictionaries["s"]))
+    known = [str(row["value"]) for row in rows if row["value"] is not None]
+    where = f"{base.table.name}.require.privacy_skyline.per_value"
+    hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
+    return [
+        UsageError(
+            "unknown_value",
+            f'{base.table.sensitives[0]} has no value "{value}"',
+            where=where,
+            hint=hints.get(value, "Values are compared letter by letter."),
+        )
+        for value in absent
+    ]
 
 
 def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:

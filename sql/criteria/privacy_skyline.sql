@@ -2,7 +2,8 @@
 -- the factors T and V of every kind of group as logarithms, five minima per point, then the groups at them.
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s), points (skyline, point, ruled_out, known, family),
 --     plan (s, skyline) or none, case_name, lengths [(values ruled out, [(place, weight)])],
---     shifts [(people known, name)], n_codes (more than any code of a value)
+--     shifts [(people known, name)], n_codes (more than any code of a value),
+--     rounding (more than the logarithms can be wrong)
 -- out: s, point, g, n_people, n_holders, place, n_rows (of the value at that place), own (1: it is the value asked about)
 -- grain: value, point, group, place
 -- Logarithms of zero are -1e9. Integers decide in Python; here rounding may only keep a group too many.
@@ -365,7 +366,7 @@ compared as (
         least_ratio,
         greatest(
             least(least_ratio, least_odds_none + least_chance_known, least_odds_known + least_chance_none), {{ missing }}
-        ) + cast('1e-5' as double) as near
+        ) + cast({{ rounding }} as double) as near
     from minima
 ),
 -- where nothing is certain, the kinds that attain a term which is least; without a family one group is enough
@@ -388,11 +389,11 @@ attained as (
             and (
                 (
                     family_known_elsewhere <= near
-                    and least(over_odds_none, over_chance_known) <= cast('1e-5' as double)
+                    and least(over_odds_none, over_chance_known) <= cast({{ rounding }} as double)
                 )
                 or (
                     family_elsewhere <= near
-                    and least(over_odds_known, over_chance_none) <= cast('1e-5' as double)
+                    and least(over_odds_known, over_chance_none) <= cast({{ rounding }} as double)
                 )
             )
         )

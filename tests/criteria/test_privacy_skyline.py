@@ -274,3 +274,52 @@ def test_certainty_in_one_group_and_in_another_is_never_lost_in_sql(engine: Any,
             breach_probability(tables.about(v, point[0], case), Amounts(*point), case) for v in tables.values
         ]
         assert (found.value, found.safe) == (max(values), max(values) < 1), point
+
+
+def test_a_value_that_does_not_occur_is_a_warning_and_in_a_project_an_error(engine: Any) -> None:
+    table = table_of([(4, {"Armed-Forces": 1, "Sales": 3})], "one")
+    require = ps.PrivacySkyline([[0, 0, 0, "0.9"]], per_value={"Armed-Force": [[0, 0, 0, "0.1"]]})
+    verdict = only(ps.check(engine, table, [require]))
+    assert verdict.safe and len(verdict.warnings) == 1
+    assert (verdict.value, verdict.points[1].value) == (Fraction(3, 4), 0)
+    with pytest.raises(PrivacySqlError) as raised:
+        ps.check(engine, table, [require.in_project()])
+    assert raised.value.exit == 2 and 'Did you mean "Armed-Forces"?' in raised.value.hint
+    assert "Sales" not in f"{raised.value} {raised.value.hint}"
+    assert str(require.in_project()) == str(require) and "must_occur" not in require.in_project().params
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_witness_of_a_verdict_replayed_in_all_worlds_attains_its_value(engine: Any, case: str) -> None:
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        release, amounts = tiny(rng, case), [int(n) for n in rng.integers(0, 3, size=3)]
+        for sigma in ("a", "b", "s"):
+            if any(counts.get(sigma) for _, counts in release):
+                require = ps.PrivacySkyline(per_value={sigma: [[*amounts, 1]]})
+                verdict = only(ps.check(engine, table_of(release, case), [require]))
+                assert replayed(release, case, sigma, verdict.witness) == verdict.value, (seed, sigma)
+
+
+def replayed(release: Any, case: str, sigma: str, known: Any) -> Fraction | None:
+    """How sure the adversary of a witness is in the worlds of a release."""
+    oracle, least = Oracle(release, case), known["amounts"]
+    g, counts = known["group"] - 1, release[known["group"] - 1][1]
+    assert (known["size"], known["holders"]) == (release[g][0], counts[sigma])
+    t, free = (g, 0), {n: [(n, i) for i in range(people)] for n, (people, _) in enumerate(release)}
+    free[g].remove(t)
+    ranked = sorted((v for v in counts if v != sigma), key=lambda v: -counts[v])[: least["ruled_out"]]
+    assert known["ruled_out"] == [counts[v] for v in ranked]
+    facts = []
+    if least["known"]:
+        there = known["known_in"] - 1
+        left = [
+            v
+            for v, n in release[there][1].items()
+            for _ in range(n)
+            if v != sigma and (there != g or v not in ranked)
+        ]
+        facts = [(free[there].pop(), left[i] if case == "one" else sigma) for i in range(least["known"])]
+    family = [free[known["family_in"] - 1].pop() for _ in range(least["family"])]
+    told = oracle.about_others(facts) & oracle.about_target(t, sigma, ranked)
+    return oracle.probability(oracle.has(t, sigma), told & oracle.about_family(t, sigma, family))
