@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from privacy_sql import beliefs
+from privacy_sql import beliefs, moves
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels import belief_distance as distances
-from privacy_sql.kernels.belief_move import EXACT, UNDECIDED, group_moves
-from privacy_sql.kernels.posterior import STATE_CAP, count_states
-from privacy_sql.verdict import TOLERANCE, Verdict, Witness
+from privacy_sql.kernels.belief_move import EXACT, UNDECIDED
+from privacy_sql.kernels.posterior import STATE_CAP
+from privacy_sql.verdict import Verdict, Witness
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
-SMOOTHING = "3/4"
 SEARCH_CAP = 20_000  # count vectors tried per group while a search cuts
 
 
@@ -98,27 +96,15 @@ class BTPrivacy(Criterion):
 
     def gather(self, grouping: Any, cap: int | None = None) -> list[Row]:
         """The largest move of belief in every group, for every point."""
-        base = grouping.base
-        table = _once(base, ("studied",), lambda: beliefs.studied(base))
-        measure, said = self.measure(table)
+        table = moves.studied(grouping.base)
+        measure = self.measure(table)
         groups = beliefs.published(grouping, table)
-        rows: list[Row] = []
-        for number, (bandwidth, t) in enumerate(self.points):
-            prior = _once(base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
-            found = group_moves(
-                prior.beliefs.astype(float),
-                groups.group,
-                groups.kind,
-                groups.people,
-                groups.counts,
-                measure,
-                self.posterior,  # type: ignore[arg-type]
-                STATE_CAP if cap is None else cap,
-            )
-            rows += _rows(
-                groups, found.moves, found.known, number, t, {"prior": prior.path, "distance": said}
-            )
-        return rows
+        allowed = STATE_CAP if cap is None else cap
+        return [
+            row
+            for number, (bandwidth, t) in enumerate(self.points)
+            for row in moves.rows(table, groups, number, bandwidth, t, measure, self.posterior, allowed)
+        ]
 
     def splits(self, whole: Any) -> Splits:
         """Cuts are tried on exact posteriors where those are quick, on the larger estimate where not.
@@ -132,60 +118,23 @@ class BTPrivacy(Criterion):
 
     def beforehand(self, base: Any) -> str | None:
         """What to say before a search: exact posteriors leave large groups undecided."""
-        table = _once(base, ("studied",), lambda: beliefs.studied(base))
-        counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
-        states = min(count_states(counts.tolist()), count_states(table.counts.tolist()))
-        if self.posterior != "exact" or states <= STATE_CAP:
+        if self.posterior != "exact" or moves.states(moves.studied(base)) <= STATE_CAP:
             return None
         return (
             f"{self} decides exactly up to {STATE_CAP:,} count vectors per group; larger groups are undecided"
             " and never safe. posterior=estimate answers for them without a guarantee."
         )
 
-    def measure(self, table: beliefs.Studied) -> tuple[Callable[[Any, Any], Any], str]:
-        """How a move is measured on this table, and the measure's name."""
-        bandwidth, apart = self._smoothing(table)
-        name = self.distance or ("js" if apart is None else "smoothed_js")
-        if name == "js" and self.smoothing is not None and self.smoothing is not False:
+    def measure(self, table: beliefs.Studied) -> moves.Measured:
+        """How a move is measured on this table."""
+        bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else None
+        given, name = self.smoothing, self.distance
+        if given is not None and given is not False and name in ("", "js"):
             name = "smoothed_js"
-        if name == "smoothed_js":
-            return self._smoothed(table, bandwidth, apart), name
-        if name == "emd":
-            equal = 1 - np.eye(len(table.values), dtype=int)
-            return partial(distances.earth_movers_each, distances=equal if apart is None else apart), name
-        if name == "tv":
-            return distances.total_variation, name
-        kind = distances.jensen_shannon if name == "js" else distances.kullback_leibler
-        return partial(kind, log_base=_log_base(self.log_base)), name
-
-    def _smoothing(self, table: beliefs.Studied) -> tuple[Any, Any]:
-        bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else SMOOTHING
-        given = self.smoothing
-        if given is None or isinstance(given, bool):
-            return bandwidth, beliefs.sensitive_distances(table.base)
-        if isinstance(given, str | int | float | Fraction):
-            return given, beliefs.sensitive_distances(table.base)
-        return bandwidth, beliefs.given_distances(table, given)
-
-    def _smoothed(self, table: beliefs.Studied, bandwidth: Any, apart: Any) -> Callable[[Any, Any], Any]:
-        if apart is None:
-            raise UsageError(
-                "no_distances",
-                f"smoothing needs distances between values of {table.base.table.sensitives[0]}",
-                hint="Give the sensitive column a hierarchy or a distance matrix, or use distance=js.",
-            )
-        try:
-            distances.check_smoothing_bandwidth(apart, bandwidth)
-            weights = distances.smoothing_weights(apart, bandwidth, self.normalise)  # type: ignore[arg-type]
-        except UsageError as problem:
-            problem.where = "smoothing of bt_privacy"
-            raise
-        return partial(
-            distances.jensen_shannon_smoothed_by,
-            weights=weights.astype(float),
-            renormalise=self.normalise == "after",
-            log_base=_log_base(self.log_base),
-        )
+        if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
+            bandwidth, given = given, None
+        log_base = "e" if self.log_base == "e" else 2
+        return moves.measured(table, name, given, bandwidth, self.normalise, log_base)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The point with least slack decides; one group undecided or impossible is enough to refuse.
@@ -230,12 +179,20 @@ class BTPrivacy(Criterion):
             notes=self._notes(row, facts),
         )
 
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        """The groups in which some belief moves too far, or nobody knows how far."""
+        limits = [t for _, t in self.points]
+        safe = (
+            row["risk"] is not None and moves.within(row["risk"], limits[row["point"]]) for row in evidence
+        )
+        return sorted({row["g"] for row, fine in zip(evidence, safe, strict=True) if not fine})
+
     def _point(self, number: int, evidence: Sequence[Row]) -> Point:
         bandwidth, t = self.points[number]
         rows = sorted((row for row in evidence if row["point"] == number), key=lambda row: row["g"])
         risks = tuple(row["risk"] for row in rows)
         largest = max((risk for risk in risks if risk is not None), default=None)
-        over = largest is not None and not _within(largest, t)
+        over = largest is not None and not moves.within(largest, t)
         if None in risks and not over:
             largest = None
         safe = bool(risks) and largest is not None and not over
@@ -277,8 +234,7 @@ class Cuts:
         if any(row["known"] == UNDECIDED for row in rows):
             guessed = {(row["point"], row["g"]): row for row in self.estimated.gather(grouping)}
         decided = [guessed[row["point"], row["g"]] if row["known"] == UNDECIDED else row for row in rows]
-        limits = [t for _, t in exactly.points]
-        return {r["g"] for r in decided if r["risk"] is None or not _within(r["risk"], limits[r["point"]])}
+        return set(exactly.failing(decided))
 
     def allows(self, evidence: set[int], groups: Sequence[int]) -> bool:
         return not evidence & {*groups}
@@ -287,58 +243,11 @@ class Cuts:
         """Each group stands alone, so a cut that is taken changes nothing for others."""
 
 
-def _once(base: Any, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-    key = ("bt_privacy", *key)
-    if key not in base.once:
-        base.once[key] = make()
-    return base.once[key]
-
-
 def _bandwidth(given: Any) -> Any:
     """A bandwidth as it was written, one or several, checked for what can be wrong without a table."""
     several = list(given) if isinstance(given, list | tuple) else [given]
     beliefs.bandwidths(several, ["column"] * len(several))
     return tuple(str(b) for b in several) if isinstance(given, list | tuple) else str(given)
-
-
-def _log_base(given: Any) -> Any:
-    return "e" if given == "e" else 2
-
-
-def _rows(
-    groups: beliefs.Published,
-    moves: Any,
-    known: Sequence[str],
-    number: int,
-    t: Fraction,
-    said: dict[str, str],
-) -> list[Row]:
-    """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
-    risk = np.full(len(known), -np.inf)
-    with np.errstate(invalid="ignore"):
-        np.maximum.at(risk, groups.group, moves)
-
-    def people(where: Any) -> Any:
-        return np.bincount(groups.group, groups.people * where, len(known)).astype(int).tolist()
-
-    size, over, unknown = people(True), people(moves > float(t) - TOLERANCE), people(np.isnan(moves))
-    return [
-        {
-            "point": number,
-            "g": int(g),
-            "n_people": size[i],
-            "risk": float(risk[i]) if np.isfinite(risk[i]) else None,
-            "known": known[i],
-            "n_over": over[i],
-            "n_unknown": unknown[i],
-            **said,
-        }
-        for i, g in enumerate(groups.numbers)
-    ]
-
-
-def _within(risk: float, t: Fraction) -> bool:
-    return risk <= float(t) - TOLERANCE
 
 
 def _slack(point: Point) -> tuple[bool, float]:
@@ -354,9 +263,13 @@ def _worst(rows: Sequence[Row], largest: float | None) -> Row:
 def _story(facts: Row, point: Point, row: Row) -> str:
     b = point.bandwidth if isinstance(point.bandwidth, str) else ", ".join(point.bandwidth)
     if row["risk"] is None:
-        size, known = facts["size"], row["known"]
-        return f"What a group of {size} people tells an adversary with bandwidth {b} is {known}."
+        size, known = _people(facts["size"]), row["known"]
+        return f"What a group of {size} tells an adversary with bandwidth {b} is {known}."
     return (
-        f"An adversary with bandwidth {b} moves her belief most in a group of {facts['size']} people;"
-        f" {facts['vulnerable_people']} people are over the limit."
+        f"An adversary with bandwidth {b} moves her belief most in a group of {_people(facts['size'])};"
+        f" {_people(facts['vulnerable_people'])} over the limit."
     )
+
+
+def _people(n: int) -> str:
+    return f"{n} {'person' if n == 1 else 'people'}"

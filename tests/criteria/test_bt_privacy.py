@@ -260,3 +260,12 @@ def test_values_of_a_hierarchy_given_with_the_question_are_not_printed() -> None
 def test_no_groups_at_all_are_not_safe() -> None:
     found = ps.BTPrivacy(bandwidth="0.3", t="1/2").judge([])
     assert not found.safe and found.value is None
+
+
+def test_a_hierarchy_that_relates_no_two_values_leaves_the_default_distance_plain() -> None:
+    flat = ps.Tree({ill: ["*"] for ill in ILL})
+    assert (
+        "Distance js" in verdict_of(ps.BTPrivacy(bandwidth="1/2", t="1"), sensitive_hierarchy=flat).explain()
+    )
+    with pytest.raises(ps.PrivacySqlError, match="smooths nothing"):
+        verdict_of(ps.BTPrivacy(bandwidth="1/2", t="1", distance="smoothed_js"), sensitive_hierarchy=flat)

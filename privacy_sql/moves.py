@@ -1,0 +1,156 @@
+"""How far a release moves beliefs, group by group: li2009, Def. 1, on a counted table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from privacy_sql import beliefs
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels import belief_distance as distances
+from privacy_sql.kernels.belief_move import Method, group_moves
+from privacy_sql.kernels.posterior import count_states
+from privacy_sql.verdict import TOLERANCE
+
+if TYPE_CHECKING:
+    from privacy_sql.base import Base
+
+Row = Mapping[str, Any]
+SMOOTHING = Fraction(3, 4)
+
+
+def studied(base: Base) -> beliefs.Studied:
+    """The table as its adversary sees it, read once per base."""
+    found: beliefs.Studied = _once(base, ("studied",), lambda: beliefs.studied(base))
+    return found
+
+
+def states(table: beliefs.Studied) -> int:
+    """Count vectors of the whole table as one group."""
+    counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
+    return min(count_states(counts.tolist()), count_states(table.counts.tolist()))
+
+
+def _once(base: Base, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    key = ("beliefs", *key)
+    if key not in base.once:
+        base.once[key] = make()
+    return base.once[key]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A distance of beliefs and its name."""
+
+    name: str
+    between: Callable[[Any, Any], Any]
+
+
+def measured(
+    table: beliefs.Studied, name: str, given: Any, bandwidth: Any, normalise: Any, log_base: Any
+) -> Measured:
+    """The distance of that name; without one smoothed_js where sensitive values can be smoothed, else js.
+
+    `given` are distances of sensitive values that replace the table's own, `bandwidth` is the smoothing's.
+    """
+    own = given is None or isinstance(given, bool)
+    apart = beliefs.sensitive_distances(table.base) if own else beliefs.given_distances(table, given)
+    smoothing = SMOOTHING if bandwidth is None else bandwidth
+    if not name and apart is not None and (bandwidth is not None or _can_smooth(apart, smoothing)):
+        name = "smoothed_js"
+    if name == "smoothed_js":
+        return Measured("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
+    equal = 1 - np.eye(len(table.values), dtype=int)
+    between: dict[str, Callable[[Any, Any], Any]] = {
+        "js": partial(distances.jensen_shannon, log_base=log_base),
+        "kl": partial(distances.kullback_leibler, log_base=log_base),
+        "tv": distances.total_variation,
+        "emd": partial(distances.earth_movers_each, distances=equal if apart is None else apart),
+    }
+    return Measured(name or "js", between[name or "js"])
+
+
+def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
+    return bool(((apart > 0) & (apart < float(bandwidth))).any())
+
+
+def _smoothed(
+    table: beliefs.Studied, apart: Any, bandwidth: Any, normalise: Any, log_base: Any
+) -> Callable[[Any, Any], Any]:
+    if apart is None:
+        raise UsageError(
+            "no_distances",
+            f"smoothing needs distances between values of {table.base.table.sensitives[0]}",
+            hint="Give the sensitive column a hierarchy or a distance matrix, or use distance=js.",
+        )
+    try:
+        distances.check_smoothing_bandwidth(apart, bandwidth)
+        weights = distances.smoothing_weights(apart, bandwidth, normalise)
+    except UsageError as problem:
+        problem.where = "smoothing"
+        raise
+    return partial(
+        distances.jensen_shannon_smoothed_by,
+        weights=weights.astype(float),
+        renormalise=normalise == "after",
+        log_base=log_base,
+    )
+
+
+def rows(
+    table: beliefs.Studied,
+    groups: beliefs.Published,
+    number: int,
+    bandwidth: Any,
+    t: Fraction,
+    measure: Measured,
+    method: str,
+    cap: int,
+) -> list[Row]:
+    """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
+    prior = _once(table.base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
+    before = prior.beliefs.astype(float)
+    found = group_moves(
+        before,
+        groups.group,
+        groups.kind,
+        groups.people,
+        groups.counts,
+        measure.between,
+        cast(Method, method),
+        cap,
+    )
+    risk = np.full(len(found.known), -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(risk, groups.group, found.moves)
+
+    def people(where: Any) -> Sequence[int]:
+        counted: list[int] = np.bincount(groups.group, groups.people * where, len(risk)).astype(int).tolist()
+        return counted
+
+    size, over = people(True), people(found.moves > float(t) - TOLERANCE)
+    unknown = people(np.isnan(found.moves))
+    return [
+        {
+            "point": number,
+            "g": int(g),
+            "n_people": size[i],
+            "risk": float(risk[i]) if np.isfinite(risk[i]) else None,
+            "known": found.known[i],
+            "n_over": over[i],
+            "n_unknown": unknown[i],
+            "prior": prior.path,
+            "distance": measure.name,
+        }
+        for i, g in enumerate(groups.numbers)
+    ]
+
+
+def within(risk: float, t: Fraction) -> bool:
+    """Whether a move keeps to its limit beyond doubt: logarithms have no exact form."""
+    return risk <= float(t) - TOLERANCE
