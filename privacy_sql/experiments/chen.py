@@ -13,7 +13,7 @@ import numpy as np
 from privacy_sql.base import count
 from privacy_sql.criteria.privacy_skyline import PrivacySkyline
 from privacy_sql.engines import Engine
-from privacy_sql.experiments import Figure, chosen
+from privacy_sql.experiments import Figure, _skyline_releases, chosen
 from privacy_sql.grouping import Grouping
 from privacy_sql.hierarchies import Intervals, Tree
 from privacy_sql.judging import Requirements
@@ -25,7 +25,7 @@ from privacy_sql.mechanisms.multidimensional import Multidimensional
 from privacy_sql.studies.skyline import Skylines
 from privacy_sql.table import Table
 
-PARTS = ("fig6", "table2")
+PARTS = ("fig6", "table2", *_skyline_releases.PARTS)
 GROUP, VALUES = 100, 20  # people of a group and sensitive values of the synthetic releases
 RECORDS = (1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000)
 VARIED = {  # panels b to d: one amount varied, at 1M records
@@ -52,6 +52,7 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         yield _fig_6_amounts()
     if "table2" in wanted:
         yield _table_2(engine, data)
+    yield from _skyline_releases.run(engine, data, wanted)
 
 
 def uniform_groups(groups: int, random: np.random.Generator) -> Integers:

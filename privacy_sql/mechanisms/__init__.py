@@ -61,7 +61,9 @@ class Proposal:
 class Mechanism(Protocol):
     """One way to publish, with its parameters bound."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name of the method, as in privacy.yml."""
 
     def propose(self, base: Base, asked: Asked) -> Proposal: ...
 
