@@ -1,0 +1,190 @@
+"""When in doubt, not safe: numbers that are none, ties, empty groups; and what must hold for any table."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.criteria import Criterion
+from privacy_sql.judging import Verdicts
+from privacy_sql.query import Query
+from privacy_sql.release import Release
+from privacy_sql.verdict import COMPARE, TOLERANCE, Verdict, finite, holds
+
+# -- numbers that are none, and ties -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", COMPARE)
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -math.inf])
+def test_a_risk_that_is_no_number_never_holds(relation: str, value: Any) -> None:
+    assert not any(holds(value, relation, limit) for limit in (0, 1, Fraction(1, 2), 0.5, -5, 10**6))
+
+
+@pytest.mark.parametrize("relation", COMPARE)
+@pytest.mark.parametrize("distance", [0.0, 1e-12, -1e-12, 9e-10, -9e-10])
+def test_a_float_too_close_to_its_limit_never_holds(relation: str, distance: float) -> None:
+    assert not holds(0.5 + distance, relation, Fraction(1, 2))
+
+
+@pytest.mark.parametrize("relation", COMPARE)
+def test_beyond_the_tolerance_and_for_exact_numbers_the_comparison_decides(relation: str) -> None:
+    compare = COMPARE[relation]
+    for step in (3 * TOLERANCE, -3 * TOLERANCE):
+        assert holds(0.5 + step, relation, 0.5) == compare(0.5 + step, 0.5)
+    for value in (Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**12), Fraction(1, 2) - Fraction(1, 10**12)):
+        assert holds(value, relation, Fraction(1, 2)) == compare(value, Fraction(1, 2))
+
+
+def test_a_verdict_without_a_number_shows_none_in_json() -> None:
+    for value in (None, math.nan, math.inf):
+        shown = Verdict("x", "x", {}, False, value, 1, "<=", exact=False).to_json()
+        assert (shown["value"], shown["value_float"]) == (None, None)
+    assert finite(Fraction(10**400, 10**399)) == 10.0
+
+
+def test_no_verdict_at_all_is_not_safe() -> None:
+    assert not Verdicts()
+    empty = Release("r", None, Query("select 1"), {}, (), "m", {}, 0, 0)
+    assert not empty.safe
+
+
+# -- any table -----------------------------------------------------------------------------------------------
+
+CRITERIA: list[Criterion] = [
+    ps.KAnonymity(2),
+    ps.LDiversity(2),
+    ps.LDiversity(2, kind="entropy"),
+    ps.LDiversity(2, kind="recursive", c=2),
+    ps.LDiversity(2, kind="probabilistic"),
+    ps.TCloseness("0.3"),
+    ps.AlphaKAnonymity("0.6", 2),
+    ps.BetaLikeness(1),
+    ps.DeltaDisclosure(1),
+    ps.CKSafety(c="0.9", k=1),
+]
+MERGING = [criterion for criterion in CRITERIA if criterion.safe_under_merging]
+
+
+def risk(verdict: Verdict) -> float:
+    """Larger is worse, whatever the criterion measures."""
+    if verdict.value is None:
+        return math.inf
+    return float(verdict.value) * (-1 if verdict.relation.startswith(">") else 1)
+
+
+def people(chance: random.Random, n: int = 12) -> pd.DataFrame:
+    rows = [
+        (chance.choice("abcd"), chance.choice("xyz"), chance.choice(["flu", "cold", "gout"]))
+        for _ in range(n)
+    ]
+    return pd.DataFrame(rows, columns=["one", "two", "illness"])
+
+
+def judged(
+    engine: Any, rows: pd.DataFrame, quasi: Sequence[str] = ("one", "two"), criteria: Any = CRITERIA
+) -> Any:
+    return ps.check(engine, ps.Table(rows, list(quasi), "illness"), criteria)
+
+
+def same(one: Verdicts, other: Verdicts) -> None:
+    assert list(one) == list(other)
+    for name, verdict in one.items():
+        assert verdict.safe == other[name].safe, name
+        assert risk(verdict) == pytest.approx(risk(other[name]), abs=1e-9), name
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_verdicts_ignore_the_order_of_rows_and_the_names_of_values(engine: Any, seed: int) -> None:
+    chance = random.Random(seed)
+    rows = people(chance)
+    verdicts = judged(engine, rows)
+    same(verdicts, judged(engine, rows.sample(frac=1, random_state=seed)))
+    for column in rows:
+        names = sorted(set(rows[column]))
+        others = [f"{chance.random()}" for _ in names]
+        renamed = rows.assign(**{column: rows[column].map(dict(zip(names, others, strict=True)))})
+        same(verdicts, judged(engine, renamed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_person_three_times_changes_sizes_and_no_share(engine: Any, seed: int) -> None:
+    rows = people(random.Random(seed))
+    once, thrice = judged(engine, rows), judged(engine, pd.concat([rows] * 3))
+    assert thrice["k_anonymity(k=2)"].value == 3 * once["k_anonymity(k=2)"].value
+    for name in set(once) - {
+        "k_anonymity(k=2)",
+        "ck_safety(c=0.9, k=1)",
+        "alpha_k_anonymity(alpha=0.6, k=2)",
+    }:
+        assert risk(once[name]) == pytest.approx(risk(thrice[name]), abs=1e-9), name
+    # more people of each kind never help who knows a few facts
+    assert risk(thrice["ck_safety(c=0.9, k=1)"]) <= risk(once["ck_safety(c=0.9, k=1)"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_another_quasi_identifier_never_lowers_a_risk(engine: Any, seed: int) -> None:
+    rows = people(random.Random(seed))
+    coarse = judged(engine, rows, ["one"], MERGING)
+    for name, verdict in judged(engine, rows, ["one", "two"], MERGING).items():
+        assert risk(verdict) >= risk(coarse[name]) - 1e-9, name
+        assert coarse[name].safe or not verdict.safe, name
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_merging_groups_never_raises_a_risk(engine: Any, seed: int) -> None:
+    chance = random.Random(seed)
+    rows = people(chance, 16)
+    merged = {value: [chance.choice(["left", "right"]), "*"] for value in "abcd"}
+    table = ps.Table(rows, {"one": ps.Tree(merged), "two": ps.KeepOrDrop()}, "illness")
+    chain = [{"one": 0, "two": 0}, {"one": 1, "two": 0}, {"one": 1, "two": 1}, {"one": 2, "two": 1}]
+    risks = [ps.publish(engine, table, MERGING, ps.Generalise(levels)).verdicts for levels in chain]
+    for finer, coarser in pairwise(risks):
+        for name in finer:
+            assert risk(coarser[name]) <= risk(finer[name]) + 1e-9, name
+            assert coarser[name].safe or not finer[name].safe, name
+
+
+def test_most_criteria_are_declared_safe_under_merging_so_that_these_tests_test() -> None:
+    assert len(MERGING) >= 6
+
+
+# -- nothing is safe that was not judged --------------------------------------------------------------------
+
+
+def test_suppressing_everything_is_not_a_release(engine: Any) -> None:
+    rows = pd.DataFrame({"age": [str(n) for n in range(10)], "illness": ["flu"] * 10})
+    made = ps.publish(
+        engine, ps.Table(rows, ["age"], "illness"), [ps.KAnonymity(2)], ps.Generalise(max_suppressed="0.99")
+    )
+    assert not made.safe and made.rows_out > 0
+
+
+def test_what_stays_after_suppression_is_judged_again(engine: Any) -> None:
+    # without the one of age 1 the rest shows more of b, and who is 2 never has it
+    rows = pd.DataFrame({"age": ["1", "2", "2"] + ["3"] * 10, "illness": ["a"] * 8 + ["b"] * 5})
+    table = ps.Table(rows, ["age"], "illness")
+    require = [ps.KAnonymity(2), ps.TCloseness("0.4")]
+    made = ps.publish(engine, table, require, ps.Generalise(max_suppressed="0.2"))
+    assert made.suppressed == 1 and made.verdicts["k_anonymity(k=2)"].safe
+    assert ps.check(engine, table, [ps.TCloseness("0.4")])
+    assert made.verdicts["t_closeness(t=0.4)"].value == Fraction(5, 12) and not made.safe
+
+
+def test_a_requirement_about_sensitive_values_needs_a_sensitive_column(engine: Any) -> None:
+    rows = pd.DataFrame({"age": ["1", "1"]})
+    with pytest.raises(ps.PrivacySqlError, match="needs a sensitive column"):
+        ps.check(engine, ps.Table(rows, ["age"]), [ps.KAnonymity(2), ps.LDiversity(2)])
+
+
+def test_a_table_without_quasi_identifiers_is_one_group(engine: Any) -> None:
+    rows = pd.DataFrame({"illness": ["a", "b", "b"]})
+    found = ps.check(engine, ps.Table(rows, [], "illness"), [ps.KAnonymity(3), ps.LDiversity(2)])
+    assert [verdict.value for verdict in found.values()] == [3, 2]

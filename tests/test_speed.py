@@ -1,0 +1,46 @@
+"""How much processor time a cold start takes. Wall time would measure the machine's other work."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+from privacy_sql import example
+from tests.conftest import ROOT
+
+RUN = "import sys; from privacy_sql.cli import main; main(sys.argv[1:])"
+
+
+def seconds(*words: str) -> float:
+    """Processor time of one cold call, the best of two."""
+    best = float("inf")
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run([sys.executable, "-c", RUN, *words], cwd=ROOT, capture_output=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert done.returncode in (0, 1), done.stderr
+        best = min(best, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    return best
+
+
+def test_a_cold_check_of_the_example_takes_less_than_two_seconds(tmp_path: Path) -> None:
+    example.write(tmp_path)
+    assert seconds("check", "--project", str(tmp_path)) < 2
+
+
+def test_help_takes_less_than_three_tenths_of_a_second() -> None:
+    assert seconds("--help") < 0.3
+    assert seconds("check", "--help") < 0.3
+
+
+def test_help_loads_no_engine_and_no_frames() -> None:
+    heavy = {"duckdb", "pandas", "numpy", "sqlglot", "networkx", "pyarrow", "rich", "opendp", "sklearn"}
+    code = (
+        "import sys\nfrom privacy_sql.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        f"sys.exit(','.join({heavy} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"loaded {done.stderr}"
