@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +28,11 @@ class Chance(NamedTuple):
     def exact(self) -> bool:
         return isinstance(self.value, Fraction)
 
+    def or_larger(self, other: Chance) -> Chance:
+        """The larger of two; exact only when both are, since an estimate may be larger in truth."""
+        value, low, high = (max(pair) for pair in zip(self, other, strict=True))
+        return Chance(value if self.exact and other.exact else float(value), low, high)
+
 
 @dataclass(frozen=True)
 class KnownFacts:
@@ -42,6 +46,8 @@ class KnownFacts:
 
     def chances(self, atoms: Sequence[Atom], random: np.random.Generator | None = None) -> list[Chance]:
         """The chance of each atom; without `random`, facts too entangled to count raise TooMuchWork.
+
+        With it they are estimated, unless no random table agrees with them (NothingAgreed).
 
         >>> hannah, charlie = Atom(1, 0, 0), Atom(0, 0, 0)
         >>> groups = {0: Group(5, {0: 2, 1: 2, 2: 1}), 1: Group(5, {0: 2, 3: 1, 4: 1, 5: 1})}
@@ -63,8 +69,10 @@ class KnownFacts:
         chances = self.chances(atoms, random)
         if not atoms:
             return None
-        best = max(range(len(atoms)), key=lambda i: (_sortable(chances[i].value), -i))
-        return chances[best], atoms[best]
+        best = max(range(len(atoms)), key=lambda i: (chances[i].value, -i))
+        # another atom may be the likeliest in truth: the ends are those of all of them
+        low, high = max(chance.low for chance in chances), max(chance.high for chance in chances)
+        return Chance(chances[best].value, low, high), atoms[best]
 
     def _count(self, part: Component, random: np.random.Generator | None) -> WorldCount | WorldSample:
         try:
@@ -116,7 +124,3 @@ class KnownFacts:
                 for value, count in self.groups[group].counts.items():
                     if count:
                         yield Atom(group, person, value)
-
-
-def _sortable(value: Fraction | float) -> Fraction | float:
-    return -1.0 if isinstance(value, float) and math.isnan(value) else value

@@ -16,6 +16,10 @@ CELLS = 2_000_000  # outcomes held at a time, whatever the number of draws
 Outcomes = NDArray[np.int64]
 
 
+class NothingAgreed(Exception):
+    """No random world agreed with the facts: neither a chance nor a contradiction is shown."""
+
+
 class WorldSample:
     """How often each outcome occurs among random worlds of one component in which all its facts hold."""
 
@@ -29,11 +33,11 @@ class WorldSample:
             self.kept += worlds.shape[1]
             for count, row in zip(self.counts, worlds, strict=True):
                 count += np.bincount(row, minlength=len(count))
+        if not self.kept:
+            raise NothingAgreed
 
     def interval(self, draw: int, outcome: int, doubt: float) -> tuple[float, float, float]:
         """Estimate, lower and upper end; the truth lies outside with a probability of at most `doubt`."""
-        if not self.kept:
-            return math.nan, 0.0, 1.0
         share = float(self.counts[draw][outcome]) / self.kept
         slack = math.log(2 / doubt) / self.kept
         return share, _end(share, slack, 0.0), _end(share, slack, 1.0)

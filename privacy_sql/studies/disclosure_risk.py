@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, raise_all
 from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
 from privacy_sql.kernels.world_count import WORK_LIMIT, Contradiction
-from privacy_sql.kernels.world_sample import SAMPLES
+from privacy_sql.kernels.world_sample import SAMPLES, NothingAgreed
 from privacy_sql.kernels.worlds import Atom, Clause, Group
 from privacy_sql.query import Sql, render
 from privacy_sql.release import Release
@@ -101,6 +100,13 @@ def disclosure_risk(
         if asked.question:
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
         return _likeliest(asked, known, generator)
+    except NothingAgreed:
+        raise Undecided(
+            "undecided",
+            f"no table agreed with the facts among {SAMPLES:,} drawn at random",
+            where="facts",
+            hint="They may contradict the release; ask about fewer facts at once.",
+        ) from None
     except Contradiction:
         raise UsageError(
             "contradiction",
@@ -119,11 +125,13 @@ def _likeliest(asked: _Asked, known: KnownFacts, generator: np.random.Generator)
     """The likelier of the worst atom the facts touch and the commonest value of any other group."""
     found = known.worst(generator)
     elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
-    if elsewhere is not None and (found is None or elsewhere[0].value > found[0].value):
-        found = elsewhere
-    if found is None:
-        raise UsageError("no_value", "nobody has a sensitive value", hint="There is nothing to disclose.")
-    return asked.answer(*found)
+    if found is None or elsewhere is None:
+        found = found or elsewhere
+        if found is None:
+            raise UsageError("no_value", "nobody has a sensitive value", hint="There is nothing to disclose.")
+        return asked.answer(*found)
+    likelier = found if found[0].value >= elsewhere[0].value else elsewhere
+    return asked.answer(found[0].or_larger(elsewhere[0]), likelier[1])
 
 
 @dataclass(frozen=True)
@@ -167,13 +175,6 @@ class _Asked:
 
     def answer(self, chance: Chance, atom: Atom) -> DisclosureRisk:
         """The result with what may be told of the atom: numbers and ranks, names only when revealed."""
-        if math.isnan(chance.value):
-            raise Undecided(
-                "undecided",
-                f"no table agreed with the facts among {SAMPLES:,} drawn at random",
-                where="facts",
-                hint="They may contradict the release; ask about fewer facts at once.",
-            )
         people, counts = self.counts.group(atom.group)
         held = counts.get(atom.value, 0)
         name = self.names.of_place.get((atom.group, atom.person))
