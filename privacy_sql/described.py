@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import manifest
-from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.labels import BOUNDS, Rule, rules, spelt_out, written
 
 LOCATE = ("region", "exact", "centroid")
-KEYS = ("name", "file", "relation", "locate", "sensitive", "group", "columns", "map", "scale", "groups")
+KEYS = (
+    *("name", "file", "relation", "locate", "sensitive", "group", "columns", "map", "scale", "groups"),
+    *("values", "count"),
+)
 # columns of a release spelt out in a description; no published column is named like this
 _GROUP, _VALUE = "the group", "the sensitive value"
 COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
@@ -56,11 +59,13 @@ class Description:
     locate: str = "region"
     names: Mapping[str, str] = field(default_factory=dict)
     scale: Mapping[str, str] = field(default_factory=dict)
+    values: Any = None  # where the sensitive values are, when not beside the people
+    count: str | None = None  # how often each of them occurs
 
     @property
     def files(self) -> list[Path]:
-        """The file it is read from, if it is one."""
-        return [self.source] if isinstance(self.source, Path) else []
+        """The files it is read from, if it is in files."""
+        return [place for place in (self.source, self.values) if isinstance(place, Path)]
 
     def canonical(self, value: Any) -> str | None:
         """A sensitive value in the name all releases share."""
@@ -124,14 +129,34 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
     sensitive = [name for name in published if roles.get(name) == "sensitive"]
     if len(sensitive) != 1:
         raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
+    people, values = _places(output, path.parent)
     return Description(
         name=content["release"],
-        source=path.parent / output["file"] if "file" in output else output["relation"],
+        source=people,
+        values=values,
+        count="n_people" if values is not None else None,
         sensitive=sensitive[0],
         columns={name: Published(name) for name in published if roles.get(name) == "quasi-identifier"},
         group=next((name for name, form in published.items() if form == "group number"), None),
         locate="centroid" if content["method"] == "microaggregate" else "region",
     )
+
+
+def _places(output: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
+    """Where the people of a release are, and its values when they are in a table of their own."""
+    parts = output.get("files") or output.get("relations") or [output]
+    found = [_written(part, folder) if "file" in part else part["relation"] for part in parts]
+    if len(found) > 2:
+        raise UsageError("no_groups", "a release of more than two tables is not one of groups")
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def _written(part: Mapping[str, Any], folder: Path) -> Path:
+    """A published file that is as it was written; an attack on anything else would say nothing."""
+    file = folder / str(part["file"])
+    if not file.is_file() or manifest.checksum(file) != part["sha256"]:
+        raise NotSafe("output_changed", f"{file.name} is not as it was written")
+    return file
 
 
 def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Description:
@@ -150,7 +175,15 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
         locate=content.get("locate", "region"),
         names={str(old): str(new) for old, new in content.get("map", {}).items()},
         scale=_scale(content, where),
+        values=_beside(content, folder),
+        count=content.get("count"),
     )
+
+
+def _beside(content: Mapping[str, Any], folder: Path) -> Any:
+    """Where the values are when not beside the people: a file beside a file, a relation beside a relation."""
+    values = content.get("values")
+    return folder / values if isinstance(values, str) and "file" in content else values
 
 
 def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
@@ -167,6 +200,10 @@ def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
             for key in ("sensitive", "columns")
             if not content.get(key)
         ]
+    if "values" in content and not content.get("group"):
+        found.append(
+            UsageError("missing_key", "people and values in two tables share a group column", where=where)
+        )
     if content.get("locate", "region") not in LOCATE:
         found.append(UsageError("bad_value", f"locate is one of {', '.join(LOCATE)}", where=where))
     return found

@@ -164,34 +164,65 @@ def _read(engine: Engine, description: Description, shared: Mapping[str, Publish
 
 
 def _counted(engine: Engine, description: Description, columns: list[str]) -> Read:
+    beside = description.values is None
+    # a connection is locked to the files it is opened with, so all are named before the first is read
+    engine = engine.session(description.files)
     table = Table(
         description.source,
         columns,
-        description.sensitive,
+        description.sensitive if beside else None,
         group=description.group,
+        count=description.count if beside else None,
         name=description.name,
     )
     base = count(engine, table)
     grouping = base.grouped(base.own_keys())
     inside = names(base.aliases.values())
     members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
-    named = None
-    if "grp" in base.dictionaries:
-        named = base.engine.create(
-            render(
-                "attacks/group_names.sql", candidate=grouping.candidate, dictionary=base.dictionaries["grp"]
-            )
-        )
+    named = _group_names(grouping) if "grp" in base.dictionaries else None
+    if beside:
+        histogram, values = grouping.histogram, _names(base, description)
+    else:
+        assert named is not None
+        histogram, values = _values_apart(base.engine, description, named)
     return Read(
         aliases=base.aliases,
         labels={alias: base.dictionaries[alias] for alias in base.aliases.values()},
         members=base.engine.create(members),
-        histogram=grouping.histogram,
+        histogram=histogram,
         groups=grouping.groups,
-        values=_names(base, description),
+        values=values,
         group_names=named,
         home=base.engine,
     )
+
+
+def _group_names(grouping: Grouping) -> Sql:
+    base = grouping.base
+    return base.engine.create(
+        render("attacks/group_names.sql", candidate=grouping.candidate, dictionary=base.dictionaries["grp"])
+    )
+
+
+def _values_apart(engine: Engine, description: Description, people: Sql) -> tuple[Sql, dict[int, str | None]]:
+    """The sensitive values of a release that keeps them in a table of their own, by its people's groups."""
+    table = Table(
+        description.values,
+        [],
+        description.sensitive,
+        group=description.group,
+        count=description.count,
+        name=f"values of {description.name}",
+    )
+    base = count(engine, table)
+    grouping = base.grouped(base.own_keys())
+    query = render(
+        "attacks/matched_values.sql",
+        histogram=grouping.histogram,
+        names=_group_names(grouping),
+        people=people,
+    )
+    return engine.create(query), _names(base, description)
 
 
 def _moved(source: Engine, target: Engine, read: Read) -> Read:

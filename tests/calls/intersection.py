@@ -23,3 +23,11 @@ def attacked(engine: ps.Engine) -> None:
     for together in (releases, releases[:1]):
         found = ps.intersection_attack(engine, together, workers())
         assert len(found.people()) == found.summary.P
+
+
+def two_tables(engine: ps.Engine) -> None:
+    """People and values apart, joined by their group."""
+    people = pd.DataFrame({"age": ["30", "41"], "g": ["1", "2"]})
+    values = pd.DataFrame({"g": ["1", "1", "2"], "s": ["a", "b", "a"], "n": [1, 1, 2]})
+    more = {"group": "g", "values": values, "count": "n", "columns": ["age"], "sensitive": "s"}
+    assert ps.intersection_attack(engine, [{"relation": people, **more}], workers()).summary.n_ok == 7
