@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
@@ -42,32 +43,38 @@ def shown() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    line = _Line()
+    bars = _Bars()
     try:
-        with listening(line):
+        with listening(bars):
             yield
     finally:
-        line.clear()
+        bars.stop()
 
 
-class _Line:
-    """One line that is written over; nothing in the first second, then at most ten times a second."""
+class _Bars:
+    """A bar per task, by rich, from the second on that the work takes; gone when it is done."""
 
     def __init__(self) -> None:
         self.due = time.monotonic() + 1
-        self.width = 0
+        self.bars: Any = None
+        self.tasks: dict[str, Any] = {}
 
     def __call__(self, task: str, done: int, total: int) -> None:
         if time.monotonic() < self.due:
             return
-        self.due = time.monotonic() + 0.1
-        share = 100 * done // max(1, total)
-        text = f"{task}: {done} of {total} ({share} %)"
-        sys.stderr.write(f"\r{text.ljust(self.width)}")
-        sys.stderr.flush()
-        self.width = len(text)
+        if self.bars is None:
+            self.start()
+        if task not in self.tasks:
+            self.tasks[task] = self.bars.add_task(task, total=total)
+        self.bars.update(self.tasks[task], completed=done, total=total)
 
-    def clear(self) -> None:
-        if self.width:
-            sys.stderr.write(f"\r{' ' * self.width}\r")
-            sys.stderr.flush()
+    def start(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self.bars = Progress(console=Console(stderr=True), transient=True)
+        self.bars.start()
+
+    def stop(self) -> None:
+        if self.bars is not None:
+            self.bars.stop()
