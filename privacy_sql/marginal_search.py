@@ -22,8 +22,9 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.criteria.k_combinatorial import KCombinatorial
 from privacy_sql.criteria.k_link import KLink
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
+from privacy_sql.errors import Undecided
 from privacy_sql.judging import decided, refuse_one_table
-from privacy_sql.kernels.clique_join import JoinClique, join_size, smallest_sum, worst_ratio
+from privacy_sql.kernels.clique_join import JoinClique, smallest_sum, worst_ratio
 from privacy_sql.kernels.junction_tree import Resolutions, junction_tree, maximal_sets
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes
@@ -35,8 +36,6 @@ from privacy_sql.searches.annealing import Annealing
 from privacy_sql.searches.beam import Beam
 from privacy_sql.searches.every_step import EveryStep
 from privacy_sql.spaces.marginal_sets import Collection, MarginalSets
-
-MOST_JOINED = 20_000_000  # groups of a join that the search looks at; larger ones count as unsafe
 
 
 @dataclass(frozen=True)
@@ -139,11 +138,12 @@ class MarginalSearch:
     def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
         tree = junction_tree(cliques)
         join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
-        if join_size(join) > MOST_JOINED:
+        try:
+            return all(self._diverse(c, cliques, join) for c in self.diverse) and all(
+                smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded
+            )
+        except Undecided:  # what cannot be decided is not chosen
             return False
-        return all(self._diverse(c, cliques, join) for c in self.diverse) and all(
-            smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded
-        )
 
     def _diverse(
         self, criterion: MaxentLDiversity, cliques: tuple[Resolutions, ...], join: Sequence[JoinClique]

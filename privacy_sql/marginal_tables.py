@@ -175,7 +175,7 @@ class MarginalTables:
         size = join_size(join)
         if size <= PLAIN_GROUPS:
             return None
-        worst = smallest_sum(join, stop_below=k)
+        worst = smallest_sum(join)
         others = [self._smallest_cell(clique) for clique in self.cliques if not clique.sensitive]
         bound = min([int(worst.value), *others])
         return [{"bound": bound, "n_below": int(bound < k), **_cells(worst.groups)}]

@@ -18,6 +18,7 @@ from math import inf, prod
 import numpy as np
 import numpy.typing as npt
 
+from privacy_sql.errors import Undecided
 from privacy_sql.kernels.max_entropy import least_c
 
 Ints = npt.NDArray[np.int64]
@@ -26,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 PLAIN_GROUPS = 1_000_000  # joins up to this size are walked whole, without bounds
 CHUNK = 50_000  # joined groups held at once
 BOUND_CHUNK = 5_000  # the same where a matrix of ratios is held per group
+MOST_WALKED = 50_000_000  # groups looked at before the answer is "undecided"
 NEAR = 1e-9  # groups this close to the worst are compared in exact fractions
 MANY_TIES = 5_000  # near groups kept for that; beyond it the answer is not exact
 
@@ -256,20 +258,49 @@ def _walk(
     keep: Callable[[int, Ints, Floats], npt.NDArray[np.bool_]],
     chunk: int,
 ) -> Iterator[tuple[Ints, Floats]]:
-    """Joined groups in chunks, depth first; `keep` says which unfinished ones are worth going on with."""
+    """Joined groups in chunks, depth first; `keep` says which unfinished ones are worth going on with.
+
+    Raises Undecided when there is no end to them.
+    """
     first = np.arange(len(rows[0]))[:, None]
-    stack = [(1, first[i : i + chunk], rows[0][i : i + chunk]) for i in range(0, len(first), chunk)]
+    # one unfinished iterator per clique, so that no more than a chunk of each is held
+    stack = [iter([(first[i : i + chunk], rows[0][i : i + chunk]) for i in range(0, len(first), chunk)])]
+    walked = 0
     while stack:
-        depth, chosen, vectors = stack.pop()
-        kept = keep(depth, chosen, vectors)
+        part = next(stack[-1], None)
+        if part is None:
+            stack.pop()
+            continue
+        chosen, vectors = part
+        walked += len(chosen)
+        if walked > MOST_WALKED:
+            raise Undecided(
+                "join_too_large",
+                f"the marginals with the sensitive column meet in more than {MOST_WALKED} groups to look at",
+                hint="Publish fewer marginals with the sensitive column.",
+            )
+        kept = keep(len(stack), chosen, vectors)
         chosen, vectors = chosen[kept], vectors[kept]
         if not len(chosen):
             continue
-        if depth == len(cliques):
+        if len(stack) == len(cliques):
             yield chosen, vectors
-            continue
-        for wider, source in _joined(cliques[depth], chosen, chunk):
-            stack.append((depth + 1, wider, combine(vectors[source], rows[depth][wider[:, -1]])))
+        else:
+            stack.append(_extended(cliques, rows, combine, chosen, vectors, chunk))
+
+
+def _extended(
+    cliques: Sequence[JoinClique],
+    rows: Sequence[Floats],
+    combine: Callable[[Floats, Floats], Floats],
+    chosen: Ints,
+    vectors: Floats,
+    chunk: int,
+) -> Iterator[tuple[Ints, Floats]]:
+    """Chosen groups with every group of the next clique they meet."""
+    depth = chosen.shape[1]
+    for wider, source in _joined(cliques[depth], chosen, chunk):
+        yield wider, combine(vectors[source], rows[depth][wider[:, -1]])
 
 
 def _joined(clique: JoinClique, chosen: Ints, chunk: int) -> Iterator[tuple[Ints, Ints]]:

@@ -15,7 +15,7 @@ from privacy_sql.kernels.junction_tree import maximal_sets
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 
-few = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def verdict(engine: Any, small: Small, k: int = 2) -> ps.Verdict:
@@ -42,10 +42,8 @@ def test_a_join_too_large_for_one_statement_gets_the_same_verdict(engine: Any, s
         walked = verdict(engine, small)
     finally:
         marginal_tables.PLAIN_GROUPS = kept
-    assert (walked.safe, walked.safe or walked.value) == (
-        verdict(engine, small).safe,
-        walked.safe or verdict(engine, small).value,
-    )
+    once = verdict(engine, small)
+    assert (walked.safe, walked.value) == (once.safe, once.value)
 
 
 def test_each_marginal_safe_does_not_make_the_collection_safe(engine: Any) -> None:

@@ -18,7 +18,7 @@ from privacy_sql.kernels.junction_tree import is_decomposable, maximal_sets
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 
-few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+few = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def verdict(engine: Any, small: Small, **params: Any) -> ps.Verdict:

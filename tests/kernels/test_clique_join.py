@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privacy_sql.errors import Undecided
 from privacy_sql.kernels import clique_join
 from privacy_sql.kernels.clique_join import (
     JoinClique,
@@ -123,8 +125,8 @@ def test_the_size_of_a_join_is_known_without_joining(cliques: list[JoinClique]) 
 def test_a_walk_stops_at_the_first_clear_violation() -> None:
     many = np.ones((200_000, 2), dtype=np.int64)
     many[0] = [9, 1]
-    many[-1] = [99, 1]  # the walk takes the last chunk first
-    assert worst_ratio([JoinClique(many)], 2, stop_above=1.0).value == 99
+    many[-1] = [99, 1]  # in a later chunk
+    assert worst_ratio([JoinClique(many)], 2, stop_above=1.0).value == 9
     assert worst_ratio([JoinClique(many)], 2).value == 99
 
 
@@ -189,3 +191,10 @@ def test_the_relaxation_guarantees_values_nearly_as_frequent_as_the_first() -> N
     counts = exact_group(join, found.groups)
     assert found.value == 2
     assert sum(n >= (1 - Fraction(1, 10)) ** 2 * max(counts) for n in counts) >= 2
+
+
+@pytest.mark.parametrize("walk", [lambda join: worst_ratio(join, 2), smallest_sum])
+def test_a_join_without_end_is_undecided(monkeypatch: pytest.MonkeyPatch, walk: Any) -> None:
+    monkeypatch.setattr(clique_join, "MOST_WALKED", 3)
+    with pytest.raises(Undecided):
+        walk([JoinClique(np.array([[1, 1]] * 4))])

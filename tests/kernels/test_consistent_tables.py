@@ -53,7 +53,7 @@ def _without_c(small: Small, marginal: tuple[int, ...]) -> dict[Cell, int]:
     return small.domain.marginal(small.table, small.domain.finest, only)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(small_collections(most_rows=5))
 def test_largest_counts_are_those_of_all_consistent_tables(small: Small) -> None:
     assume(oracle.size(small.sizes) <= 18)

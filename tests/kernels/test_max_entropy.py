@@ -65,7 +65,7 @@ def test_cells_divergence_and_critical_c_of_the_vectors(case: Any) -> None:
         assert not expected["decomposable"] or c is None or found == Fraction(c)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections())
 def test_the_closed_form_is_the_fit_on_the_leaves(small: Small) -> None:
     """Theorem 6.1: each leaf gets an equal share of its cell, however many leaves a node has."""
@@ -78,7 +78,7 @@ def test_the_closed_form_is_the_fit_on_the_leaves(small: Small) -> None:
         assert float(table.get(cell, 0)) / small.domain.leaves(cell, at) == pytest.approx(count, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(small_collections(attributes=2, most_rows=9))
 def test_fitting_agrees_with_fitting_on_the_leaves(small: Small) -> None:
     kept = maximal_sets(small.collection)
@@ -92,7 +92,7 @@ def test_fitting_agrees_with_fitting_on_the_leaves(small: Small) -> None:
         assert table.get(cell, 0) / small.domain.leaves(cell, at) == pytest.approx(count, abs=2e-2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections())
 def test_the_divergence_from_sums_of_n_log_n_is_that_of_the_table(small: Small) -> None:
     kept = maximal_sets(small.collection)
@@ -123,7 +123,7 @@ def _spread(small: Small, attribute: int, resolution: int) -> float:
     return sum(n * log(small.domain.leaves(cell, only) / above) for cell, n in counts.items())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections(), small_collections())
 def test_a_finer_decomposable_collection_never_diverges_more(small: Small, other: Small) -> None:
     """Theorem 6.3, for collections whose graphs lie inside each other."""
@@ -137,7 +137,7 @@ def test_a_finer_decomposable_collection_never_diverges_more(small: Small, other
     assert fine_kl <= kl_divergence(small.domain, small.table, rough, coarse_at) + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections())
 def test_marginals_without_the_sensitive_attribute_change_no_diversity(small: Small) -> None:
     """Proposition 7.3, which needs a decomposable collection."""
@@ -149,7 +149,7 @@ def test_marginals_without_the_sensitive_attribute_change_no_diversity(small: Sm
         assert critical(small, table_of(small)[1], ell) == critical(only, table_of(only)[1], ell)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections())
 def test_a_marginal_that_is_not_diverse_alone_spoils_every_collection(small: Small) -> None:
     """Proposition 7.2 (1): the whole is never more diverse than a clique of it."""
@@ -164,7 +164,7 @@ def test_a_marginal_that_is_not_diverse_alone_spoils_every_collection(small: Sma
             assert whole is None or (alone is not None and Fraction(alone) <= whole)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(small_collections())
 def test_resolutions_that_no_marginal_shows_change_no_diversity(small: Small) -> None:
     """Proposition 7.1: the leaves inherit the shares of the finest published cells."""
