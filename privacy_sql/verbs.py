@@ -304,6 +304,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "verdicts": [verdict.to_json() for verdict in release.verdicts.values()],
         "claims": dict(release.claims),
         "sql": release.view.sql,
+        **({"parts": {name: view.sql for name, view in release.parts.items()}} if release.parts else {}),
         "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
         "output": output,
     }

@@ -107,6 +107,7 @@ def test_two_tables_hold_people_and_values_apart(engine: Any, tmp_path: Path, by
         f"out.values.{ending}",
     ]
     read = pd.read_csv if ending == "csv" else pd.read_parquet
+    assert set(ps.verify(place)["parts"]) == {"people", "values"}
     people, values = (read(tmp_path / f"out.{name}.{ending}") for name in ("people", "values"))
     assert list(people) == ["group_id", "quasi", "remark"]
     assert list(values) == ["group_id", "value", "n_people"]
