@@ -178,6 +178,7 @@ def posterior(data: Path) -> dict[str, Any]:
 
 
 def certified(data: Path) -> dict[str, Any]:
+    spent = time.process_time()
     with ps.connect() as engine:
         seconds, study = timed(lambda: Study.of(engine, data))
         parameters = li.PARAMETERS["para3"]
@@ -189,6 +190,7 @@ def certified(data: Path) -> dict[str, Any]:
         "left_out": left_out,
         "people_over_t": over,
         "reading_seconds": seconds,
+        "cpu_seconds": time.process_time() - spent,
         "judged": {"seconds_certified": seconds + search},
     }
 

@@ -159,6 +159,14 @@ def test_posteriors_of_a_table_equal_brute_force_and_add_up_to_what_is_published
             )
 
 
+def test_a_declared_domain_gives_beliefs_their_order_and_a_zero_where_nobody_has_the_value(
+    shared: Any,
+) -> None:
+    domain = ["gout", *ILL]
+    found = ps.prior(shared, table([(20, "cook", "m", "cold")], domains={"ill": domain}), "1")
+    assert found[0].keys() == domain and list(found[0]) == [0, 0, 1, 0]
+
+
 def test_beliefs_do_not_print_the_values_they_are_about() -> None:
     assert "flu" not in repr(Beliefs({"flu": 1.0}))
 

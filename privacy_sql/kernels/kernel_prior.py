@@ -7,7 +7,7 @@ All functions work on floats and on exact fractions: arrays of `Fraction` (dtype
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -24,6 +24,9 @@ Kernel = Literal["epanechnikov", "uniform"]
 
 SMALLEST_WEIGHT = 1e-12
 """A weight below this is 0, so that fractions and floats agree on who resembles whom."""
+
+MOST_ORDERED = 8
+"""Attributes whose every order is compared; more are summed over from the smallest to the largest."""
 
 MEMORY_BUDGET = 1 << 30
 """Bytes that the dense contraction may use: two copies of its counts."""
@@ -196,18 +199,18 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     sizes = [len(w) for w in weights]
     both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
     key, wanted_key = both[: len(codes)], both[len(codes) :]
-    sources = _occurring(codes, mixing, sizes)
-    goals = _occurring(
-        np.column_stack([targets, wanted_key]), mixing, [*sizes, len(both)], always=len(weights)
-    )
+    # with many attributes their order is fixed, the smallest first, instead of tried
+    tried = mixing if len(mixing) <= MOST_ORDERED else tuple(sorted(mixing, key=sizes.__getitem__))
+    steps = list(_steps(tried, len(mixing) <= MOST_ORDERED))
+    sources = _occurring(codes, sizes, {frozenset(mixing) - done - {i} for done, i in steps})
+    wanted = np.column_stack([targets, wanted_key])
+    goals = _occurring(wanted, [*sizes, len(both)], {done for done, _ in steps}, always=len(weights))
     best: dict[frozenset[int], tuple[int, int, tuple[int, ...]]] = {frozenset(): (0, 0, ())}
-    for n in range(len(mixing)):
-        for done in map(frozenset, combinations(mixing, n)):
-            total, peak, order = best[done]
-            for i in set(mixing) - done:
-                cells = goals[done] * sources[frozenset(mixing) - done - {i}] * sizes[i]
-                found = (total + cells, max(peak, cells), (*order, i))
-                best[done | {i}] = min(found, best.get(done | {i}, found))
+    for done, i in steps:
+        total, peak, order = best[done]
+        cells = goals[done] * sources[frozenset(mixing) - done - {i}] * sizes[i]
+        found = (total + cells, max(peak, cells), (*order, i))
+        best[done | {i}] = min(found, best.get(done | {i}, found))
     _, peak, order = best[frozenset(mixing)]
     return Chain(order, tuple(same), key, wanted_key, codes, targets, 24 * max(peak, len(targets)))
 
@@ -225,21 +228,26 @@ def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
     return key
 
 
+def _steps(mixing: tuple[int, ...], every: bool) -> Iterator[tuple[frozenset[int], int]]:
+    """What can be summed over next after which attributes: every order there is, or the one given."""
+    for n in range(len(mixing)):
+        for done in map(frozenset, combinations(mixing, n) if every else [mixing[:n]]):
+            yield from ((done, i) for i in mixing if i not in done and (every or i == mixing[n]))
+
+
 def _occurring(
-    table: Array, columns: tuple[int, ...], sizes: Sequence[int], always: int | None = None
+    table: Array, sizes: Sequence[int], subsets: set[frozenset[int]], always: int | None = None
 ) -> dict[frozenset[int], int]:
     """How many combinations occur, for each subset of the columns (with the column `always` besides)."""
     fixed = () if always is None else (always,)
-    rows = {frozenset(columns): table}
-    found = {}
-    for n in range(len(columns), -1, -1):
-        for subset in map(frozenset, combinations(columns, n)):
-            chosen = [*sorted(subset), *fixed]
-            parent = min((rows[subset | {i}] for i in columns if i not in subset), key=len, default=table)
-            _, first = np.unique(keys(parent[:, chosen], [sizes[i] for i in chosen]), return_index=True)
-            rows[subset] = parent[first]
-            found[subset] = len(first)
-    return found
+    rows: dict[frozenset[int], Array] = {}
+    for subset in sorted(subsets, key=len, reverse=True):
+        chosen = [*sorted(subset), *fixed]
+        larger = (rows[subset | {i}] for i in range(table.shape[1]) if subset | {i} in rows)
+        parent = min(larger, key=len, default=table)
+        _, first = np.unique(keys(parent[:, chosen], [sizes[i] for i in chosen]), return_index=True)
+        rows[subset] = parent[first]
+    return {subset: len(found) for subset, found in rows.items()}
 
 
 def _source_block(

@@ -19,7 +19,7 @@ from privacy_sql.kernels import posterior as posteriors
 from privacy_sql.kernels.belief_move import exact_posteriors
 from privacy_sql.kernels.kernel_prior import Kernel, as_number
 from privacy_sql.query import Sql, render
-from privacy_sql.resemblance import resemblance
+from privacy_sql.resemblance import is_span, resemblance
 from privacy_sql.table import Table
 
 SWEEPS = 20
@@ -103,7 +103,12 @@ def _row(study: beliefs.Studied, row: Any) -> Beliefs | None:
     cells = list(row) if row.dtype == object else row.tolist()
     if any(cell is None or cell != cell for cell in cells):
         return None
-    return Beliefs(dict(zip(study.values.values(), cells, strict=True)))
+    by_value = dict(zip(study.values.values(), cells, strict=True))
+    declared = (study.base.table.domains or {}).get(study.base.table.sensitives[0])
+    if isinstance(declared, list | tuple) and not is_span(declared):
+        # a declared domain gives the order, and values that do not occur have no belief
+        by_value = {**dict.fromkeys(declared, 0 * cells[0]), **by_value}
+    return Beliefs(by_value)
 
 
 def _kinds(base: Base, study: beliefs.Studied) -> tuple[tuple[Any, ...], ...]:

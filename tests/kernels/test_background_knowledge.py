@@ -356,6 +356,29 @@ def test_dense_prior_equals_the_definition_whatever_the_memory(case, kernel, bud
 
 
 @quick
+@given(table(), st.integers(0, 3))
+def test_the_order_of_attributes_changes_no_prior(case, ordered):
+    rows, m, distances, bandwidths, target = case
+    weights = [
+        kp.weight_matrix(np.array(d, dtype=object), b) for d, b in zip(distances, bandwidths, strict=True)
+    ]
+    people, sensitive = np.array([r[:-1] for r in rows]), np.array([r[-1] for r in rows])
+    asked = (people, sensitive, np.ones(len(rows), dtype=int), weights, np.array([target]), m)
+    with pytest.MonkeyPatch.context() as patch:
+        expect = kp.kernel_prior(*asked).tolist()
+        patch.setattr(kp, "MOST_ORDERED", ordered)
+        assert kp.kernel_prior(*asked).tolist() == expect
+
+
+def test_a_dozen_attributes_take_no_time_to_plan():
+    random = np.random.default_rng(2)
+    codes = random.integers(0, 4, (500, 14))
+    weights = [kp.weight_matrix(1.0 - np.eye(4), "3/2")] * 14
+    chain = kp.plan_chain(codes, weights, codes)
+    assert sorted(chain.order) == list(range(14))
+
+
+@quick
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.integers(-50, 50), st.integers(0, 1), st.integers(1, 3)), min_size=1
