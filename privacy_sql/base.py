@@ -53,6 +53,11 @@ class Base:
                 raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
 
     @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What a requirement found out that holds for every candidate, as long as this base lives."""
+        return {}
+
+    @cached_property
     def coded(self) -> Sql:
         """The source rows: codes q1.., raw values r_q1.., the sensitive value s, the insensitive i1.. ."""
         return self.engine.create(

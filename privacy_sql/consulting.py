@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from privacy_sql.described import Description, describe
-from privacy_sql.findings import Findings
+from privacy_sql.findings import Findings, Others
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.release import Release
 
@@ -22,7 +22,7 @@ def warnings(directory: Path, release: Release) -> list[str]:
     others = [each for each in registered(directory, release.name) if set(each.columns) & set(release.quasi)]
     if not others:
         return []
-    found = Findings.beside(release.grouping, others)
+    found = Findings.beside(release.grouping, Others.of(release.grouping.base, others))
     told = [f"register: {warning}" for warning in found.warnings]
     share = found.summary.perfect_new
     if share:

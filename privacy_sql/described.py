@@ -119,12 +119,7 @@ _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
     """One of our own releases: its manifest says what every published column is."""
     output, roles = content["output"], content["roles"]
-    if content["method"] in ("marginals", "noisy_counts"):
-        raise UsageError(
-            "no_groups",
-            f"{content['release']} publishes counts, not groups of people",
-            hint="Attack releases of groups; losses of noise are added up by `privacy-sql budget`.",
-        )
+    refuse_counts(content["method"], content["release"])
     published = {column["name"]: column["published_as"] for column in content["columns"]}
     sensitive = [name for name in published if roles.get(name) == "sensitive"]
     if len(sensitive) != 1:
@@ -140,6 +135,13 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
         group=next((name for name, form in published.items() if form == "group number"), None),
         locate="centroid" if content["method"] == "microaggregate" else "region",
     )
+
+
+def refuse_counts(method: str, name: str) -> None:
+    """Counts of cells put nobody in a group, so there is nothing to intersect."""
+    if method in ("marginals", "noisy_counts"):
+        hint = "Attack releases of groups; losses of noise are added up by `privacy-sql budget`."
+        raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
 def _places(output: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from privacy_sql.base import Base
 from privacy_sql.described import Description
 from privacy_sql.engines import Engine
 from privacy_sql.grouping import Grouping
@@ -27,6 +28,23 @@ class Record(dict[str, Any]):
 
 
 @dataclass(frozen=True)
+class Others:
+    """Releases that are out already, with everybody of a table, or of its population, located in them."""
+
+    crowd: Crowd
+    located: tuple[Located, ...]
+    codes: dict[str | None, int]
+
+    @classmethod
+    def of(cls, base: Base, releases: Sequence[Description]) -> Others:
+        """The same for every candidate of the table."""
+        population = base.table.population
+        crowd = Crowd.of(base) if population is None else Crowd.shared(base, population)
+        codes: dict[str | None, int] = {}
+        return cls(crowd, tuple(locate(crowd, each, codes) for each in releases), codes)
+
+
+@dataclass(frozen=True)
 class Findings:
     """What the attack found; `summary` is counts only, `people()` names possible values of each person."""
 
@@ -37,15 +55,10 @@ class Findings:
     ids: tuple[Any, ...] | None = None
 
     @classmethod
-    def beside(cls, grouping: Grouping, releases: Sequence[Description]) -> Findings:
+    def beside(cls, grouping: Grouping, others: Others) -> Findings:
         """What a candidate of our own says together with releases that are out already."""
-        base = grouping.base
-        population = base.table.population
-        crowd = Crowd.of(base) if population is None else Crowd.shared(base, population)
-        codes: dict[str | None, int] = {}
-        own = locate_own(crowd, grouping, codes)
-        others = tuple(locate(crowd, each, codes) for each in releases)
-        return cls(crowd, (own, *others), tuple(codes), DEFAULT_LEVELS)
+        own = locate_own(others.crowd, grouping, others.codes)
+        return cls(others.crowd, (own, *others.located), tuple(others.codes), DEFAULT_LEVELS)
 
     @property
     def engine(self) -> Engine:

@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.base import count
-from privacy_sql.described import Description, describe
+from privacy_sql.described import Description, Published, describe, refuse_counts
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.findings import Findings
 from privacy_sql.kernels.intersection import DEFAULT_LEVELS
 from privacy_sql.locating import Crowd, locate
+from privacy_sql.query import Query
+from privacy_sql.release import Release
 from privacy_sql.table import Table
 
 
@@ -48,8 +50,8 @@ def intersection_attack(
 ) -> Findings:
     """Attack `people`, who are in all `releases`, with everything the releases say together.
 
-    A release is a manifest, a description file, or a description as a mapping; `people` is a Table (its
-    quasi-identifiers are what the adversary knows) or a list of {"id": ..., "qi": {column: value}}.
+    A release is one of `ps.publish`, a manifest, a description file, or a description as a mapping; `people`
+    is a Table (its quasi-identifiers are what the adversary knows) or a list of {"id": ..., "qi": {...}}.
 
     >>> import privacy_sql as ps
     >>> west = {"groups": [{"id": "w", "region": {"age": {"lt": 30}}, "sensitive": ["AIDS", "flu"]}]}
@@ -59,13 +61,43 @@ def intersection_attack(
     ...     found.people()[0].confidence
     Fraction(1, 1)
     """
-    described = [describe(release, number) for number, release in enumerate(releases, start=1)]
+    described = [
+        _of_release(release) if isinstance(release, Release) else describe(release, number)
+        for number, release in enumerate(releases, start=1)
+    ]
     attack = Intersection(tuple(_level(level) for level in levels))
     if isinstance(people, Table):
         return attack.run(engine, described, people)
     listed = list(people)
     found = attack.run(engine, described, _table(listed))
     return replace(found, ids=tuple(person["id"] for person in listed))
+
+
+def _of_release(release: Release) -> Description:
+    """A release that has not left yet, as it would be published."""
+    refuse_counts(release.method, release.name)
+    if len(release.table.sensitives) != 1:
+        raise UsageError("no_sensitive", f"{release.name} has no single sensitive column")
+    shown = release.parts or {"people": release.view}
+    kinds = release.table.hierarchies
+    return Description(
+        name=release.name,
+        source=_rows(release, shown["people"]),
+        values=_rows(release, shown["values"]) if "values" in shown else None,
+        count="n_people" if "values" in shown else None,
+        sensitive=release.table.sensitives[0],
+        columns={name: Published(name, hierarchy=kinds[name]) for name in release.quasi},
+        group=release.group,
+        locate="centroid" if release.method == "microaggregate" else "region",
+    )
+
+
+def _rows(release: Release, query: Query) -> Any:
+    # what would be published travels, for a release may lie on another connection than the people
+    import pandas as pd
+
+    home = release.grouping.base.engine
+    return pd.DataFrame(home.fetch(query), columns=list(home.columns(home.create(query, view=True))))
 
 
 def _table(people: Sequence[Mapping[str, Any]]) -> Table:

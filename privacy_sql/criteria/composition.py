@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from privacy_sql.criteria import Criterion, Exact, Row, exact
 from privacy_sql.described import Description, describe
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.findings import Findings
+from privacy_sql.findings import Findings, Others
 from privacy_sql.query import render
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.verdict import Verdict, Witness
@@ -85,7 +85,11 @@ class Composition(Criterion):
 
     def gather(self, grouping: Any) -> list[Row]:
         """People by the number of values left, from the attack on this candidate and the other releases."""
-        found = Findings.beside(grouping, self.releases())
+        # a search asks about many candidates of one base; where its people are in the others stays the same
+        kept = grouping.base.kept
+        if id(self) not in kept:
+            kept[id(self)] = self, Others.of(grouping.base, self.releases())
+        found = Findings.beside(grouping, kept[id(self)][1])
         unlocated = [
             each.name for each, share in zip(found.releases, found.located, strict=True) if not share
         ]

@@ -117,3 +117,15 @@ def test_values_named_differently_are_never_safe(engine: Any) -> None:
 def test_parameters_out_of_range_are_refused(params: Any) -> None:
     with pytest.raises(UsageError):
         ps.Composition(*params)
+
+
+def test_a_search_reads_the_other_releases_once(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from privacy_sql import findings
+
+    asked = []
+    located = findings.locate
+    monkeypatch.setattr(findings, "locate", lambda *given: asked.append(1) or located(*given))
+    requirement = ps.Composition([HOSPITAL], "1", "1/2")
+    release = ps.publish(engine, _table(), [requirement], ps.FullDomain())
+    assert release.safe
+    assert len(asked) == 1
