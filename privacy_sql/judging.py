@@ -173,11 +173,11 @@ def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -
 
 def told(grouping: Grouping, witness: Witness) -> Witness:
     """A witness with its group's number, and with the door to the group's keys and values."""
+    if hasattr(grouping, "told"):
+        return grouping.told(witness)  # type: ignore[no-any-return]
     group = witness.private.get("g")
     if group is None:
         return witness
-    if hasattr(grouping, "told"):
-        return grouping.told(witness)  # type: ignore[no-any-return]
     return witness.revealed_by(lambda seen: _revealed(grouping, seen), **grouping.number(group))
 
 

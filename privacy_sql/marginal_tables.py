@@ -124,6 +124,8 @@ class MarginalTables:
 
     def told(self, witness: Witness) -> Witness:
         """A witness with the numbers of the marginals whose cells meet, and the door to those cells."""
+        if not self.decomposable:  # every marginal has a part in what is fitted or programmed
+            return witness.revealed_by(lambda _: {}, marginals=sorted(c.number for c in self.cliques))
         places = self._places(witness)
         if not places:
             return witness
@@ -132,6 +134,8 @@ class MarginalTables:
     def _places(self, witness: Witness) -> list[tuple[Clique, int]]:
         cells: tuple[int, ...] = witness.private.get("cells") or ()
         number = witness.private.get("marginal")
+        if not cells:
+            return []
         joined = [clique for clique in self.cliques if clique.sensitive]
         if len(cells) == len(joined) and number in (None, joined[0].number):
             return list(zip(joined, cells, strict=True))

@@ -126,17 +126,23 @@ class MarginalSet:
 
     @property
     def maximal_cliques(self) -> list[dict[str, int]]:
-        """The maximal cliques of the interaction graph, as column -> level."""
-        return [self._attributes.levels(m) for m in maximal_cliques(self._maximal)]
+        """The maximal cliques of the interaction graph, as column -> level, in the order of these."""
+        return [self._attributes.levels(clique) for clique in self._cliques]
+
+    @cached_property
+    def _cliques(self) -> list[Resolutions]:
+        return sorted(
+            maximal_cliques(self._maximal), key=lambda m: sorted(self._attributes.levels(m).items())
+        )
 
     def perfect_sequence(self, order: Sequence[Levels | int]) -> list[dict[str, int]] | None:
         """The separators of maximal cliques in this order, or None when it is not a perfect sequence.
 
         The order holds the cliques themselves, or their places in `maximal_cliques`.
         """
-        known = maximal_cliques(self._maximal)
+        known = self._cliques
         chosen = [known[c] if isinstance(c, int) else self._attributes.resolutions(c) for c in order]
-        if sorted(chosen) != known:
+        if sorted(chosen) != sorted(known):
             raise UsageError("bad_order", "an order names every maximal clique once")
         found = perfect_separators(chosen)
         return None if found is None else [self._attributes.levels(s) for s in found]

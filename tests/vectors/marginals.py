@@ -46,9 +46,10 @@ def _key(levels: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
 def _graph(found: Any, expected: dict[str, Any]) -> None:
     graph = (found.triangulated, found.graphical, found.decomposable)
     assert graph == (expected["triangulated"], expected["graphical"], expected["decomposable"])
-    assert {*map(_key, found.maximal_cliques)} == {*map(_key, expected["maximal_cliques"])}
+    assert found.maximal_cliques == expected["maximal_cliques"]
     for sequence in expected.get("sequences", []):
         order = [expected["maximal_cliques"][place] for place in sequence["order"]]
+        assert found.perfect_sequence(order) == found.perfect_sequence(sequence["order"])
         assert found.perfect_sequence(order) == (sequence["separators"] if sequence["perfect"] else None)
 
 
