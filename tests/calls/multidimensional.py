@@ -25,4 +25,4 @@ def numbers(engine: ps.Engine) -> None:
     table = ps.Table(rows, {"age": None, "job": JOBS}, "s")
     require = [ps.CKSafety("0.9", 1), ps.PrivacySkyline([[0, 1, 1, "0.95"]])]
     release = ps.publish(engine, table, require, ps.Multidimensional(output="bucketized"))
-    assert bucketized_kl(engine, release) >= 0
+    assert bucketized_kl(engine, release) > -1e-9  # sums of floats
