@@ -7,6 +7,7 @@ scipy (the extra `exact`) up to a stated size; above it the answer is "undecided
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from math import inf
 from types import ModuleType
@@ -123,7 +124,7 @@ class _Program:
         ).tocsr()
         self.counts = np.concatenate(targets)
         self.exact_counts = self.counts.astype(np.int64)
-        self.seconds = PROGRAM_SECONDS
+        self.end = time.monotonic() + PROGRAM_SECONDS
 
     def largest(self, places: Sequence[int]) -> int:
         """Largest sum over some cells in a consistent integer table."""
@@ -134,7 +135,7 @@ class _Program:
             integrality=np.ones_like(goal),
             bounds=self.optimize.Bounds(0, inf),
             constraints=self.optimize.LinearConstraint(self.matrix, self.counts, self.counts),
-            options={"time_limit": max(self.seconds, 1e-3), "mip_rel_gap": 0.0},
+            options={"time_limit": max(self.end - time.monotonic(), 1e-3), "mip_rel_gap": 0.0},
         )
         if found.x is None or found.status != 0:
             raise _unproven()
