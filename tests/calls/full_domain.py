@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pandas as pd
 
 import privacy_sql as ps
+from privacy_sql import proposing
 from tests.calls import JOBS, WORKERS
 
 UTILITIES = (
@@ -68,3 +72,11 @@ def several_columns(engine: ps.Engine) -> None:
     """Two sensitive columns, read as one value."""
     rows = pd.DataFrame({"c": ["a", "a"], "s": ["x", None], "t": ["y", "y"]})
     ps.check(engine, ps.Table(rows, ["c"], ("s", "t"), joint=True), [ps.LDiversity(2)])
+
+
+def proposed(engine: ps.Engine) -> None:
+    """A project proposed for a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.csv"
+        pd.DataFrame(WORKERS).to_csv(path, index=False)
+        proposing.write(engine, path, Path(folder) / "project")

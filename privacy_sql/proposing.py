@@ -1,0 +1,197 @@
+"""Propose a project for a table: a role and a hierarchy for every column, for a person to confirm.
+
+Guesses rest on counts and column names only; no value of the table gets into the proposal. What a column
+means is for a person to say: a proposal names no output, so `run` refuses it until somebody has read it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.query import Sql, render
+
+PROJECT = "privacy.yml"
+SENSITIVE = re.compile(
+    r"diagnos|disease|illness|condition|symptom|medic|drug|health|salary|income|wage|religio|politic|party"
+    r"|orientation|occupation|crime|offen[cs]e|debt|score|result",
+    re.IGNORECASE,
+)
+IDENTIFYING = re.compile(
+    r"(^|_)(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|_)|_id$", re.IGNORECASE
+)
+TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
+NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
+FEW = 60  # values a column may have and still be shown whole or not at all
+MASKABLE = 3  # characters a code needs before hiding some of them makes levels
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """One column: what it is taken for, and why."""
+
+    column: str
+    role: str  # identifier, quasi, sensitive, drop
+    reason: str
+    hierarchy: Any = None
+
+
+def propose(engine: Engine, file: Path) -> list[Proposed]:
+    """A role for every column of a file, in its order."""
+    session = engine.session([file])
+    source = session.source(file)
+    facts = {
+        column: session.fetch(render("proposal.sql", source=source, column=column, value=Sql("value")))[0]
+        for column in session.columns(source)
+    }
+    if not any(fact["n_rows"] for fact in facts.values()):
+        raise DataError("empty_table", f"{file.name} has no rows", hint="There is nothing to propose from.")
+    made = [_role(column, fact) for column, fact in facts.items()]
+    return _one_person(_one_sensitive(made, facts))
+
+
+def _role(column: str, fact: Mapping[str, Any]) -> Proposed:
+    unique = fact["n_values"] == fact["n_rows"] > 1
+    fractions = fact["n_whole"] < fact["n_numbers"]
+    if IDENTIFYING.search(column) and fact["n_values"] > fact["n_rows"] / 2:
+        return Proposed(column, "identifier" if unique else "drop", "its name and its many values")
+    if unique and not fractions and fact["n_rows"] > FEW:
+        return Proposed(column, "identifier", "no value occurs twice")
+    if fact["n_values"] == 0:
+        return Proposed(column, "drop", "it is empty")
+    if TECHNICAL.search(column) or (fractions and fact["n_values"] > fact["n_rows"] / 2):
+        return Proposed(column, "drop", "it looks like a technical value")
+    if SENSITIVE.search(column):
+        return Proposed(column, "sensitive", "its name")
+    return Proposed(column, "quasi", *_levels(fact))
+
+
+def _levels(fact: Mapping[str, Any]) -> tuple[str, Any]:
+    """Why a column is generalised the way it is, and how."""
+    n_values = fact["n_values"]
+    if fact["n_dates"] == n_values:
+        return "all its values are dates", {"dates": ["month", "year"]}
+    all_numbers = fact["n_numbers"] == n_values
+    if all_numbers and fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
+        return _mask(fact)
+    if all_numbers and n_values > 12:
+        return "all its values are numbers", _bands(fact)
+    if fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
+        return _mask(fact)
+    return f"{n_values} values; a hierarchy file would keep more", "keep_or_drop"
+
+
+def _mask(fact: Mapping[str, Any]) -> tuple[str, Any]:
+    length = fact["longest"]
+    return f"all its values have {length} characters", {"mask": [length - 1, length - 2, 0]}
+
+
+def _bands(fact: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Four widths, each a multiple of the one before, the finest making about fifteen bands."""
+    extent = fact["high"] - fact["low"]
+    first = next((width for width in NICE if width * 15 >= extent), NICE[-1])
+    widths = [first, first * 2, first * 4]
+    if fact["n_whole"] < fact["n_numbers"]:
+        return {"intervals": [f"{width}.0" for width in widths]}
+    return {"intervals": widths}
+
+
+def _one_sensitive(made: list[Proposed], facts: Mapping[str, Mapping[str, Any]]) -> list[Proposed]:
+    """Without a telling name the last column with several values is taken for the sensitive one."""
+    if any(part.role == "sensitive" for part in made):
+        return made
+    candidates = [part for part in made if part.role == "quasi" and facts[part.column]["n_values"] > 1]
+    if len(candidates) < 2:
+        return made
+    chosen = candidates[-1]
+    guess = Proposed(chosen.column, "sensitive", "only a guess: the last column with several values")
+    return [guess if part is chosen else part for part in made]
+
+
+def _one_person(made: list[Proposed]) -> list[Proposed]:
+    """One column names the person; further ones are dropped."""
+    people = [part for part in made if part.role == "identifier"]
+    return [
+        Proposed(part.column, "drop", "another column names the person already")
+        if part.role == "identifier" and part is not people[0]
+        else part
+        for part in made
+    ]
+
+
+def project_text(file: Path, folder: Path, proposed: Sequence[Proposed]) -> str:
+    """The proposal as privacy.yml, every guess with its reason beside it."""
+    name = re.sub(r"\W+", "_", file.name.partition(".")[0]).strip("_").lower() or "table"
+    source = Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+    lines = [
+        "# A proposal. Read every line: what a column means cannot be told from counts.",
+        "# Nothing is published until you name an output (last line).",
+        "version: 1",
+        "releases:",
+        f"  {_yaml(name)}:",
+        f"    source: {{file: {_yaml(source)}}}",
+    ]
+    by_role = {
+        role: [part for part in proposed if part.role == role]
+        for role in ("identifier", "quasi", "sensitive")
+    }
+    lines += [f"    identifier: {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["identifier"]]
+    lines += ["    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []"]
+    lines += [
+        f"      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}    # {p.reason}"
+        for p in by_role["quasi"]
+    ]
+    if by_role["sensitive"]:
+        lines.append("    sensitive:")
+        lines += [f"      - {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["sensitive"]]
+    dropped = [part for part in proposed if part.role == "drop"]
+    if dropped:
+        lines.append("    drop:")
+        lines += [f"      - {_yaml(part.column)}    # {part.reason}" for part in dropped]
+    return "\n".join([*lines, *_ending(bool(by_role["sensitive"]), name)]) + "\n"
+
+
+def _ending(has_sensitive: bool, name: str) -> list[str]:
+    lines = ["    require:", "      k_anonymity: {k: 5}"]
+    if has_sensitive:
+        lines.append("      l_diversity: {l: 2}")
+    return [
+        *lines,
+        "    method: {full_domain: {minimise: loss}}",
+        f"    # output: {{target: out/{name}.csv}}",
+    ]
+
+
+def _yaml(value: Any) -> str:
+    """A value in YAML's flow style; names are quoted, so that NO and 01234 stay what they are."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_yaml(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_yaml(part) for part in value) + "]"
+    plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z_./-]*[A-Za-z_][A-Za-z_0-9./-]*", value)
+    quoted = not plain or str(value).lower() in {"no", "yes", "on", "off", "true", "false", "null", "y", "n"}
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) and quoted else str(value)
+
+
+def write(engine: Engine, file: Path, folder: Path, *, dry_run: bool = False) -> list[Proposed]:
+    """Write the proposal for a file into a folder that has no project yet."""
+    if not file.is_file():
+        raise UsageError("no_file", f"there is no file {file.name}", hint="Check the path.")
+    place = folder / PROJECT
+    if place.exists():
+        raise UsageError("project_exists", f"{PROJECT} exists", hint="Choose another folder.")
+    proposed = propose(engine, file)
+    if not dry_run:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            place.write_text(project_text(file, folder, proposed), encoding="utf-8")
+        except OSError:
+            raise EngineError("cannot_write", f"cannot write to {folder}") from None
+    return proposed

@@ -1,0 +1,103 @@
+"""`init --from FILE`: a project proposed from counts and names, confirmed by a person before it publishes."""
+
+from pathlib import Path
+
+import pytest
+
+from privacy_sql import project
+from privacy_sql.cli import run
+from privacy_sql.engines import connect
+from privacy_sql.hierarchies import Dates, Intervals, KeepOrDrop, Mask
+from privacy_sql.proposing import propose
+
+HEADER = "patient_id,age,zip,sex,admitted,survey_weight,no,diagnosis\n"
+LINES = [
+    f"P{n:04d},{20 + n % 60},{10000 + 7 * (n % 90)},{'FM'[n % 2]},2024-0{1 + n % 9}-1{n % 9},{n / 7:.3f},"
+    f",CANARY{n % 5}\n"
+    for n in range(200)
+]
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(HEADER + "".join(LINES))
+    return path
+
+
+def test_every_column_gets_a_role_and_every_quasi_identifier_a_hierarchy(people, tmp_path):
+    outcome = run(["init", "--from", str(people), str(tmp_path / "p")])
+    assert outcome.exit == 0, outcome.errors
+    (plan,) = project.read(tmp_path / "p").plans.values()
+    table = plan.table
+    assert table.identifier == "patient_id" and table.sensitives == ("diagnosis",)
+    assert table.hierarchies == {
+        "age": Intervals(5, 10, 20),
+        "zip": Mask(4, 3, 0),
+        "sex": KeepOrDrop(),
+        "admitted": Dates("month", "year"),
+    }
+    assert set(table.drop) == {"survey_weight", "no"}
+
+
+def test_the_proposal_is_checked_and_searched_but_publishes_nothing_until_an_output_is_named(
+    people, tmp_path
+):
+    place = tmp_path / "p"
+    run(["init", "--from", str(people), str(place)])
+    assert run(["search", "--project", str(place)]).exit == 0
+    refused = run(["run", "--project", str(place)])
+    assert refused.exit == 2
+    text = (place / "privacy.yml").read_text()
+    (place / "privacy.yml").write_text(text.replace("# output:", "output:"))
+    assert run(["run", "--project", str(place)]).exit == 0
+    assert (place / "out" / "people.csv").is_file()
+
+
+def test_no_value_of_the_table_gets_into_the_proposal_or_what_is_printed(people, tmp_path):
+    outcome = run(["init", "--from", str(people), str(tmp_path / "p")])
+    told = (tmp_path / "p" / "privacy.yml").read_text() + "\n".join(outcome.lines) + str(outcome.to_json())
+    assert "CANARY" not in told and "P0001" not in told
+
+
+def test_a_dry_run_and_an_existing_project_write_nothing(people, tmp_path):
+    assert run(["init", "--from", str(people), str(tmp_path / "p"), "--dry-run"]).exit == 0
+    assert not (tmp_path / "p").exists()
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "privacy.yml").write_text("mine")
+    assert run(["init", "--from", str(people), str(tmp_path / "p")]).exit == 2
+    assert (tmp_path / "p" / "privacy.yml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "exit"), [("a,b\n", 3), ("a,b\n1\n", 3), (None, 2)], ids=["empty", "ragged", "missing"]
+)
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path, text, exit):
+    path = Path(tmp_path / "t.csv")
+    if text is not None:
+        path.write_text(text)
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == exit
+    assert not (tmp_path / "p").exists()
+
+
+def test_neither_or_both_starting_points_are_refused(people):
+    assert run(["init"]).exit == 2
+    assert run(["init", "--example", "--from", str(people)]).exit == 2
+
+
+def test_names_that_yaml_would_read_as_something_else_survive(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        'NO,"a: b, #c",01234,x\n' + "".join(f"{n % 3},{n % 4},{n % 5},{n % 2}\n" for n in range(50))
+    )
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == 0
+    (plan,) = project.read(tmp_path / "p").plans.values()
+    assert set(plan.table.roles) == {"NO", "a: b, #c", "01234", "x"}
+
+
+def test_without_a_telling_name_the_last_column_is_called_a_guess(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("c,d\n" + "".join(f"{n % 3},{n % 4}\n" for n in range(50)))
+    with connect() as engine:
+        last = propose(engine, path)[-1]
+    assert last.role == "sensitive" and "guess" in last.reason
