@@ -20,10 +20,7 @@ import privacy_sql as ps
 from privacy_sql.base import Base, count
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.experiments import Figure, martin, save
-from privacy_sql.judging import judge
-from privacy_sql.searches.full_domain import FullDomainSearch
-from privacy_sql.spaces.lattice import Choice
-from privacy_sql.spaces.tags import Answer
+from privacy_sql.judging import Requirements
 from tests.oracles import worst_case as oracle
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
@@ -114,22 +111,17 @@ def test_every_search_finds_the_minimal_choices_of_the_whole_lattice(
 ) -> None:
     rows = figures["minimal"].rows
     expected = {tuple(map(int, row[2].split())) for row in rows if row[:2] == (str(Fraction(c)), k)}
-    require = [ps.CKSafety(c, k)]
-    asked: list[Choice] = []
+    method, asked = ps.FullDomain(minimise="height"), Requirements((ps.CKSafety(c, k),))
+    found = method.search(base, asked, "all").to_json()
+    assert found["complete"] and _levels(found) == expected
+    assert found["explored"] < found["choices"] == 72
+    one = method.search(base, asked, "one").to_json()
+    assert _levels(one) and _levels(one) <= expected
+    assert one["explored"] <= 16
 
-    def decide(choices: Any) -> list[Answer]:
-        asked.extend(choices)
-        keys = [base.keys(dict(zip(martin.FIG_5, choice, strict=True))) for choice in choices]
-        return [Answer(bool(judge(base.grouped(key), require))) for key in keys]
 
-    space = martin.lattice(base)
-    found = FullDomainSearch("all").choose(space, decide, _Height())
-    assert found.complete and set(found.minimal) == expected
-    assert found.explored < space.size == 72
-    asked.clear()
-    one = FullDomainSearch("one").choose(space, decide, _Height())
-    assert set(one.minimal) <= expected and one.minimal
-    assert len(asked) <= 16
+def _levels(found: dict[str, Any]) -> set[tuple[int, ...]]:
+    return {tuple(choice["levels"][name] for name in martin.FIG_5) for choice in found["minimal"]}
 
 
 @needs_data
@@ -141,16 +133,6 @@ def test_full_domain_publishes_a_minimal_choice(figures: Any, c: str, k: int) ->
         release = ps.publish(engine, martin.adult(Path(str(DATA))), [ps.CKSafety(c, k)], method)
     assert release.safe and release.rows_out == 45_222
     assert " ".join(str(release.levels[name]) for name in martin.FIG_5) in expected
-
-
-class _Height:
-    """The sum of levels."""
-
-    monotone = True
-    level_bounds = None
-
-    def cost(self, choice: Choice) -> tuple[float, ...]:
-        return (float(sum(choice)),)
 
 
 @needs_data
