@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -171,7 +171,7 @@ class Query:
         return parse(self.sql)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def parse(sql: str) -> exp.Expr:
     """Parse one DuckDB statement; never guesses the dialect."""
     import sqlglot
@@ -179,8 +179,19 @@ def parse(sql: str) -> exp.Expr:
     return sqlglot.parse_one(sql, read="duckdb")
 
 
-@cache
+# numbers of temporary relations; the same statement over other relations is translated once
+NUMBERED = re.compile(r"\bps_[0-9]+_(?=[a-z])")
+
+
 def _translate(sql: str, dialect: str) -> str:
+    numbers = list(dict.fromkeys(NUMBERED.findall(sql)))
+    places = {number: f"ps_{place}_" for place, number in enumerate(numbers)}
+    text = _translated(NUMBERED.sub(lambda match: places[match[0]], sql), dialect)
+    return NUMBERED.sub(lambda match: numbers[int(match[0].split("_")[1])], text)
+
+
+@lru_cache(maxsize=4096)
+def _translated(sql: str, dialect: str) -> str:
     from sqlglot import ErrorLevel
 
     return parse(sql).sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE, pretty=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from hypothesis import settings
 
 import privacy_sql as ps
+from tests import engines
+from tests.engines import server
 
 # the same examples on every run of the build; `.ci/run nightly` looks for new ones
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -24,9 +27,17 @@ ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 
 
+@pytest.fixture(params=engines.NAMES)
+def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """An engine of the test's own, of every kind that is up; everything runs where the data is."""
+    with engines.connected(request.param) as made:
+        request.node.user_properties.append(("engine", request.param))
+        yield made
+
+
 @pytest.fixture
-def engine() -> Iterator[Any]:
-    """An embedded engine of the test's own."""
+def duckdb() -> Iterator[Any]:
+    """An embedded engine of the test's own, for what is about DuckDB alone or about no engine."""
     with ps.connect() as made:
         yield made
 
@@ -42,10 +53,28 @@ def cases(family: str) -> list[Any]:
 
 # -- a skip that nobody meant is a failure where the data sets are at hand
 
+counted: Counter[str] = Counter()  # passed tests by engine
 _skipped: dict[str, str] = {}
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        server.reserve()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        server.stop()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if counted.total():
+        terminalreporter.write_line(f"cases run: {', '.join(f'{name} {n}' for name, n in counted.items())}")
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.passed and report.when == "call":
+        counted.update(value for name, value in report.user_properties if name == "engine")
     if report.skipped and isinstance(report.longrepr, tuple):
         _skipped[report.nodeid] = report.longrepr[2].removeprefix("Skipped: ")
 

@@ -13,6 +13,7 @@ from privacy_sql.query import Query, Sql
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
 
 Row = dict[str, Any]
 # the three types small tables travel in; a column's name ends in nothing that tells, so they are said
@@ -25,6 +26,10 @@ class Engine(Protocol):
     @property
     def dialect(self) -> str:
         """The sqlglot dialect it speaks."""
+
+    @property
+    def travel(self) -> int:
+        """A counted base of up to so many combinations is searched by an embedded engine."""
 
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
         """The same engine for one piece of work, reaching these files (to read) and folders (to write).
@@ -49,6 +54,15 @@ class Engine(Protocol):
 
     def arrays(self, query: Query) -> dict[str, np.ndarray[Any, Any]]:
         """A result of numbers as numpy arrays."""
+
+    def arrow(self, query: Query) -> pa.Table:
+        """A result as an Arrow table: what travels to another engine."""
+
+    def take(self, table: pa.Table, origin: str) -> Sql:
+        """An Arrow table as a temporary relation."""
+
+    def beside(self) -> Engine:
+        """A fresh engine of the same kind that reads written files again; it searches where they are."""
 
     def drop(self, relation: Sql) -> None:
         """Forget a temporary relation before the end."""

@@ -8,30 +8,28 @@ run that is removed at exit and swept at the next start.
 from __future__ import annotations
 
 import contextlib
-import csv
-import fcntl
 import itertools
 import logging
-import os
-import re
 import shutil
-import tempfile
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from privacy_sql.engines import Columns, Row
+from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
+from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import DataError, EngineError, UsageError
 from privacy_sql.query import Query, Sql, literal, quote
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 log = logging.getLogger("privacy_sql")
 
-FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
-PREFIX = "privacy_sql-"
 # words of DuckDB's errors about a file it cannot read
 BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")
 # relations somebody else made on this connection, which a second connection would not see
@@ -146,6 +144,7 @@ class DuckDB:
     """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
 
     dialect = "duckdb"
+    travel = 0  # counts are where they are searched
 
     def __init__(
         self,
@@ -192,24 +191,15 @@ class DuckDB:
 
     def source(self, source: Any) -> Sql:
         if isinstance(source, (str, Path)):
-            path = Path(source)
-            if isinstance(source, Path) or (path.suffix.lower() in FILES and path.is_file()):
-                return self._file(path)
-            return self._known(source)
+            return self._file(existing(Path(source))) if is_file(source) else self._known(source)
         return self._frame(source)
 
     def _known(self, name: str) -> Sql:
         if not isinstance(name, Sql) and not self.has_table(name):
-            raise UsageError(
-                "no_source",
-                f"there is no file or relation {name}",
-                hint=f"A file ends in {', '.join(FILES)}; a relation lies in the connection.",
-            )
-        return _relation(name)
+            raise no_source(name)
+        return named(name)
 
     def _file(self, path: Path) -> Sql:
-        if not path.is_file():
-            raise UsageError("no_file", f"there is no file {path.name}", hint="Check the path.")
         text = literal(str(path.resolve()))
         if path.suffix.lower() == ".parquet":
             return self.create(
@@ -263,6 +253,22 @@ class DuckDB:
     def arrays(self, query: Query) -> dict[str, Any]:
         return dict(self._run(query).fetchnumpy())
 
+    def arrow(self, query: Query) -> pa.Table:
+        try:
+            return self.connection.sql(query.sql).to_arrow_table()
+        except duckdb.Error as problem:
+            raise explain(problem, query.origin) from (problem if self._to.debug else None)
+
+    def take(self, table: pa.Table, origin: str) -> Sql:
+        name, given = self._name(origin), self._frame(table)
+        self._run(Query(f"create temp table {name} as select * from {given}", origin))
+        self._mine[name] = "table"
+        self.drop(given)
+        return name
+
+    def beside(self) -> DuckDB:
+        return DuckDB(unsafe_debug=self._to.debug)
+
     def drop(self, relation: Sql) -> None:
         kind = self._mine.pop(relation, None)
         if kind:
@@ -281,7 +287,7 @@ class DuckDB:
         shutil.move(made, path)
 
     def write_table(self, query: Query, table: str) -> None:
-        self._run(Query(f"create table {_relation(table)} as {query.text('duckdb')}", query.origin))
+        self._run(Query(f"create table {named(table)} as {query.text('duckdb')}", query.origin))
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -295,15 +301,15 @@ class DuckDB:
             raise
 
     def rename_table(self, old: str, new: str) -> None:
-        bare = _parts(new)[-1]
-        self._run(Query(f"alter table {_relation(old)} rename to {quote(bare)}", "rename"))
+        bare = parts(new)[-1]
+        self._run(Query(f"alter table {named(old)} rename to {quote(bare)}", "rename"))
 
     def drop_table(self, table: str) -> None:
-        self._run(Query(f"drop table if exists {_relation(table)}", "drop"))
+        self._run(Query(f"drop table if exists {named(table)}", "drop"))
 
     def has_table(self, table: str) -> bool:
         try:
-            self._run(Query(f"select 1 from {_relation(table)} limit 0", "looking for a table"))
+            self._run(Query(f"select 1 from {named(table)} limit 0", "looking for a table"))
         except EngineError as problem:
             if problem.code not in ("no_relation", "no_permission"):
                 raise
@@ -357,89 +363,5 @@ def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
     )
 
 
-def csv_header(path: Path) -> tuple[str, list[str]]:
-    """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
-    try:
-        with _opened(path) as lines:
-            unquoted = re.sub(r'"[^"]*("|$)', "", lines.readline())
-            lines.seek(0)
-            separator = max(",;\t", key=unquoted.count)
-            header = next(csv.reader(lines, delimiter=separator, strict=True), [])
-    except (UnicodeError, csv.Error, OSError, EOFError):
-        raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
-    if not header or not all(name.strip() for name in header):
-        raise DataError("no_header", f"{path.name} has no header, or a column without a name")
-    if any(set(name) & set("\r\n\0") for name in header):
-        # DuckDB takes the first line break it sees, quoted or not, for the end of a line, and loses rows
-        raise DataError(
-            "bad_name", f"a column name of {path.name} holds a line break or NUL", hint="Rename the column."
-        )
-    # names are told by their places: without a header they are values of the first row
-    folded = [name.lower() for name in header]
-    again = [place for place, name in enumerate(folded) if name in folded[:place]]
-    if again:
-        first, second = folded.index(folded[again[0]]) + 1, again[0] + 1
-        raise DataError(
-            "repeated_column",
-            f"columns {first} and {second} of {path.name} have one name (letter case aside)",
-            hint="Rename one.",
-        )
-    return separator, header
-
-
-def _opened(path: Path) -> Any:
-    import gzip
-
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
-    return opener(path, "rt", encoding="utf-8-sig", newline="")
-
-
 def _texts(paths: Iterable[Path]) -> str:
     return ", ".join(literal(str(path)) for path in sorted(paths))
-
-
-def _relation(name: str) -> Sql:
-    """A relation as the user names it, `schema.table` or quoted as a whole when that is what exists."""
-    if isinstance(name, Sql):
-        return name
-    return Sql(".".join(quote(part) for part in _parts(name)))
-
-
-def _parts(name: str) -> list[str]:
-    return next(csv.reader([name], delimiter=".", quotechar='"'))
-
-
-def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
-    """A 0700 folder for spill files and the way to remove it, which happens at exit or with its owner too.
-
-    It is locked while its process lives: a lock goes with a killed process, a process number is used again.
-    """
-    while True:
-        made = Path(tempfile.mkdtemp(prefix=PREFIX))
-        try:
-            handle = os.open(made, os.O_RDONLY)
-        except FileNotFoundError:  # another start swept it before it was opened
-            continue
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        leave = weakref.finalize(owner, _remove, made, handle)
-        if made.is_dir():  # else another start swept it before it was locked
-            return made, leave
-
-
-def _remove(folder: Path, handle: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(handle)
-
-
-def sweep() -> None:
-    """Remove private folders left by runs that were killed."""
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):
-            # a link is not followed, and the folder of a live process is locked
-            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-            try:
-                if os.fstat(handle).st_uid == os.getuid():
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(left, ignore_errors=True)
-            finally:
-                os.close(handle)

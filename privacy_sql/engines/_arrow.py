@@ -1,0 +1,138 @@
+"""Small tables, files and results as Arrow tables: what travels between engines, and into a server."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from privacy_sql.engines import Columns
+from privacy_sql.errors import DataError
+
+TYPES = {"bigint": pa.int64(), "double": pa.float64(), "varchar": pa.string()}
+# an unsigned integer fits the next wider signed one
+WIDER = {
+    pa.int8(): pa.int16(),
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.float16(): pa.float32(),
+    pa.date64(): pa.date32(),
+}
+
+
+def of_columns(columns: Columns) -> pa.Table:
+    """A small table of ours."""
+    return pa.table(
+        {
+            name: pa.array(values if isinstance(values, list) else list(values), TYPES[kind])
+            for name, (kind, values) in columns.items()
+        }
+    )
+
+
+def of_frame(frame: Any) -> pa.Table:
+    """A pandas DataFrame without its index, or anything that speaks Arrow."""
+    if not hasattr(frame, "iloc"):
+        return pa.table(frame)
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
+    except pa.ArrowException:  # a column that mixes types is text, as it is for DuckDB
+        return pa.table({str(name): _of_column(frame[name]) for name in frame})
+
+
+def _of_column(column: Any) -> pa.Array:
+    try:
+        return pa.array(column, from_pandas=True)
+    except pa.ArrowException:
+        missing = column.isna().tolist()
+        values = [None if gone else str(value) for value, gone in zip(column, missing, strict=True)]
+        return pa.array(values, pa.string())
+
+
+def of_parquet(path: Path) -> pa.Table:
+    """A Parquet file."""
+    try:
+        return pa.parquet.read_table(path)
+    except (pa.ArrowException, OSError):
+        raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write it again.") from None
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """The same rows in the types every engine has; what none of them is becomes text."""
+    return table.cast(pa.schema([(field.name, _plain(field.type)) for field in table.schema]), safe=False)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC" if kind.tz else None)
+    kept = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_date(kind)
+    if kept or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
+        return WIDER.get(kind, kind)
+    return pa.string()
+
+
+def arrays(table: pa.Table) -> dict[str, Any]:
+    """Columns of numbers as numpy arrays."""
+    return {name: table.column(name).to_numpy() for name in table.column_names}
+
+
+def of_csv(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Record batches of CSV text without a header: nothing is NULL, quoted nothing is an empty text."""
+    source = io.BufferedReader(_Stream(blocks), 1 << 20)
+    if not source.peek(1):
+        return
+    yield from pa.csv.open_csv(
+        source,
+        pa.csv.ReadOptions(column_names=schema.names, block_size=1 << 24),
+        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        pa.csv.ConvertOptions(
+            column_types=schema,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=[""],
+            true_values=["t"],
+            false_values=["f"],
+        ),
+    )
+
+
+class _Stream(io.RawIOBase):
+    """Blocks of bytes as a file."""
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        self._blocks = iter(blocks)
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        while not self._left:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._left = memoryview(block)
+        size = min(len(target), len(self._left))
+        target[:size], self._left = self._left[:size], self._left[size:]
+        return size
+
+
+def header(names: Iterable[str]) -> bytes:
+    """The first line of a CSV file.
+
+    >>> header(["age", "a,b"]).strip()
+    b'age,"a,b"'
+    """
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(names)
+    return line.getvalue().encode()

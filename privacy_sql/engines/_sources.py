@@ -1,0 +1,78 @@
+"""What a source or target is called: files by their ending, relations by their parts, columns by a header."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+from pathlib import Path
+from typing import IO, Any
+
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.query import Sql, quote
+
+FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
+
+
+def is_file(source: str | Path) -> bool:
+    """Whether a source names a file rather than a relation."""
+    path = Path(source)
+    return isinstance(source, Path) or (path.suffix.lower() in FILES and path.is_file())
+
+
+def existing(path: Path) -> Path:
+    """A file that is there."""
+    if not path.is_file():
+        raise UsageError("no_file", f"there is no file {path.name}", hint="Check the path.")
+    return path
+
+
+def no_source(name: str) -> UsageError:
+    return UsageError(
+        "no_source",
+        f"there is no file or relation {name}",
+        hint=f"A file ends in {', '.join(FILES)}; a relation lies in the connection.",
+    )
+
+
+def csv_header(path: Path) -> tuple[str, list[str]]:
+    """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
+    try:
+        with text_of(path) as lines:
+            unquoted = re.sub(r'"[^"]*("|$)', "", lines.readline())
+            lines.seek(0)
+            separator = max(",;\t", key=unquoted.count)
+            header = next(csv.reader(lines, delimiter=separator, strict=True), [])
+    except (UnicodeError, csv.Error, OSError, EOFError):
+        raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
+    if not header or not all(name.strip() for name in header):
+        raise DataError("no_header", f"{path.name} has no header, or a column without a name")
+    # names are told by their places: without a header they are values of the first row
+    folded = [name.lower() for name in header]
+    again = [place for place, name in enumerate(folded) if name in folded[:place]]
+    if again:
+        first, second = folded.index(folded[again[0]]) + 1, again[0] + 1
+        raise DataError(
+            "repeated_column",
+            f"columns {first} and {second} of {path.name} have one name (letter case aside)",
+            hint="Rename one.",
+        )
+    return separator, header
+
+
+def text_of(path: Path) -> IO[Any]:
+    """The text of a CSV file, unpacked when it is packed."""
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    return opener(path, "rt", encoding="utf-8-sig", newline="")
+
+
+def named(name: str) -> Sql:
+    """A relation as the user names it, `schema.table` or quoted as a whole when that is what exists."""
+    if isinstance(name, Sql):
+        return name
+    return Sql(".".join(quote(part) for part in parts(name)))
+
+
+def parts(name: str) -> list[str]:
+    """The parts of a dotted name; a part in quotes may hold dots."""
+    return next(csv.reader([name], delimiter=".", quotechar='"'))

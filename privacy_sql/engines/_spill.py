@@ -1,0 +1,48 @@
+"""Private folders for what does not fit into memory, removed at exit and swept at the next start."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PREFIX = "privacy_sql-"
+
+
+def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
+    """A 0700 folder for spill files and the way to remove it, which happens at exit or with its owner too.
+
+    It is locked while its process lives: a lock goes with a killed process, a process number is used again.
+    """
+    while True:
+        made = Path(tempfile.mkdtemp(prefix=PREFIX))
+        handle = os.open(made, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        leave = weakref.finalize(owner, _remove, made, handle)
+        if made.is_dir():  # else another start swept it before it was locked
+            return made, leave
+
+
+def _remove(folder: Path, handle: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(handle)
+
+
+def sweep() -> None:
+    """Remove private folders left by runs that were killed."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            # a link is not followed, and the folder of a live process is locked
+            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                if os.fstat(handle).st_uid == os.getuid():
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(handle)

@@ -1,0 +1,409 @@
+"""PostgreSQL: a server the user has; `postgres:` reads where it is from libpq's environment.
+
+Rows stay on the server. What the tool makes there on the way is temporary, so a user who may only read can
+check; a published table is written in one transaction. Arrow goes in and out through COPY, on the connection
+whose temporary relations it needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import logging
+import os
+import time
+import weakref
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from privacy_sql.engines import Columns, Row
+from privacy_sql.engines import _arrow as arrows
+from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts, text_of
+from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.query import Query, Sql, literal, quote
+
+log = logging.getLogger("privacy_sql")
+
+TRAVEL = 20_000_000  # combinations; some 100 bytes each
+# what every statement of ours is written for, whatever the server's defaults are
+SETTINGS = """
+set client_min_messages = error; set timezone = 'UTC'; set datestyle = 'ISO, YMD';
+set intervalstyle = 'postgres'; set extra_float_digits = 1; set standard_conforming_strings = on;
+set client_encoding = 'UTF8'; set jit = off
+"""
+# pg_type numbers, which never change
+TEXT = frozenset({18, 19, 25, 1042, 1043})
+KINDS = {16: "boolean", 1082: "date", 700: "number", 701: "number"} | dict.fromkeys([20, 21, 23], "integer")
+DECIMAL = 1700
+ARROW = {
+    16: pa.bool_(),
+    20: pa.int64(),
+    21: pa.int16(),
+    23: pa.int32(),
+    700: pa.float32(),
+    701: pa.float64(),
+    1082: pa.date32(),
+    1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", "UTC"),
+}
+ORDERED = 'collate "C"'  # by code point, as on the other engines, whatever the database's language
+TYPES = {"bigint": "bigint", "double": "double precision", "varchar": f"text {ORDERED}"}
+
+
+class Connection:
+    """One connection, opened on first use; relations nobody holds any more go with its next statement."""
+
+    def __init__(self, place: str, debug: bool) -> None:
+        self.place = place
+        self.debug = debug
+        self.numbers = itertools.count(1)
+        # a finalizer may run in the middle of a statement, so it only says what can go
+        self.left: list[str] = []
+        self.seen: dict[str, list[str]] = {}  # our views of a table, which would keep it from being dropped
+        self._live: psycopg.Connection[Any] | None = None
+
+    @property
+    def live(self) -> psycopg.Connection[Any]:
+        if self._live is None:
+            self._live = self._connected()
+        return self._live
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        try:
+            made = psycopg.connect(self.place, autocommit=True, prepare_threshold=None)
+            made.execute(SETTINGS)
+        except psycopg.Error as problem:
+            raise EngineError(
+                "connect",
+                "cannot connect to PostgreSQL",
+                hint="Say where it is in PGHOST, PGDATABASE, PGUSER, PGPASSWORD or in a service file.",
+            ) from (problem if self.debug else None)
+        return made
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.close()
+        self._live = None
+
+
+class Postgres:
+    """A PostgreSQL server: `postgres:`, or `postgres:service=warehouse` for an entry of the service file."""
+
+    dialect = "postgres"
+
+    def __init__(
+        self, place: str = "", *, dsn_env: str | None = None, travel: int = TRAVEL, unsafe_debug: bool = False
+    ) -> None:
+        self.travel = travel
+        self._to = Connection(_place(place, dsn_env), unsafe_debug)
+        self._mine: dict[str, str] = {}
+
+    # -- opening and closing -------------------------------------------------------------------------
+
+    @property
+    def connection(self) -> psycopg.Connection[Any]:
+        """The live connection of psycopg, for work beside ours."""
+        return self._to.live
+
+    def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Postgres:
+        made = Postgres.__new__(Postgres)
+        made.travel, made._to, made._mine = self.travel, self._to, {}
+        weakref.finalize(made, _forget, made._to.left, made._mine)
+        return made
+
+    def beside(self) -> Postgres:
+        made = Postgres(travel=0, unsafe_debug=self._to.debug)
+        made._to.place = self._to.place
+        return made
+
+    def close(self) -> None:
+        self._to.close()
+        self._mine.clear()
+
+    def __enter__(self) -> Postgres:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def version(self) -> str:
+        return f"postgres {self.connection.info.server_version // 10000}"
+
+    # -- relations in --------------------------------------------------------------------------------
+
+    def source(self, source: Any) -> Sql:
+        if not isinstance(source, (str, Path)):
+            return self._plain(self.take(arrows.of_frame(source), "frame"))
+        if not is_file(source):
+            if not isinstance(source, Sql) and not self.has_table(source):
+                raise no_source(source)
+            made = self._plain(named(source))
+            self._to.seen.setdefault(named(source), []).append(made)
+            return made
+        path = existing(Path(source))
+        if path.suffix.lower() == ".parquet":
+            return self._plain(self.take(arrows.of_parquet(path), "reading"))
+        return self._csv(path)
+
+    def _plain(self, relation: Sql) -> Sql:
+        """A relation whose equal values look equal: numbers without needless digits, all else as text."""
+        columns = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
+        shown = ", ".join(f"{_plainly(column)} as {quote(column.name)}" for column in columns)
+        # in PostgreSQL's own words: nothing to translate
+        return self._created("view", Query(f"select {shown} from {relation}", "source"))
+
+    def _csv(self, path: Path) -> Sql:
+        separator, header = csv_header(path)
+        name = self._table("reading", {column: "varchar" for column in header})
+        columns = ", ".join(map(quote, header))
+        options = f"format csv, header true, delimiter {literal(separator)}, force_null ({columns})"
+        query = Query(f"copy {name} ({columns}) from stdin with ({options})", f"reading {path.name}")
+        with self._explained(query), text_of(path) as text, self.connection.cursor().copy(query.sql) as copy:
+            while block := text.read(1 << 20):
+                copy.write(block)
+        self._run(Query(f"analyze {name}", "analyze"))
+        return name
+
+    def _table(self, step: str, columns: dict[str, str]) -> Sql:
+        """An empty temporary table; types are ours, or PostgreSQL's words for them."""
+        name = self._name(step)
+        made = ", ".join(f"{quote(column)} {TYPES.get(kind, kind)}" for column, kind in columns.items())
+        self._run(Query(f"create temp table {name} ({made})", step))
+        self._mine[name] = "table"
+        return name
+
+    def _name(self, step: str) -> Sql:
+        return Sql(f"ps_{next(self._to.numbers)}_{step}")
+
+    def columns(self, relation: Sql) -> dict[str, str]:
+        found = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
+        return {
+            column.name: "text" if column.type_code in TEXT else KINDS.get(column.type_code, "other")
+            for column in found
+        }
+
+    def load(self, columns: Columns, origin: str) -> Sql:
+        return self.take(arrows.of_columns(columns), origin)
+
+    def take(self, table: pa.Table, origin: str) -> Sql:
+        table = arrows.plain(table)
+        name = self._table(origin, {field.name: _type(field.type) for field in table.schema})
+        query = Query(f"copy {name} from stdin with (format csv)", origin)
+        options = pa.csv.WriteOptions(include_header=False)
+        with self._explained(query), self.connection.cursor().copy(query.sql) as copy:
+            for batch in table.to_batches(max_chunksize=100_000):
+                text = io.BytesIO()
+                pa.csv.write_csv(batch, text, options)
+                copy.write(text.getbuffer())
+        self._run(Query(f"analyze {name}", "analyze"))
+        return name
+
+    # -- statements ----------------------------------------------------------------------------------
+
+    def create(self, query: Query, *, view: bool = False) -> Sql:
+        name = self._created("view" if view else "table", Query(query.text(self.dialect), query.origin))
+        if not view:  # without its statistics the planner joins in nested loops
+            self._run(Query(f"analyze {name}", "analyze"))
+        return name
+
+    def _created(self, kind: str, query: Query) -> Sql:
+        name = self._name(query.origin.rpartition("/")[2].split()[0])
+        self._run(Query(f"create temp {kind} {name} as {query.sql}", query.origin))
+        self._mine[name] = kind
+        return name
+
+    def fetch(self, query: Query) -> list[Row]:
+        cursor = self._run(Query(query.text(self.dialect), query.origin))
+        columns = [column.name for column in cursor.description or []]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+    def arrays(self, query: Query) -> dict[str, Any]:
+        return arrows.arrays(self.arrow(query))
+
+    def arrow(self, query: Query) -> pa.Table:
+        schema = self._schema(query)
+        batches = list(self._batches(query, schema))
+        return pa.Table.from_batches(batches, schema)
+
+    def drop(self, relation: Sql) -> None:
+        if kind := self._mine.pop(relation, None):
+            self._run(Query(f"drop {kind} {relation}", "drop"))
+
+    def _schema(self, query: Query) -> pa.Schema:
+        found = self._described(Query(query.text(self.dialect), query.origin))
+        return pa.schema([(column.name, _arrow_type(column)) for column in found])
+
+    def _described(self, query: Query) -> list[psycopg.Column]:
+        shape = Query(f"select * from ({query.sql}) as described limit 0", query.origin)
+        return self._run(shape).description or []
+
+    def _batches(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        if not schema.names:
+            return
+        copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format csv)", query.origin)
+        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+            yield from arrows.of_csv(copy, schema)
+
+    # -- relations out -------------------------------------------------------------------------------
+
+    def write_file(self, query: Query, path: Path, kind: str) -> None:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            if kind == "csv":
+                self._write_csv(query, out)
+            else:
+                schema = self._schema(query)
+                with pa.parquet.ParquetWriter(out, schema) as writer:
+                    for batch in self._batches(query, schema):
+                        writer.write_batch(batch)
+
+    def _write_csv(self, query: Query, out: Any) -> None:
+        text = query.text(self.dialect)
+        columns = [column.name for column in self._described(Query(text, query.origin))]
+        out.write(arrows.header(columns))
+        # as text first: COPY alone writes a boolean as t or f
+        shown = ", ".join(f"cast({quote(name)} as text)" for name in columns)
+        query = Query(f"select {shown} from ({text}) as shown", query.origin)
+        copying = Query(f"copy ({query.sql}) to stdout with (format csv)", query.origin)
+        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+            for block in copy:
+                out.write(block)
+
+    def write_table(self, query: Query, table: str) -> None:
+        self._run(Query(f"create table {named(table)} as {query.text(self.dialect)}", query.origin))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._run(Query("begin", "begin"))
+        try:
+            yield
+            self._run(Query("commit", "commit"))
+        except BaseException:
+            with contextlib.suppress(psycopg.Error):
+                self.connection.execute("rollback")
+            raise
+
+    def rename_table(self, old: str, new: str) -> None:
+        self._run(Query(f"alter table {named(old)} rename to {quote(parts(new)[-1])}", "rename"))
+
+    def drop_table(self, table: str) -> None:
+        for view in self._to.seen.pop(named(table), []):
+            self._run(Query(f"drop view if exists {view} cascade", "drop"))
+        self._run(Query(f"drop table if exists {named(table)}", "drop"))
+
+    def has_table(self, table: str) -> bool:
+        looking = Query(f"select to_regclass({literal(str(named(table)))}) as found", "looking for a table")
+        return self.fetch(looking)[0]["found"] is not None
+
+    # -- one statement -------------------------------------------------------------------------------
+
+    def _run(self, query: Query) -> psycopg.Cursor[Any]:
+        started = time.perf_counter()
+        with self._explained(query):
+            self._sweep()
+            result: psycopg.Cursor[Any] = self.connection.execute(query.sql.encode())
+        # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
+        log.debug("%s on postgres: %.3f s", query.origin, time.perf_counter() - started)
+        return result
+
+    def _sweep(self) -> None:
+        while self._to.left:
+            left, self._to.left[:] = self._to.left[:], []
+            if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+                return
+            for kind in ("view", "table"):
+                names = [name for name, made in (entry.split() for entry in left) if made == kind]
+                if names:
+                    self.connection.execute(f"drop {kind} if exists {', '.join(names)} cascade".encode())
+
+    @contextlib.contextmanager
+    def _explained(self, query: Query) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as problem:
+            raise explain(problem, query.origin) from (problem if self._to.debug else None)
+        except (UnicodeError, pa.ArrowException, EOFError) as problem:
+            wrong = DataError("bad_file", "a value or line cannot be read as asked", where=query.origin)
+            raise wrong from (problem if self._to.debug else None)
+
+
+def explain(problem: psycopg.Error, origin: str) -> EngineError | DataError:
+    """An error of PostgreSQL without its text, which may quote rows."""
+    state = problem.sqlstate or ""
+    if state in ("22P04", "22021"):  # COPY's bad line, bad encoding
+        return DataError(
+            "bad_file",
+            "a file is not well-formed CSV in UTF-8, or not Parquet",
+            where=origin,
+            hint="Every line needs as many fields as the header, and the same kind of line end.",
+        )
+    if state in ("22P02", "22003", "22007", "22008"):
+        return DataError("bad_value", "a value does not convert as asked", where=origin)
+    if state in ("42P01", "42703", "42883", "3F000"):
+        return EngineError("no_relation", "a table, column or function does not exist", where=origin)
+    if state == "2BP01":
+        return EngineError(
+            "in_use",
+            "a view reads the table that would be replaced",
+            where=origin,
+            hint="Write to a new name.",
+        )
+    if state == "42501":
+        return EngineError("no_permission", "the connection may not reach that", where=origin)
+    return EngineError(
+        "engine",
+        f"{origin} failed on postgres: {type(problem).__name__}",
+        hint="Run with --unsafe-debug for its text.",
+    )
+
+
+def _place(place: str, dsn_env: str | None) -> str:
+    """Where the server is, from the environment; a password in the words of a connection is refused."""
+    if dsn_env is not None:
+        if dsn_env not in os.environ:
+            raise UsageError("no_dsn", f"the environment has no {dsn_env}", hint="Set it to a libpq DSN.")
+        return os.environ[dsn_env]
+    if "password" in place or "@" in place:
+        hint = "Use PGPASSWORD, a service file or dsn_env."
+        raise UsageError("inline_secret", "credentials do not belong in the words of a connection", hint=hint)
+    return place
+
+
+def _plainly(column: psycopg.Column) -> str:
+    name = quote(column.name)
+    if column.type_code in TEXT:
+        return f"cast({name} as text) {ORDERED}"
+    if column.type_code in (700, 701):  # -0 is equal to 0
+        return f"{name} + cast(0 as {column.type_display})"
+    if column.type_code == DECIMAL:  # 1.0 is equal to 1.00
+        return f"{name}" if column.precision is not None else f"trim_scale({name})"
+    if column.type_code in ARROW:
+        return str(name)
+    return f"cast({name} as text) {ORDERED}"
+
+
+def _arrow_type(column: psycopg.Column) -> pa.DataType:
+    if column.type_code == DECIMAL and column.precision and column.precision <= 38:
+        return pa.decimal128(column.precision, column.scale or 0)
+    return ARROW.get(column.type_code, pa.string())
+
+
+def _type(kind: pa.DataType) -> str:
+    """PostgreSQL's word for an Arrow type."""
+    for number, same in ARROW.items():
+        if kind == same:
+            return psycopg.adapters.types[number].regtype
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return TYPES["varchar"]
+
+
+def _forget(left: list[str], relations: dict[str, str]) -> None:
+    """Say what a session created once nobody can ask for it any more."""
+    left.extend(f"{name} {kind}" for name, kind in relations.items())
