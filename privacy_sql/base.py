@@ -14,6 +14,7 @@ from typing import Any
 
 from privacy_sql import levels
 from privacy_sql.engines import Engine
+from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.grouping import Grouping as Grouping
 from privacy_sql.grouping import Key as Key
@@ -197,13 +198,17 @@ def _counted(engine: Engine, table: Table) -> Base:
     statistics = _statistics(engine, dictionaries)
     table = levels.fitted(engine, table, dictionaries)
     size = sizes(engine, counted)
+    coded = [_encode(engine, counted, dictionaries)]
+    if people:
+        coded.append(_encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}))
+    engine, moved = travelled(engine, [*coded, *dictionaries.values()], size["combinations"])
     base = Base(
         engine=engine,
         table=table,
         source=source,
-        relation=_encode(engine, counted, dictionaries),
-        people=people and _encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}),
-        dictionaries=dictionaries,
+        relation=moved[0],
+        people=moved[1] if people else None,
+        dictionaries=dict(zip(dictionaries, moved[len(coded) :], strict=True)),
         statistics=statistics,
         rows=size["rows"],
         combinations=size["combinations"],

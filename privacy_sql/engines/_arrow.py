@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,36 @@ def of_parquet(path: Path) -> pa.Table:
         return pa.parquet.read_table(path)
     except (pa.ArrowException, OSError):
         raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write it again.") from None
+
+
+def of_csv_file(path: Path, separator: str, header: list[str]) -> pa.Table:
+    """A CSV file as text; an empty cell is NULL."""
+    try:
+        return pa.csv.read_csv(
+            path,
+            pa.csv.ReadOptions(column_names=header, skip_rows=1),
+            pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True, ignore_empty_lines=False),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=True, null_values=[""]
+            ),
+        )
+    except (pa.ArrowException, OSError):
+        raise DataError(
+            "bad_file",
+            "a file is not well-formed CSV in UTF-8, or not Parquet",
+            where=f"reading {path.name}",
+            hint="Every line needs as many fields as the header, and the same kind of line end.",
+        ) from None
+
+
+def write(table: pa.Table, path: Path, kind: str) -> None:
+    """Write a table to a new CSV or Parquet file, private to this user."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        if kind == "csv":
+            out.write(header(table.column_names))
+            pa.csv.write_csv(table, out, pa.csv.WriteOptions(include_header=False))
+        else:
+            pa.parquet.write_table(table, out)
 
 
 def plain(table: pa.Table) -> pa.Table:

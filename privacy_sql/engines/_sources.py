@@ -14,10 +14,11 @@ from privacy_sql.query import Sql, quote
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
-def is_file(source: str | Path) -> bool:
+def is_file(source: Any) -> bool:
     """Whether a source names a file rather than a relation."""
-    path = Path(source)
-    return isinstance(source, Path) or (path.suffix.lower() in FILES and path.is_file())
+    if isinstance(source, str):
+        return Path(source).suffix.lower() in FILES and Path(source).is_file()
+    return isinstance(source, Path)
 
 
 def existing(path: Path) -> Path:
@@ -47,6 +48,11 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
     if not header or not all(name.strip() for name in header):
         raise DataError("no_header", f"{path.name} has no header, or a column without a name")
+    if any(set(name) & set("\r\n\0") for name in header):
+        # DuckDB takes the first line break it sees, quoted or not, for the end of a line, and loses rows
+        raise DataError(
+            "bad_name", f"a column name of {path.name} holds a line break or NUL", hint="Rename the column."
+        )
     # names are told by their places: without a header they are values of the first row
     folded = [name.lower() for name in header]
     again = [place for place, name in enumerate(folded) if name in folded[:place]]

@@ -22,7 +22,10 @@ def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
     """
     while True:
         made = Path(tempfile.mkdtemp(prefix=PREFIX))
-        handle = os.open(made, os.O_RDONLY)
+        try:
+            handle = os.open(made, os.O_RDONLY)
+        except FileNotFoundError:  # another start swept it before it was opened
+            continue
         fcntl.flock(handle, fcntl.LOCK_EX)
         leave = weakref.finalize(owner, _remove, made, handle)
         if made.is_dir():  # else another start swept it before it was locked

@@ -13,7 +13,7 @@ import logging
 import shutil
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -190,9 +190,9 @@ class DuckDB:
     # -- relations in --------------------------------------------------------------------------------
 
     def source(self, source: Any) -> Sql:
-        if isinstance(source, (str, Path)):
-            return self._file(existing(Path(source))) if is_file(source) else self._known(source)
-        return self._frame(source)
+        if is_file(source):
+            return self._file(existing(Path(source)))
+        return self._known(source) if isinstance(source, str) else self._frame(source)
 
     def _known(self, name: str) -> Sql:
         if not isinstance(name, Sql) and not self.has_table(name):

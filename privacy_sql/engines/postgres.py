@@ -25,6 +25,7 @@ import pyarrow.parquet
 
 from privacy_sql.engines import Columns, Row
 from privacy_sql.engines import _arrow as arrows
+from privacy_sql.engines import _postgres as words
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts, text_of
 from privacy_sql.errors import DataError, EngineError, UsageError
 from privacy_sql.query import Query, Sql, literal, quote
@@ -38,23 +39,6 @@ set client_min_messages = error; set timezone = 'UTC'; set datestyle = 'ISO, YMD
 set intervalstyle = 'postgres'; set extra_float_digits = 1; set standard_conforming_strings = on;
 set client_encoding = 'UTF8'; set jit = off
 """
-# pg_type numbers, which never change
-TEXT = frozenset({18, 19, 25, 1042, 1043})
-KINDS = {16: "boolean", 1082: "date", 700: "number", 701: "number"} | dict.fromkeys([20, 21, 23], "integer")
-DECIMAL = 1700
-ARROW = {
-    16: pa.bool_(),
-    20: pa.int64(),
-    21: pa.int16(),
-    23: pa.int32(),
-    700: pa.float32(),
-    701: pa.float64(),
-    1082: pa.date32(),
-    1114: pa.timestamp("us"),
-    1184: pa.timestamp("us", "UTC"),
-}
-ORDERED = 'collate "C"'  # by code point, as on the other engines, whatever the database's language
-TYPES = {"bigint": "bigint", "double": "double precision", "varchar": f"text {ORDERED}"}
 
 
 class Connection:
@@ -139,23 +123,26 @@ class Postgres:
     # -- relations in --------------------------------------------------------------------------------
 
     def source(self, source: Any) -> Sql:
-        if not isinstance(source, (str, Path)):
-            return self._plain(self.take(arrows.of_frame(source), "frame"))
-        if not is_file(source):
-            if not isinstance(source, Sql) and not self.has_table(source):
-                raise no_source(source)
-            made = self._plain(named(source))
-            self._to.seen.setdefault(named(source), []).append(made)
-            return made
-        path = existing(Path(source))
-        if path.suffix.lower() == ".parquet":
-            return self._plain(self.take(arrows.of_parquet(path), "reading"))
-        return self._csv(path)
+        if is_file(source):
+            path = existing(Path(source))
+            if path.suffix.lower() == ".parquet":
+                return self._plain(self.take(arrows.of_parquet(path), "reading"))
+            return self._csv(path)
+        if isinstance(source, str):
+            return self._known(source)
+        return self._plain(self.take(arrows.of_frame(source), "frame"))
+
+    def _known(self, name: str) -> Sql:
+        if not isinstance(name, Sql) and not self.has_table(name):
+            raise no_source(name)
+        made = self._plain(named(name))
+        self._to.seen.setdefault(named(name), []).append(made)
+        return made
 
     def _plain(self, relation: Sql) -> Sql:
         """A relation whose equal values look equal: numbers without needless digits, all else as text."""
         columns = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
-        shown = ", ".join(f"{_plainly(column)} as {quote(column.name)}" for column in columns)
+        shown = ", ".join(f"{words.plainly(column)} as {quote(column.name)}" for column in columns)
         # in PostgreSQL's own words: nothing to translate
         return self._created("view", Query(f"select {shown} from {relation}", "source"))
 
@@ -174,7 +161,7 @@ class Postgres:
     def _table(self, step: str, columns: dict[str, str]) -> Sql:
         """An empty temporary table; types are ours, or PostgreSQL's words for them."""
         name = self._name(step)
-        made = ", ".join(f"{quote(column)} {TYPES.get(kind, kind)}" for column, kind in columns.items())
+        made = ", ".join(f"{quote(column)} {words.TYPES.get(kind, kind)}" for column, kind in columns.items())
         self._run(Query(f"create temp table {name} ({made})", step))
         self._mine[name] = "table"
         return name
@@ -185,7 +172,9 @@ class Postgres:
     def columns(self, relation: Sql) -> dict[str, str]:
         found = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
         return {
-            column.name: "text" if column.type_code in TEXT else KINDS.get(column.type_code, "other")
+            column.name: "text"
+            if column.type_code in words.TEXT
+            else words.KINDS.get(column.type_code, "other")
             for column in found
         }
 
@@ -194,7 +183,7 @@ class Postgres:
 
     def take(self, table: pa.Table, origin: str) -> Sql:
         table = arrows.plain(table)
-        name = self._table(origin, {field.name: _type(field.type) for field in table.schema})
+        name = self._table(origin, {field.name: words.type_of(field.type) for field in table.schema})
         query = Query(f"copy {name} from stdin with (format csv)", origin)
         options = pa.csv.WriteOptions(include_header=False)
         with self._explained(query), self.connection.cursor().copy(query.sql) as copy:
@@ -238,7 +227,7 @@ class Postgres:
 
     def _schema(self, query: Query) -> pa.Schema:
         found = self._described(Query(query.text(self.dialect), query.origin))
-        return pa.schema([(column.name, _arrow_type(column)) for column in found])
+        return pa.schema([(column.name, words.arrow_type(column)) for column in found])
 
     def _described(self, query: Query) -> list[psycopg.Column]:
         shape = Query(f"select * from ({query.sql}) as described limit 0", query.origin)
@@ -327,40 +316,10 @@ class Postgres:
         try:
             yield
         except psycopg.Error as problem:
-            raise explain(problem, query.origin) from (problem if self._to.debug else None)
+            raise words.explain(problem, query.origin) from (problem if self._to.debug else None)
         except (UnicodeError, pa.ArrowException, EOFError) as problem:
             wrong = DataError("bad_file", "a value or line cannot be read as asked", where=query.origin)
             raise wrong from (problem if self._to.debug else None)
-
-
-def explain(problem: psycopg.Error, origin: str) -> EngineError | DataError:
-    """An error of PostgreSQL without its text, which may quote rows."""
-    state = problem.sqlstate or ""
-    if state in ("22P04", "22021"):  # COPY's bad line, bad encoding
-        return DataError(
-            "bad_file",
-            "a file is not well-formed CSV in UTF-8, or not Parquet",
-            where=origin,
-            hint="Every line needs as many fields as the header, and the same kind of line end.",
-        )
-    if state in ("22P02", "22003", "22007", "22008"):
-        return DataError("bad_value", "a value does not convert as asked", where=origin)
-    if state in ("42P01", "42703", "42883", "3F000"):
-        return EngineError("no_relation", "a table, column or function does not exist", where=origin)
-    if state == "2BP01":
-        return EngineError(
-            "in_use",
-            "a view reads the table that would be replaced",
-            where=origin,
-            hint="Write to a new name.",
-        )
-    if state == "42501":
-        return EngineError("no_permission", "the connection may not reach that", where=origin)
-    return EngineError(
-        "engine",
-        f"{origin} failed on postgres: {type(problem).__name__}",
-        hint="Run with --unsafe-debug for its text.",
-    )
 
 
 def _place(place: str, dsn_env: str | None) -> str:
@@ -373,35 +332,6 @@ def _place(place: str, dsn_env: str | None) -> str:
         hint = "Use PGPASSWORD, a service file or dsn_env."
         raise UsageError("inline_secret", "credentials do not belong in the words of a connection", hint=hint)
     return place
-
-
-def _plainly(column: psycopg.Column) -> str:
-    name = quote(column.name)
-    if column.type_code in TEXT:
-        return f"cast({name} as text) {ORDERED}"
-    if column.type_code in (700, 701):  # -0 is equal to 0
-        return f"{name} + cast(0 as {column.type_display})"
-    if column.type_code == DECIMAL:  # 1.0 is equal to 1.00
-        return f"{name}" if column.precision is not None else f"trim_scale({name})"
-    if column.type_code in ARROW:
-        return str(name)
-    return f"cast({name} as text) {ORDERED}"
-
-
-def _arrow_type(column: psycopg.Column) -> pa.DataType:
-    if column.type_code == DECIMAL and column.precision and column.precision <= 38:
-        return pa.decimal128(column.precision, column.scale or 0)
-    return ARROW.get(column.type_code, pa.string())
-
-
-def _type(kind: pa.DataType) -> str:
-    """PostgreSQL's word for an Arrow type."""
-    for number, same in ARROW.items():
-        if kind == same:
-            return psycopg.adapters.types[number].regtype
-    if pa.types.is_decimal(kind):
-        return f"numeric({kind.precision}, {kind.scale})"
-    return TYPES["varchar"]
 
 
 def _forget(left: list[str], relations: dict[str, str]) -> None:

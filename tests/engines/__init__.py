@@ -9,7 +9,7 @@ from typing import Any
 import privacy_sql as ps
 from tests.engines import server
 
-NAMES = ("duckdb", "postgres")
+NAMES = ("duckdb", "postgres", "ptravel")
 
 
 def connected(name: str, **options: Any) -> Any:
@@ -17,7 +17,10 @@ def connected(name: str, **options: Any) -> Any:
     if name == "duckdb":
         return ps.connect()
     os.environ["PRIVACY_SQL_TEST_DSN"] = _database()
-    return ps.connect("postgres:", **{"dsn_env": "PRIVACY_SQL_TEST_DSN", "travel": 0, **options})
+    return ps.connect(
+        "postgres:",
+        **{"dsn_env": "PRIVACY_SQL_TEST_DSN", "travel": 0 if name == "postgres" else 20_000_000, **options},
+    )
 
 
 @cache
