@@ -102,7 +102,7 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
     if list(session.columns(relation)) != columns:
         raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
     home: Engine = release.grouping.base.engine
-    meant = home.create(Query(release.view.sql, "published rows"), view=True)
+    meant = home.rows_of(Query(release.view.sql, "published rows"))
     marks = fingerprint(session, relation, columns)
     # the view reads the source again, so it must still be the one that was counted and judged
     release.grouping.base.refuse_changed()
@@ -114,7 +114,7 @@ def same_parts(engine: Engine, relations: Mapping[str, Sql], release: Release) -
     """Every table of a release of several is the one that should leave, row for row."""
     home: Engine = release.grouping.base.engine
     for name, view in release.parts.items():
-        meant = home.create(view, view=True)
+        meant = home.rows_of(view)
         columns = list(home.columns(meant))
         same = list(engine.columns(relations[name])) == columns and fingerprint(
             engine, relations[name], columns

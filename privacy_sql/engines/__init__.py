@@ -46,6 +46,9 @@ class Engine(Protocol):
     def create(self, query: Query, *, view: bool = False) -> Sql:
         """A temporary relation holding what the query returns."""
 
+    def rows_of(self, query: Query) -> Sql:
+        """The rows a query would publish, as a view on the engine that writes them."""
+
     def load(self, columns: Columns, origin: str) -> Sql:
         """A small table of ours as a temporary relation: {name: (type, values)}."""
 

@@ -72,6 +72,11 @@ class Travelled:
     def dialect(self) -> str:
         return self._home.dialect
 
+    @property
+    def connection(self) -> Any:
+        """The user's own connection, for work beside ours."""
+        return self._home.connection  # type: ignore[attr-defined]
+
     def counted(self, relation: Sql) -> Sql:
         """A counted relation of the user's engine, under a name that may travel."""
         return self._named(Place(self, home=relation), relation)
@@ -86,6 +91,9 @@ class Travelled:
             return self._home.create(self._at_home(query), view=view)
         made = self._near.create(self._embedded(query), view=view)
         return self._named(Place(self, near=made), query.origin.rpartition("/")[2].split()[0])
+
+    def rows_of(self, query: Query) -> Sql:
+        return self._home.create(self._at_home(query), view=True)
 
     def load(self, columns: Columns, origin: str) -> Sql:
         return self._named(Place(self, near=self._near.load(columns, origin)), origin)

@@ -245,6 +245,9 @@ class DuckDB:
         self._mine[name] = "table"
         return name
 
+    def rows_of(self, query: Query) -> Sql:
+        return self.create(query, view=True)
+
     def fetch(self, query: Query) -> list[Row]:
         result = self._run(query)
         names = [column[0] for column in result.description or []]

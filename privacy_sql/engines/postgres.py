@@ -208,6 +208,9 @@ class Postgres:
         self._mine[name] = kind
         return name
 
+    def rows_of(self, query: Query) -> Sql:
+        return self.create(query, view=True)
+
     def fetch(self, query: Query) -> list[Row]:
         cursor = self._run(Query(query.text(self.dialect), query.origin))
         columns = [column.name for column in cursor.description or []]
@@ -280,6 +283,7 @@ class Postgres:
 
     def rename_table(self, old: str, new: str) -> None:
         self._run(Query(f"alter table {named(old)} rename to {quote(parts(new)[-1])}", "rename"))
+        self._to.seen.setdefault(named(new), []).extend(self._to.seen.pop(named(old), []))
 
     def drop_table(self, table: str) -> None:
         for view in self._to.seen.pop(named(table), []):

@@ -164,6 +164,9 @@ class Spark:
                 frame = frame.localCheckpoint()
         return self._viewed(frame, step)
 
+    def rows_of(self, query: Query) -> Sql:
+        return self.create(query, view=True)
+
     def fetch(self, query: Query) -> list[Row]:
         frame = self._sql(query.text(self.dialect), query.origin)
         with self._timed(query.origin):
