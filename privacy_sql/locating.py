@@ -10,7 +10,7 @@ from typing import Any
 
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description, Published
-from privacy_sql.engines import Engine, connect
+from privacy_sql.engines import Engine
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.labels import columns as rule_columns
 from privacy_sql.levels import labels
@@ -158,7 +158,7 @@ def _read(engine: Engine, description: Description, shared: Mapping[str, Publish
     """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
     columns = list(dict.fromkeys(how.column for how in shared.values()))
     if isinstance(description.source, Path):
-        with connect("duckdb:") as apart:
+        with engine.beside() as apart:
             return _moved(apart, engine, _counted(apart, description, columns))
     return _counted(engine, description, columns)
 

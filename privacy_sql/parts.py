@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import audit, manifest, writing
-from privacy_sql.engines import Engine, connect
+from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError
 from privacy_sql.judging import Verdicts
 from privacy_sql.published_marginals import audit_parts
@@ -76,7 +76,7 @@ def _written(
         home.write_file(view, temporaries[name], writing.kind_of(files[name]))
         writing.sync(temporaries[name])
     accepted = {name: manifest.checksum(temporary) for name, temporary in temporaries.items()}
-    with connect("duckdb:") as auditor:
+    with home.beside() as auditor:
         verdicts = audited(auditor.session(list(temporaries.values())), temporaries, release)
     if overwrite:
         _remove_old(place)

@@ -13,7 +13,7 @@ import privacy_sql
 from privacy_sql import audit, manifest, parts, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
-from privacy_sql.engines import Engine, connect
+from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
@@ -219,7 +219,7 @@ def _write_file(release: Release, target: Path, overwrite: bool) -> Path:
     audited: list[Verdicts] = []
 
     def inspect(temporary: Path) -> None:
-        with connect("duckdb:") as auditor:
+        with home.beside() as auditor:
             audited.append(audit.audit(auditor, temporary, release))
 
     return writing.publish_file(

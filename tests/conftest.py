@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-import privacy_sql as ps
 from tests import engines
 from tests.engines import server
 
@@ -32,13 +31,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
     """An engine of the test's own, of every kind that is up; everything runs where the data is."""
     with engines.connected(request.param) as made:
         request.node.user_properties.append(("engine", request.param))
-        yield made
-
-
-@pytest.fixture
-def duckdb() -> Iterator[Any]:
-    """An embedded engine of the test's own, for what is about DuckDB alone or about no engine."""
-    with ps.connect() as made:
         yield made
 
 

@@ -16,6 +16,7 @@ import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.judging import Requirements, judge
+from privacy_sql.query import Query
 from tests.oracles import classical
 from tests.oracles.partitions import median_cut, safe_cuts
 
@@ -39,9 +40,9 @@ def boxes_of(release: ps.Release) -> dict[int, list[Any]]:
     """The rows of each box with their original values, as only the engine knows them."""
     engine = release.grouping.base.engine
     columns = ", ".join(f"r_{alias}" for alias in release.grouping.base.columns)
-    found = engine.connection.execute(f"select g, {columns}, s from {release.grouping.rows}").fetchall()
+    found = engine.fetch(Query(f"select g, {columns}, s from {release.grouping.rows}"))
     made: dict[int, list[Any]] = defaultdict(list)
-    for g, *row in found:
+    for g, *row in (line.values() for line in found):
         made[g].append(tuple(row))
     return made
 
