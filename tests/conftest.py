@@ -72,6 +72,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput") and session.exitstatus == pytest.ExitCode.OK:
+        for name in os.environ.get(server.REQUIRED, "").split():
+            if counted[name] < engines.LEAST[name]:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+                sys.stderr.write(f"\n{counted[name]} cases ran on {name}, {engines.LEAST[name]} are meant to")
     if not os.environ.get("PRIVACY_SQL_DATA") or hasattr(session.config, "workerinput"):
         return
     lines = (Path(__file__).parent / "allowed_skips.txt").read_text(encoding="utf-8").splitlines()

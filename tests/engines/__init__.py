@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import privacy_sql as ps
 from tests.engines import server
 
+# so many cases run at least where an engine is required (`.ci/run`); raise it when cases are added
+LEAST = {"postgres": 700, "spark": 40}
 # the third has its rows on PostgreSQL, while its counts travel to embedded DuckDB
 NAMES = ("duckdb", "postgres", "postgres_travelling")
 
@@ -34,3 +38,33 @@ def _database() -> str:
     with psycopg.connect(home, autocommit=True) as connection:
         connection.execute(f"create database {name}".encode())
     return home.replace("dbname=postgres", f"dbname={name}")
+
+
+@contextmanager
+def other() -> Iterator[Any]:
+    """A connection of somebody else to the same database."""
+    import psycopg
+
+    with psycopg.connect(os.environ["PRIVACY_SQL_TEST_DSN"], autocommit=True) as connection:
+        yield connection
+
+
+@contextmanager
+def reader(owner: Any) -> Iterator[Any]:
+    """An engine of a user who may read the schema of the tests and nothing else."""
+    name, home = f"reader_{os.getpid()}", os.environ["PRIVACY_SQL_TEST_DSN"]
+    for statement in (
+        f"drop role if exists {name}",
+        f"create role {name} login password 'reader'",
+        f'grant usage on schema "Own Schema" to {name}',
+        f'grant select on all tables in schema "Own Schema" to {name}',
+    ):
+        owner.connection.execute(statement)
+    settings = dict(part.split("=") for part in home.split())
+    settings.update(user=name, password="reader")
+    os.environ["PRIVACY_SQL_TEST_READER"] = " ".join(f"{key}={value}" for key, value in settings.items())
+    try:
+        with ps.connect("postgres:", dsn_env="PRIVACY_SQL_TEST_READER") as made:
+            yield made
+    finally:
+        owner.connection.execute(f"drop owned by {name}; drop role {name}")

@@ -1,0 +1,154 @@
+"""Spark in one session: every template on a safe, an unsafe, a tied and a NULL table, and what leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import plugs
+from privacy_sql.base import count
+from privacy_sql.criteria import make
+from privacy_sql.errors import EngineError, UsageError
+from tests import cases as reading
+from tests.conftest import cases
+from tests.engines import server
+
+# one session for all: starting it takes longer than most tests
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.driver.memory": "2g",
+}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        server.missing("spark", 'needs pyspark: pip install -e ".[spark]", and Java 17')
+    with ps.connect("spark:local[2]", travel=0, settings=SETTINGS) as made:
+        yield made
+    made.connection.stop()
+
+
+@pytest.fixture
+def spark(session: Any, request: pytest.FixtureRequest) -> Any:
+    request.node.user_properties.append(("engine", "spark"))
+    return session
+
+
+def chosen() -> list[Any]:
+    """Per criterion the first case of each kind: safe, unsafe, with a NULL, at its limit."""
+    found = {}
+    for parameter in cases("criteria"):
+        name, case = parameter.values
+        kinds = [case["safe"]]
+        kinds += ["null"] if "null" in case["rows"] else []
+        kinds += (
+            ["tie"] if "tie" in case["name"] or "equal" in case["name"] or "exactly" in case["name"] else []
+        )
+        for kind in kinds:
+            found.setdefault((name, kind), parameter)
+    return list({parameter.id: parameter for parameter in found.values()}.values())
+
+
+@pytest.mark.parametrize(("name", "case"), chosen())
+def test_spark_says_what_the_case_says(spark: Any, name: str, case: dict[str, Any]) -> None:
+    criterion = make(name, case["params"])
+    verdict = ps.check(spark, reading.table(case), [criterion])[str(criterion)]
+    assert verdict.safe is case["safe"]
+    if isinstance(case.get("value"), float):
+        assert verdict.value == pytest.approx(case["value"], abs=1e-9)
+    elif case.get("value", "none") != "none":
+        assert verdict.value == Fraction(str(case["value"]))
+
+
+def test_every_criterion_is_asked_on_spark() -> None:
+    assert {parameter.values[0] for parameter in chosen()} == set(plugs.available("criteria"))
+
+
+def people() -> ps.Table:
+    rows = {
+        "age": ["30", "31", "41", None] * 4,
+        "job": ["a", "b"] * 8,
+        "ill": ["flu", "cold", "flu", None] * 4,
+    }
+    return ps.Table(pd.DataFrame(rows), {"age": ps.Intervals(5, 10), "job": ps.KeepOrDrop()}, "ill")
+
+
+METHODS = {
+    "generalise": ps.Generalise({"age": 2, "job": 1}),
+    "full_domain": ps.FullDomain(),
+    "multidimensional": ps.Multidimensional(),
+    "bucketize": ps.Bucketize({"age": 3}),
+    "marginals": ps.Marginals(),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_leaves_the_same_rows_as_on_duckdb(spark: Any, tmp_path: Path, name: str) -> None:
+    require = ps.KLink(2) if name == "marginals" else ps.KAnonymity(2)
+    written = []
+    with ps.connect() as embedded:
+        for number, engine in enumerate((embedded, spark)):
+            release = ps.publish(engine, people(), [require], METHODS[name])
+            assert release.safe
+            ps.verify(ps.write(engine, release, tmp_path / f"{number}.csv"))
+            files = sorted(tmp_path.glob(f"{number}*.csv"))
+            written.append([sorted(map(tuple, pd.read_csv(f, dtype=str).fillna("").values)) for f in files])
+    if name != "bucketize":  # buckets are numbered by chance
+        assert written[0] == written[1]
+
+
+def test_counts_travel_and_parquet_goes_in_and_out(spark: Any, tmp_path: Path) -> None:
+    people().source.to_parquet(tmp_path / "in.parquet")
+    table = ps.Table(tmp_path / "in.parquet", people().hierarchies, "ill")
+    spark.travel = 1000
+    try:
+        base = count(spark, table)
+        assert type(base.engine).__name__ == "Travelled"
+        release = ps.publish(spark, table, [ps.KAnonymity(2)], ps.FullDomain())
+        ps.verify(ps.write(spark, release, tmp_path / "out.parquet"))
+    finally:
+        spark.travel = 0
+    assert len(pd.read_parquet(tmp_path / "out.parquet")) == 16
+
+
+def test_a_table_that_fails_its_audit_is_taken_away_again(
+    spark: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    release = ps.publish(spark, people(), [ps.KAnonymity(2)], METHODS["generalise"])
+    place = tmp_path / "m.manifest.json"
+    with monkeypatch.context() as patch:
+        patch.setattr("privacy_sql.audit.audit", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            ps.write(spark, release, "table:published", manifest_to=place)
+    assert spark.connection.sql("show tables").where("not isTemporary").count() == 0
+    ps.write(spark, release, "table:published", manifest_to=place)
+    ps.verify(place, spark)
+    spark.drop_table("published")
+
+
+def test_awkward_names_and_values_are_counted_as_they_are(spark: Any) -> None:
+    names = ["Say `hi`", 'a"b', "select", "Ünï code"]
+    values = ["it's", "back\\slash", "${env:HOME}", None]
+    rows = pd.DataFrame({name: [value, value] for name, value in zip(names, values, strict=True)})
+    verdict = ps.check(spark, ps.Table(rows, names), [ps.KAnonymity(2)])["k_anonymity(k=2)"]
+    assert (verdict.safe, verdict.value) == (True, 2)
+
+
+def test_what_is_not_there_is_said_without_its_text(spark: Any) -> None:
+    with pytest.raises(UsageError, match="no file or relation"):
+        ps.check(spark, ps.Table("nowhere", ["a"]), [ps.KAnonymity(2)])
+    with pytest.raises(ps.PrivacySqlError) as problem:
+        spark.fetch(ps.Query("select cast('secret' as bigint) as n"))
+    assert "secret" not in str(problem.value)
+    with pytest.raises(EngineError, match="does not exist"):
+        spark.fetch(ps.Query("select a from nowhere"))
