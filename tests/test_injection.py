@@ -235,6 +235,7 @@ FORBIDDEN = [
 ]
 
 
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
 @pytest.mark.parametrize("statement", FORBIDDEN)
 def test_the_engine_reaches_nothing_else_and_cannot_be_unlocked(engine: Any, statement: str) -> None:
     with pytest.raises(duckdb.Error):

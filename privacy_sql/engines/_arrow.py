@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from privacy_sql.engines import Columns
+from privacy_sql.engines._sources import csv_header
 from privacy_sql.errors import DataError
 
 TYPES = {"bigint": pa.int64(), "double": pa.float64(), "varchar": pa.string()}
@@ -66,8 +67,11 @@ def of_parquet(path: Path) -> pa.Table:
         raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write it again.") from None
 
 
-def of_csv_file(path: Path, separator: str, header: list[str]) -> pa.Table:
-    """A CSV file as text; an empty cell is NULL."""
+def of_file(path: Path) -> pa.Table:
+    """A Parquet file, or a CSV file as text in which an empty cell is NULL."""
+    if path.suffix.lower() == ".parquet":
+        return of_parquet(path)
+    separator, header = csv_header(path)
     try:
         return pa.csv.read_csv(
             path,

@@ -51,10 +51,13 @@ class Connection:
         # a finalizer may run in the middle of a statement, so it only says what can go
         self.left: list[str] = []
         self.seen: dict[str, list[str]] = {}  # our views of a table, which would keep it from being dropped
+        self._closed = False
         self._live: psycopg.Connection[Any] | None = None
 
     @property
     def live(self) -> psycopg.Connection[Any]:
+        if self._closed:
+            raise UsageError("closed", "this connection was closed", hint="Connect again.")
         if self._live is None:
             self._live = self._connected()
         return self._live
@@ -74,7 +77,7 @@ class Connection:
     def close(self) -> None:
         if self._live is not None:
             self._live.close()
-        self._live = None
+        self._live, self._closed = None, True
 
 
 class Postgres:

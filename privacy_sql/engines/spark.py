@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.engines import Columns, Row
 from privacy_sql.engines import _arrow as arrows
-from privacy_sql.engines._sources import csv_header, existing, is_file, no_source, parts
+from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import Query, Sql
 
@@ -126,11 +126,12 @@ class Spark:
         return self._plain(self._session.createDataFrame(arrows.plain(arrows.of_frame(source))))
 
     def _file(self, path: Path) -> Any:
+        if path.name.startswith((".", "_")):  # Spark passes over such files without a word
+            return self._session.createDataFrame(arrows.plain(arrows.of_file(path)))
         if path.suffix.lower() == ".parquet":
             with self._explained("reading"):
                 return self._session.read.parquet(str(path.resolve()))
-        separator, header = csv_header(path)
-        return self._session.createDataFrame(arrows.of_csv_file(path, separator, header))
+        return self._session.createDataFrame(arrows.of_file(path))
 
     def _plain(self, frame: Any) -> Sql:
         """A relation whose equal values look equal; what is no plain value becomes text."""
