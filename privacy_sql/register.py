@@ -7,8 +7,8 @@ must know the others. The register points at manifests and descriptions and keep
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,6 +28,13 @@ class Entry:
     sha256: str
     ours: bool
     at: str
+    # the files a description reads, each with its checksum
+    data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def checksums(self) -> list[tuple[str, str]]:
+        """Every file of the release and its checksum."""
+        return [(self.file, self.sha256), *self.data.items()]
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,19 @@ class Register:
         """Every registration, oldest first."""
         return [_entry(record) for record in Chain(self.path).read()]
 
-    def add(self, name: str, file: Path, *, ours: bool) -> Entry:
-        """Register a release by its manifest or description; an unchanged one counts once."""
+    def add(self, name: str, file: Path, *, ours: bool, data: Iterable[Path] = ()) -> Entry:
+        """Register a release by its manifest or description; an unchanged one counts once.
+
+        `data` are the files the description reads.
+        """
         if not file.is_file():
             raise UsageError("no_such_file", f"{file} does not exist", where=WHERE)
-        entry = Entry(name, self._relative(file), checksum(file), ours, _now())
+        read = {self._relative(each): checksum(each) for each in data}
+        entry = Entry(name, self._relative(file), checksum(file), ours, _now(), read)
         chain = Chain(self.path)
         with chain.locked() as records:
             last = {each.name: each for each in map(_entry, records)}.get(name)
-            if last and (last.file, last.sha256) == (entry.file, entry.sha256):
+            if last and (last.file, last.sha256, last.data) == (entry.file, entry.sha256, entry.data):
                 return last
             chain.append(asdict(entry))
         return entry
@@ -75,12 +86,16 @@ class Register:
         if name not in known:
             hint = did_you_mean(name, known) or "Add it with `privacy-sql register add`."
             return UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
-        file = self.path.parent / known[name].file
+        problems = [self._changed(name, *each) for each in known[name].checksums]
+        return next((problem for problem in problems if problem), None)
+
+    def _changed(self, name: str, place: str, sha256: str) -> PrivacySqlError | None:
+        file = self.path.parent / place
         if not file.is_file():
             return DataError(
                 "release_missing", f'"{name}" is registered, but {file.name} is gone', where=WHERE
             )
-        if checksum(file) != known[name].sha256:
+        if checksum(file) != sha256:
             return DataError(
                 "release_changed",
                 f'{file.name} changed since "{name}" was registered',
@@ -95,8 +110,9 @@ class Register:
 
 
 def checksum(file: Path) -> str:
-    """The SHA-256 of a manifest or description, which hold no row of anybody."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    """The SHA-256 of what has been published: a manifest, a description, or a release of others."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _entry(record: Record) -> Entry:

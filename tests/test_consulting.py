@@ -73,6 +73,13 @@ def test_a_registered_release_that_is_gone_or_changed_refuses(project: Path) -> 
     assert not (project / "out" / "people.csv").exists()
 
 
+def test_a_registered_release_whose_rows_changed_refuses(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    (project / "b.csv").write_text(OTHERS.replace("gout", "cold"))
+    outcome = _run(project, "run")
+    assert (outcome.exit, outcome.errors[0]["code"]) == (3, "release_changed")
+
+
 def test_a_tampered_register_refuses(project: Path) -> None:
     _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
     register = project / FILE_NAME

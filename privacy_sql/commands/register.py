@@ -38,7 +38,10 @@ def add(name: str, file: Path, ours: bool, dry_run: bool, directory: Path, **_: 
     described = describe(file, 1)
     register = Register(directory / FILE_NAME)
     if not dry_run:
-        register.add(name, file, ours=ours or file.name.endswith(manifest.SUFFIX))
+        by_manifest = file.name.endswith(manifest.SUFFIX)
+        # a manifest has the checksums of its own files
+        data = [] if by_manifest else described.files
+        register.add(name, file, ours=ours or by_manifest, data=data)
     columns = ", ".join(described.columns)
     lines = [f"{'would register' if dry_run else 'registered'} {name}: {columns}, {described.sensitive}"]
     return Outcome("register", lines=lines, more={"registered": name, "columns": list(described.columns)})
