@@ -87,7 +87,9 @@ class Skylines:
         return cast(kernel.ValuesPerPerson, self.base.table.values_per_person)
 
     def code(self, value: Any) -> int:
-        """The code of a sensitive value; -1 when it does not occur."""
+        """The code of a sensitive value (None: no value); -1 when it does not occur."""
+        if value is None:
+            return 0
         named: dict[str, tuple[str, list[Any]]] = {
             "position": ("bigint", [0]),
             "name": ("varchar", [str(value)]),
