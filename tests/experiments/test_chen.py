@@ -48,8 +48,8 @@ def test_both_algorithms_of_figure_6_give_one_answer(amounts: tuple[int, int, in
 
 
 def test_a_part_that_does_not_exist_is_refused() -> None:
-    with ps.connect() as engine, pytest.raises(PrivacySqlError, match="fig9"):
-        next(chen.run(engine, Path(), ["fig9"]))
+    with ps.connect() as engine, pytest.raises(PrivacySqlError, match="fig99"):
+        next(chen.run(engine, Path(), ["fig99"]))
 
 
 @needs_data
