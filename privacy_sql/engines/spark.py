@@ -163,6 +163,8 @@ class Spark:
         if not view:
             with self._timed(query.origin):
                 frame = frame.localCheckpoint()
+                # a checkpoint read twice in one statement confuses Spark's planner unless its columns are new
+                frame = frame.selectExpr(*(f"{_quote(name)} as {_quote(name)}" for name in frame.columns))
         return self._viewed(frame, step)
 
     def rows_of(self, query: Query) -> Sql:

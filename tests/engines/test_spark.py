@@ -83,12 +83,12 @@ def people() -> ps.Table:
     return ps.Table(pd.DataFrame(rows), {"age": ps.Intervals(5, 10), "job": ps.KeepOrDrop()}, "ill")
 
 
-METHODS = {
+METHODS: dict[str, Any] = {
     "generalise": ps.Generalise({"age": 2, "job": 1}),
     "full_domain": ps.FullDomain(),
     "multidimensional": ps.Multidimensional(),
     "bucketize": ps.Bucketize({"age": 3}),
-    "marginals": ps.Marginals(),
+    "marginals": ps.Marginals(collection=[{"age": 2, "job": 0}, {"job": 0, "ill": 0}]),
 }
 
 
