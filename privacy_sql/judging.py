@@ -200,8 +200,13 @@ def revealed(grouping: Grouping, group: int) -> Mapping[str, Any]:
                 "group_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"], group=group
             )
         )
-        found["values"] = {row["value"]: row["n_rows"] for row in rows}
+        found["values"] = {_named(row["value"]): row["n_rows"] for row in rows}
     return found
+
+
+def _named(value: Any) -> Any:
+    """A value as a key of a mapping; lists and structs as text."""
+    return str(value) if isinstance(value, (list, dict)) else value
 
 
 def _keys(grouping: Grouping, group: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,7 +43,7 @@ def shown() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    bars = _Bars()
+    bars = Bars()
     try:
         with listening(bars):
             yield
@@ -51,30 +51,44 @@ def shown() -> Iterator[None]:
         bars.stop()
 
 
-class _Bars:
-    """A bar per task, by rich, from the second on that the work takes; gone when it is done."""
+class Bars:
+    """A bar per task, by rich, from the second on that the work takes; gone when it is done.
 
-    def __init__(self) -> None:
-        self.due = time.monotonic() + 1
+    Until something is reported a bar without an end moves, so that one long statement shows life too.
+    """
+
+    def __init__(self, after: float = 1) -> None:
         self.bars: Any = None
         self.tasks: dict[str, Any] = {}
+        self.lock = threading.Lock()
+        self.clock = threading.Timer(after, self.start)
+        self.clock.daemon = True
+        self.clock.start()
 
     def __call__(self, task: str, done: int, total: int) -> None:
-        if time.monotonic() < self.due:
-            return
-        if self.bars is None:
-            self.start()
-        if task not in self.tasks:
-            self.tasks[task] = self.bars.add_task(task, total=total)
-        self.bars.update(self.tasks[task], completed=done, total=total)
+        with self.lock:
+            if self.bars is None:
+                return
+            if task not in self.tasks:
+                self.tasks[task] = self.bars.add_task(task, total=total)
+                self.bars.update(self.tasks[""], visible=False)
+            self.bars.update(self.tasks[task], completed=done, total=total)
 
     def start(self) -> None:
+        """Show the bars; called by the clock."""
         from rich.console import Console
         from rich.progress import Progress
 
-        self.bars = Progress(console=Console(stderr=True), transient=True)
-        self.bars.start()
+        with self.lock:
+            if self.clock.finished.is_set():  # stopped while rich was loaded
+                return
+            self.bars = Progress(console=Console(stderr=True), transient=True)
+            self.tasks[""] = self.bars.add_task("working", total=None)
+            self.bars.start()
 
     def stop(self) -> None:
-        if self.bars is not None:
-            self.bars.stop()
+        """Take the bars away."""
+        self.clock.cancel()
+        with self.lock:
+            if self.bars is not None:
+                self.bars.stop()

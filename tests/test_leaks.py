@@ -8,6 +8,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -217,3 +218,26 @@ def test_a_zipped_source_that_breaks_off_shows_no_row(tmp_path: Path) -> None:
     (tmp_path / "people.csv.gz").write_bytes(whole[: len(whole) // 2])
     told = check(tmp_path / "people.csv.gz")
     assert told.exit == 3 and MARK not in told.everything
+
+
+def test_an_error_that_comes_only_with_the_rows_is_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late:
+        description = (("a", "INTEGER"),)
+
+        def fetchall(self) -> Any:
+            raise duckdb.ConversionException(MARK)
+
+    with ps.connect() as engine:
+        monkeypatch.setattr(type(engine), "_run", lambda self, query, values=None: Late())
+        with pytest.raises(PrivacySqlError) as caught:
+            engine.fetch(ps.Query("select 1 as a"))
+        monkeypatch.undo()
+    assert MARK not in "".join(traceback.format_exception(caught.value))
+
+
+def test_sensitive_lists_can_be_revealed() -> None:
+    rows = pd.DataFrame({"age": [1, 1], "illness": [["flu", "cold"], ["flu"]]})
+    with ps.connect() as engine:
+        found = ps.check(engine, ps.Table(rows, ["age"], "illness"), [ps.KAnonymity(2)])
+        revealed = found["k_anonymity(k=2)"].witness.reveal()
+    assert revealed["values"] == {"['flu', 'cold']": 1, "['flu']": 1}

@@ -251,10 +251,13 @@ class DuckDB:
     def fetch(self, query: Query) -> list[Row]:
         result = self._run(query)
         names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        with self._explained(query):
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
     def arrays(self, query: Query) -> dict[str, Any]:
-        return dict(self._run(query).fetchnumpy())
+        result = self._run(query)
+        with self._explained(query):
+            return dict(result.fetchnumpy())
 
     def arrow(self, query: Query) -> pa.Table:
         try:
@@ -324,14 +327,21 @@ class DuckDB:
     def _run(self, query: Query, values: list[Any] | None = None) -> duckdb.DuckDBPyConnection:
         started = time.perf_counter()
         try:
-            return self.connection.execute(query.sql, values)
+            with self._explained(query):
+                return self.connection.execute(query.sql, values)
+        finally:
+            # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
+            log.debug("%s on duckdb: %.3f s", query.origin, time.perf_counter() - started)
+
+    @contextlib.contextmanager
+    def _explained(self, query: Query) -> Iterator[None]:
+        """Errors of DuckDB leave as ours; it may quote rows, and some come only when rows are fetched."""
+        try:
+            yield
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except duckdb.Error as problem:
             raise explain(problem, query.origin) from (problem if self._to.debug else None)
-        finally:
-            # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
-            log.debug("%s on duckdb: %.3f s", query.origin, time.perf_counter() - started)
 
 
 def _forget(connection: Connection, relations: dict[str, str]) -> None:
