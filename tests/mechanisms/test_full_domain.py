@@ -192,11 +192,3 @@ def test_progress_is_silent_where_stderr_is_no_terminal(engine, capsys):
     with progress.shown():
         progress.report("search", 1, 2)
     assert capsys.readouterr().err == ""
-
-
-def test_progress_is_drawn_on_a_terminal_after_a_second_and_wiped_at_the_end(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr(time, "monotonic", iter(range(0, 1000, 2)).__next__)
-    with progress.shown():
-        progress.report("search", 1, 2)
-    assert "search" in capsys.readouterr().err
