@@ -181,6 +181,7 @@ from range(1_000_000) rows(i)
 """
 
 
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)  # a million rows by DuckDB's own range()
 def test_on_a_million_rows_statements_grow_with_the_depth_and_rows_stay_in_the_engine(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
