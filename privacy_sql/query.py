@@ -246,7 +246,8 @@ class _Adapter:
         return quote(name)
 
     def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> Any:
-        return getattr(_environment().globals["privacy_sql"], macro)
+        module = _environment().get_template(f"kernel/{macro}.sql").module
+        return getattr(module, f"default__{macro}")
 
 
 class _Macros:

@@ -7,19 +7,19 @@ same double, yet 0.29 * 100 lies below 29: so the nearest unit is taken and the 
 {% if scale == 1 %}
 floor({{ privacy_sql.to_number(column) }})
 {%- else %}
-floor({{ privacy_sql.to_number(column) }} * {{ scale }} + cast('0.5' as double))
+floor({{ privacy_sql.to_number(column) }} * {{ scale }} + cast('0.5' as {{ privacy_sql.double() }}))
 - case
     when
         {{ privacy_sql.to_number(column) }}
-        < floor({{ privacy_sql.to_number(column) }} * {{ scale }} + cast('0.5' as double)) / cast({{ scale }} as double)
+        < floor({{ privacy_sql.to_number(column) }} * {{ scale }} + cast('0.5' as {{ privacy_sql.double() }})) / cast({{ scale }} as {{ privacy_sql.double() }})
         then 1
     else 0
 end
 {%- endif %}
 {%- endset -%}
 {% if start == 0 %}
-cast(floor(({{ units }}) / cast({{ width }} as double)) * {{ width }} as bigint)
+cast(floor(({{ units }}) / cast({{ width }} as {{ privacy_sql.double() }})) * {{ width }} as bigint)
 {%- else %}
-cast(floor(({{ units }} - ({{ start }})) / cast({{ width }} as double)) * {{ width }} + ({{ start }}) as bigint)
+cast(floor(({{ units }} - ({{ start }})) / cast({{ width }} as {{ privacy_sql.double() }})) * {{ width }} + ({{ start }}) as bigint)
 {%- endif %}
 {%- endmacro %}

@@ -4,8 +4,8 @@ matches casts to a double on every engine without an overflow, so no engine's er
 The bar marks the end, because `$` alone also matches before a last line break on Spark.
 #}
 {% macro is_number(column) -%}
-regexp_matches(
-    concat(cast({{ column }} as varchar), '|'),
-    '^ *[+-]?([0-9]{1,40}([.][0-9]{0,40})?|[.][0-9]{1,40})([eE][+-]?[0-9]{1,2})? *[|]$'
-)
+{%- set pattern -%}
+'^ *[+-]?([0-9]{1,40}([.][0-9]{0,40})?|[.][0-9]{1,40})([eE][+-]?[0-9]{1,2})? *[|]$'
+{%- endset -%}
+{{ privacy_sql.matches(column, pattern) }}
 {%- endmacro %}

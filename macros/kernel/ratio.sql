@@ -2,6 +2,6 @@
 {% macro ratio(part, whole) -%}
 case
     when {{ whole }} = 0 then null
-    else cast({{ part }} as double) / cast({{ whole }} as double)
+    else cast({{ part }} as {{ privacy_sql.double() }}) / cast({{ whole }} as {{ privacy_sql.double() }})
 end
 {%- endmacro %}

@@ -5,7 +5,7 @@ case
         then
             case
                 {% for cut in cuts %}
-                when {{ privacy_sql.to_number(column) }} < cast({{ privacy_sql.literal(cut) }} as double)
+                when {{ privacy_sql.to_number(column) }} < cast({{ privacy_sql.literal(cut) }} as {{ privacy_sql.double() }})
                     {% if loop.first %}
                     then concat('<', cast({{ privacy_sql.literal(cut) }} as varchar))
                     {% else %}

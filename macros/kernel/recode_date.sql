@@ -3,12 +3,12 @@ A day, month, quarter, year or decade, read from the text of a date or timestamp
 day of the calendar. The pattern is the one of hierarchies/dates.py; for the bar see is_number.
 #}
 {% macro recode_date(column, unit) -%}
+{%- set pattern -%}
+'^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)([ T][0-9:.+Z-]*)?[|]$'
+{%- endset -%}
 case
     when
-        regexp_matches(
-            concat(cast({{ column }} as varchar), '|'),
-            '^([0-9]{4}-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|[0-9]{4}-(0[469]|11)-(0[1-9]|[12][0-9]|30)|[0-9]{4}-02-(0[1-9]|1[0-9]|2[0-8])|([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29)([ T][0-9:.+Z-]*)?[|]$'
-        )
+        {{ privacy_sql.matches(column, pattern) }}
         then
             {% if unit == 'day' %}
             substr(cast({{ column }} as varchar), 1, 10)
