@@ -1,0 +1,6 @@
+{{ config(materialized='table') }}
+select
+    age,
+    zip,
+    illness
+from {{ ref('candidate') }}
