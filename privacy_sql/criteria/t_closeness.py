@@ -62,18 +62,11 @@ class TCloseness(Criterion):
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The farthest group decides.
 
-        >>> farthest = {"n_people": 2, "n_all": 4, "scale": 2, "difference": 8, "n_stray": 0, "g": 1}
-        >>> TCloseness("1/2").judge([farthest]).value
+        >>> counts = {"n_people": 2, "n_all": 4, "scale": 2, "difference": 8, "far": 0.5}
+        >>> TCloseness("1/2").judge([{**counts, "n_stray": 0, "n_blurred": 0, "g": 1}]).value
         Fraction(1, 2)
         """
-        stray = evidence[0]["n_stray"] if evidence else 0
-        if stray:
-            raise DataError(
-                "unmapped_value",
-                f"{stray} sensitive values are not numbers, so {self} has no order for them",
-                where=str(self),
-                hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
-            )
+        self._refuse_without_order(evidence[:1])
         distances = {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
         if not distances:
             return self.verdict(None, Witness({}))
@@ -84,7 +77,24 @@ class TCloseness(Criterion):
         story = f"The farthest group holds {people} and lies {float(distances[group]):.4g} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
+    def _refuse_without_order(self, evidence: Sequence[Row]) -> None:
+        reasons = (
+            ("n_stray", "unmapped_value", "are not numbers"),
+            ("n_blurred", "blurred_value", "are numbers of more digits than a double tells apart"),
+        )
+        for row in evidence:
+            for count, code, reason in reasons:
+                if row[count]:
+                    raise DataError(
+                        code,
+                        f"{row[count]} sensitive values {reason}, so {self} has no order for them",
+                        where=str(self),
+                        hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
+                    )
+
     def _distance(self, row: Row) -> Fraction | float:
+        if row["difference"] is None:  # more people than whole numbers of the engine can multiply
+            return float(row["far"])
         distance = Fraction(row["difference"], row["scale"] * row["n_people"] * row["n_all"])
         rounded = self.distance == "ordered" and row["n_people"] * row["n_all"] > SORTED_EXACTLY
         return float(distance) if rounded else distance

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from privacy_sql.engines import Columns, Row
+from privacy_sql.engines._duckdb import COLLATED, plainly
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
 from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import DataError, EngineError, UsageError
@@ -191,8 +192,18 @@ class DuckDB:
 
     def source(self, source: Any) -> Sql:
         if is_file(source):
-            return self._file(existing(Path(source)))
-        return self._known(source) if isinstance(source, str) else self._frame(source)
+            return self._plain(self._file(existing(Path(source))))
+        return self._plain(self._known(source) if isinstance(source, str) else self._frame(source))
+
+    def _plain(self, relation: Sql) -> Sql:
+        looking = Query(f"select * from {relation} limit 0", f"looking at {relation}")
+        columns = {name: str(kind) for name, kind, *_ in self._run(looking).description or []}
+        collated = bool(self.fetch(Query(COLLATED, "looking for collations")))
+        plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
+        if all(shown == quote(name) for name, shown in plain.items()):
+            return relation
+        shown = ", ".join(f"{shown} as {quote(name)}" for name, shown in plain.items())
+        return self.create(Query(f"select {shown} from {relation}", "source"), view=True)
 
     def _known(self, name: str) -> Sql:
         if not isinstance(name, Sql) and not self.has_table(name):

@@ -1,9 +1,25 @@
 -- How far the sensitive values of the groups lie from those of the whole table, in integers:
--- distance = difference / (scale * n_people * n_all).
+-- distance = difference / (scale * n_people * n_all); where that product outgrows a bigint, as a double.
 -- in: histogram (g, s, n_rows), groups (g, n_people), overall (s, n_rows), values (code, value), distance,
 --     sensitive_codes (code, c0..) and sensitive_height when hierarchical
--- out: n_people, n_all, scale, difference, n_stray (values that are no numbers, when ordered), g
+-- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double),
+--      n_stray (values that are no numbers, when ordered), n_blurred (numbers a double cannot tell apart), g
 -- grain: the farthest group of each size (every group, by_group)
+{% macro fitting() %}
+fitting as (
+    select
+        e.scale,
+        case
+            when
+                cast(t.n_all as double) * cast(t.n_all as double) * cast(2 * e.scale + 2 as double)
+                < 4000000000000000000
+                then 1
+            else 0
+        end as fits
+    from ends as e
+    cross join total as t
+)
+{% endmacro %}
 {% set levels = sensitive_height if distance == "hierarchical" else 1 %}
 with total as (
     select cast(sum(n_rows) as bigint) as n_all
@@ -14,7 +30,8 @@ numbered as (
     select
         o.s,
         o.n_rows,
-        {{ privacy_sql.number(value) }} as number
+        {{ privacy_sql.number(value) }} as number,
+        cast(length(cast({{ value }} as varchar)) as bigint) as length
     from {{ overall }} as o
     inner join {{ values }} as v
         on o.s = v.code
@@ -22,6 +39,22 @@ numbered as (
 stray as (
     select cast(sum(case when number is null then 1 else 0 end) as bigint) as n_stray
     from numbered
+),
+-- 9007199254740993 and 9007199254740992 are one double, so they would share a place that is not theirs
+alike as (
+    select
+        cast(count(*) as bigint) as n_values,
+        max(length) as length
+    from numbered
+    where number is not null
+    group by number
+),
+blurred as (
+    select cast(coalesce(sum(n_values), 0) as bigint) as n_blurred
+    from alike
+    where
+        n_values > 1
+        and length > 15
 ),
 placed as (
     select
@@ -68,6 +101,7 @@ ends as (
         greatest(cast(count(*) as bigint) - 1, 1) as scale
     from line
 ),
+{{ fitting() }},
 shown as (
     select
         h.g,
@@ -157,25 +191,42 @@ measured as (
         max(u.n_people) as n_people,
         cast(
             sum(
-                u.reached * t.n_all * (2 * least(greatest(u.turn, u.low), u.high) - u.low - u.high)
-                + u.n_people * (l.running + h.running - 2 * least(greatest(u.running, l.running), h.running))
+                case
+                    when f.fits = 1
+                        then
+                            u.reached * t.n_all * (2 * least(greatest(u.turn, u.low), u.high) - u.low - u.high)
+                            + u.n_people * (l.running + h.running - 2 * least(greatest(u.running, l.running), h.running))
+                end
             ) as bigint
-        ) as difference
+        ) as difference,
+        cast(
+            sum(
+                cast(u.reached as double)
+                * (2 * least(greatest(u.turn, u.low), u.high) - u.low - u.high) / cast(u.n_people as double)
+                + cast(l.running + h.running - 2 * least(greatest(u.running, l.running), h.running) as double)
+                / cast(t.n_all as double)
+            ) as double
+        ) / cast(max(f.scale) as double) as far
     from turning as u
     inner join edges as l
         on u.low = l.place
     inner join edges as h
         on u.high = h.place
     cross join total as t
+    cross join fitting as f
     group by u.g
 ),
 {% else %}
 stray as (
     select cast(0 as bigint) as n_stray
 ),
+blurred as (
+    select cast(0 as bigint) as n_blurred
+),
 ends as (
     select cast({{ 2 * levels }} as bigint) as scale
 ),
+{{ fitting() }},
 {% if distance == "hierarchical" %}
 labelled as (
     {% for level in range(levels) %}
@@ -226,10 +277,21 @@ compared as (
     select
         s.g,
         max(s.n_people) as n_people,
-        cast(sum(abs(s.n_rows * t.n_all - s.n_overall * s.n_people)) as bigint) as difference,
+        cast(
+            sum(case when f.fits = 1 then abs(s.n_rows * t.n_all - s.n_overall * s.n_people) end) as bigint
+        ) as difference,
+        cast(
+            sum(
+                abs(
+                    cast(s.n_rows as double) / cast(s.n_people as double)
+                    - cast(s.n_overall as double) / cast(t.n_all as double)
+                )
+            ) as double
+        ) as far,
         cast(sum(s.n_overall) as bigint) as n_met
     from shares as s
     cross join total as t
+    cross join fitting as f
     group by s.g
 ),
 -- values that a group lacks differ by their whole overall share
@@ -237,9 +299,13 @@ measured as (
     select
         c.g,
         c.n_people,
-        c.difference + ({{ levels }} * t.n_all - c.n_met) * c.n_people as difference
+        case
+            when f.fits = 1 then c.difference + ({{ levels }} * t.n_all - c.n_met) * c.n_people
+        end as difference,
+        (c.far + {{ levels }} - cast(c.n_met as double) / cast(t.n_all as double)) / cast(f.scale as double) as far
     from compared as c
     cross join total as t
+    cross join fitting as f
 ),
 {% endif %}
 farthest as (
@@ -247,7 +313,8 @@ farthest as (
         g,
         n_people,
         difference,
-        row_number() over (partition by n_people order by difference desc, g) as place
+        far,
+        row_number() over (partition by n_people order by difference desc, far desc, g) as place
     from measured
 )
 select
@@ -255,9 +322,12 @@ select
     t.n_all,
     e.scale,
     f.difference,
+    f.far,
     s.n_stray,
+    b.n_blurred,
     f.g
 from stray as s
+cross join blurred as b
 cross join ends as e
 cross join total as t
 left join farthest as f

@@ -77,6 +77,37 @@ def test_beyond_sortable_sizes_an_ordered_distance_at_its_limit_is_not_safe(
     assert (found.safe, found.exact) == (False, False)
 
 
+LARGE = [("x", "1", 3), ("x", "2", 1), ("y", "1", 1), ("y", "3", 3)]
+TREE = ps.Tree({"1": ["low", "*"], "2": ["low", "*"], "3": ["high", "*"]})
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+def test_more_people_than_whole_numbers_can_multiply_are_measured_in_floats(
+    engine: Any, distance: str
+) -> None:
+    frame = pd.DataFrame(LARGE, columns=["g", "s", "n"])
+    few, many = (
+        ps.Table(frame.assign(n=frame["n"] * times), ["g"], "s", count="n", sensitive_hierarchy=TREE)
+        for times in (1, 10**9)
+    )
+    asked = ps.TCloseness(1, distance)
+    (exact,) = ps.check(engine, few, [asked]).values()
+    (rounded,) = ps.check(engine, many, [asked]).values()
+    assert float(rounded.value) == pytest.approx(float(exact.value), abs=1e-12) and not rounded.exact
+    assert exact.exact and ps.check(engine, few, [ps.TCloseness(str(exact.value), distance)])
+    assert not ps.check(engine, many, [ps.TCloseness(str(exact.value), distance)])  # equal cannot be told
+
+
+def test_numbers_a_double_cannot_tell_apart_have_no_order(engine: Any) -> None:
+    table = [("x", "9007199254740993"), ("y", "9007199254740992")]
+    with pytest.raises(ps.PrivacySqlError) as problem:
+        verdict(engine, table, ps.TCloseness(0, "ordered"))
+    assert problem.value.exit == 3 and "90071" not in str(problem.value)
+    assert verdict(
+        engine, [("x", "9007199254740993"), ("y", "1")], ps.TCloseness(1, "ordered")
+    ).value == Fraction(1, 2)
+
+
 @pytest.mark.parametrize("stray", ["many", None, "nan", "inf", ""])
 def test_ordered_distance_refuses_values_that_are_no_numbers(engine: Any, stray: str | None) -> None:
     with pytest.raises(ps.PrivacySqlError) as problem:

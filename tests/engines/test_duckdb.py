@@ -1,0 +1,64 @@
+"""Embedded DuckDB: values that count as equal are those a reader of the release cannot tell apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+
+UNLIKE = {
+    "letters that a collation holds equal": ("varchar collate nocase", "'Flu'", "'flu'"),
+    "accents that a collation holds equal": ("varchar collate noaccent", "'cafe'", "'café'"),
+    "spans of time that sum up alike": ("interval", "interval '30 days'", "interval '1 month'"),
+    "a struct with a zero below zero": ("struct(x double)", "{'x': '0'::double}", "{'x': '-0'::double}"),
+}
+
+
+def stored(folder: Path, kind: str, *values: str) -> str:
+    with duckdb.connect(folder / "own.db") as connection:
+        connection.execute(f"create table people (c {kind}, s varchar)")
+        for number, value in enumerate(values):
+            connection.execute(f"insert into people values ({value}, 's{number}')")
+    return f"duckdb:{folder / 'own.db'}"
+
+
+@pytest.mark.parametrize("what", UNLIKE)
+def test_people_who_look_different_never_share_a_group(tmp_path: Path, what: str) -> None:
+    with ps.connect(stored(tmp_path, *UNLIKE[what])) as engine:
+        found = ps.check(engine, ps.Table("people", ["c"], "s"), [ps.KAnonymity(2)])
+    assert not found and found["k_anonymity(k=2)"].value == 1
+
+
+def test_a_view_over_collated_text_is_judged_by_what_it_shows(tmp_path: Path) -> None:
+    place = stored(tmp_path, "varchar collate nocase", "'Flu'", "'flu'")
+    with duckdb.connect(tmp_path / "own.db") as connection:
+        connection.execute("create view seen as select s, [c] as c from people")
+    with ps.connect(place) as engine:
+        assert not ps.check(engine, ps.Table("seen", ["c"], "s"), [ps.KAnonymity(2)])
+
+
+@pytest.mark.parametrize("kind", ["double", "float"])
+def test_zero_has_one_sign_in_what_is_published(tmp_path: Path, kind: str) -> None:
+    with ps.connect(stored(tmp_path, kind, "'0'", "'-0'")) as engine:
+        made = ps.publish(engine, ps.Table("people", ["c"], "s"), [ps.KAnonymity(2)], ps.Generalise({}))
+        assert made.safe
+        ps.write(engine, made, tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert Counter(line.split(",")[0] for line in lines) == {"0.0": 2}
+
+
+def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"c": [0.0, -0.0], "s": ["x", "y"]})
+    rows.to_parquet(tmp_path / "people.parquet")
+    for source in (rows, tmp_path / "people.parquet"):
+        with ps.connect() as engine:
+            made: Any = ps.publish(
+                engine, ps.Table(source, ["c"], "s"), [ps.KAnonymity(2)], ps.Generalise({})
+            )
+            ps.verify(ps.write(engine, made, tmp_path / "out.csv", overwrite=True))
