@@ -162,6 +162,8 @@ class MarginalSearch:
         cliques = tuple(m for m in self.space.marginals(collection) if self._holds_sensitive(m))
         if not cliques:
             return self._safe_without_sensitive()
+        if self.max_with_sensitive is not None and len(cliques) > self.max_with_sensitive:
+            return False  # a step back can part a marginal into two
         return self.safe_together(cliques)
 
     def _safe_without_sensitive(self) -> bool:

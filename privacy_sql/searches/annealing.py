@@ -1,10 +1,12 @@
-"""Wander through safe choices, forwards and backwards, ever less willing to lose."""
+"""Step back from a safe choice at random, climb again, and be ever less willing to lose by it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from math import exp
+from typing import Generic
 
 import numpy as np
 
@@ -15,13 +17,17 @@ from privacy_sql.searches import Limits, Reached, Step, Steps
 class Annealing:
     """Simulated annealing with restarts from the best choice so far (kifer2006, Sect. 6.2: a random walk).
 
-    The randomness chooses only what is looked at; what is published is decided by the checks. `warm` is the
-    cost a first step may lose.
+    Single steps lead nowhere: what stands in the way of a better choice has to be taken away first, and that
+    is several steps deep. So a round goes up to `back` steps back and climbs until nothing safe is left to
+    add, each time by one of the `choices` cheapest safe steps. `warm` is the cost that the first rounds may
+    lose. The randomness chooses only what is looked at; what is published is decided by the checks.
     """
 
-    steps: int = 400
-    restarts: int = 5
-    warm: float = 0.1
+    rounds: int = 200
+    restarts: int = 3
+    back: int = 12
+    choices: int = 2
+    warm: float = 0.01
 
     def choose(
         self,
@@ -34,25 +40,62 @@ class Annealing:
     ) -> Reached[Step]:
         """The cheapest safe choice met, from `start` or the space's own start."""
         limits = limits or Limits()
-        best = space.start if start is None else start
+        best = here = space.start if start is None else start
         if not safe(best):
             return Reached(None, 1)
-        explored = 1
-        for _ in range(self.restarts):
-            here = best
-            for step in range(self.steps):
-                if reason := limits.reason(explored):
-                    return Reached(best, explored, stopped=reason)
-                around = sorted([*space.larger(here), *space.smaller(here)], key=cost)
-                if not around:
-                    return Reached(best, explored)
-                next_one = around[int(random.integers(len(around)))]
-                explored += 1
-                heat = self.warm * (1 - step / self.steps)
-                if _accepts(cost(next_one) - cost(here), heat, random) and safe(next_one):
-                    here = next_one
-                    best = min(best, here, key=cost)
-        return Reached(best, explored)
+        walk = _Walk(self, space, safe, cost, random, limits)
+        for turn in range(self.restarts * self.rounds):
+            if turn % self.rounds == 0:
+                here = best
+            if reason := limits.reason(walk.explored):
+                return Reached(best, walk.explored, stopped=reason)
+            limits.progress(turn, self.restarts * self.rounds)
+            there = walk.climbed(walk.back(here))
+            heat = self.warm * (1 - turn % self.rounds / self.rounds)
+            if safe(there) and _accepts(cost(there) - cost(here), heat, random):
+                here = there
+                best = min(best, here, key=cost)
+        return Reached(best, walk.explored)
+
+
+@dataclass
+class _Walk(Generic[Step]):
+    """The two halves of a round, and how many choices they looked at."""
+
+    params: Annealing
+    space: Steps[Step]
+    safe: Callable[[Step], bool]
+    cost: Callable[[Step], float]
+    random: np.random.Generator
+    limits: Limits
+    explored: int = 1
+
+    def back(self, choice: Step) -> Step:
+        """Some random steps back; they may well pass through choices that are not safe."""
+        for _ in range(int(self.random.integers(1, self.params.back + 1))):
+            behind = list(self.space.smaller(choice))
+            self.explored += len(behind)
+            if not behind:
+                break
+            choice = self._any(behind)
+        return choice
+
+    def climbed(self, choice: Step) -> Step:
+        """On to where no safe step is left."""
+        while not self.limits.stop():
+            ahead = list(islice(self._safe_ahead(choice), self.params.choices))
+            if not ahead:
+                break
+            choice = self._any(ahead)
+        return choice
+
+    def _safe_ahead(self, choice: Step) -> Iterator[Step]:
+        ahead = sorted(self.space.larger(choice), key=self.cost)
+        self.explored += len(ahead)
+        return (after for after in ahead if self.safe(after))
+
+    def _any(self, steps: list[Step]) -> Step:
+        return steps[int(self.random.integers(len(steps)))]
 
 
 def _accepts(loss: float, heat: float, random: np.random.Generator) -> bool:

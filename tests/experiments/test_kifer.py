@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.base import count
 from privacy_sql.experiments import Figure, kifer
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
@@ -72,11 +74,18 @@ def test_more_levels_do_better(figures: dict[str, Figure]) -> None:
     assert set(row[2].split()) == marginals
 
 
-def test_eight_columns_reach_the_least_divergences_known(figures: dict[str, Figure]) -> None:
-    """Found elsewhere with another grouping of countries; the leaves are the same, so the numbers compare."""
+def test_eight_columns_do_better_than_the_least_divergences_known(figures: dict[str, Figure]) -> None:
     known = {(6, 3, 6): 3.30151, (25, 3, 6): 4.42192, (6, 3, 3): 3.19065, (10, 4, 4): 3.30569}
     found = {row[:3]: row[3] for row in figures["eight"].rows}
-    assert found.keys() == known.keys() and all(found[which] <= least for which, least in known.items())
+    assert found.keys() == known.keys()
+    # a little better: a grouping of countries that cannot be compared would be far off
+    assert all(least - 0.02 < found[which] <= least for which, least in known.items())
+
+
+def test_eight_columns_are_the_cells_and_rows_that_were_searched_elsewhere() -> None:
+    with ps.connect() as engine:
+        base = count(engine, replace(kifer.eight_columns(Path(str(DATA))), sensitive=None))
+    assert (base.rows, base.combinations) == (45_222, 17_326)
 
 
 def test_only_the_parts_asked_for_are_computed() -> None:

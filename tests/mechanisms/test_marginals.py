@@ -82,6 +82,15 @@ def test_as_many_marginals_hold_the_sensitive_column_as_allowed(engine: Any) -> 
     assert sum("ill" in marginal for marginal in release.choice["marginals"]) == 1
 
 
+def test_a_walk_that_steps_back_keeps_to_the_marginals_allowed(engine: Any) -> None:
+    """Taking an edge out of a marginal with the sensitive column leaves two of them."""
+    search = MarginalSearch(count(engine, people()), (ps.KLink(4),), max_with_sensitive=1)
+    table = search.attributes.resolutions({"age": 2, "job": 1, "ill": 0})
+    behind = list(search.space.smaller(search.space.collection([table])))
+    assert any(search.space.with_sensitive(c.graph) > 1 for c in behind)
+    assert all(search.space.with_sensitive(c.graph) <= 1 for c in behind if search.safe(c))
+
+
 def test_every_verdict_of_the_search_is_that_of_the_driver(engine: Any) -> None:
     """The search asks arrays, the driver asks SQL: the same answer for every collection on the way."""
     base = count(engine, people(60))

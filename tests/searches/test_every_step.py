@@ -38,6 +38,10 @@ def gain(choice: Bits) -> float:
     return -float(sum(i + 1 for i in choice))
 
 
+def dice(seed: int) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
 forbidden = st.sets(st.frozensets(st.integers(0, 4), min_size=1), max_size=20)
 
 
@@ -54,7 +58,7 @@ def test_listing_every_step_finds_the_best_safe_choice(unsafe: set[Bits]) -> Non
 def test_walks_that_prove_nothing_return_safe_choices_and_say_so(unsafe: set[Bits], seed: int) -> None:
     best = EveryStep().choose(Subsets(5), lambda c: c not in unsafe, gain).best
     beam = Beam(3).choose(Subsets(5), lambda c: c not in unsafe, gain)
-    walk = Annealing(30, 2).choose(Subsets(5), lambda c: c not in unsafe, gain, np.random.default_rng(seed))
+    walk = Annealing(30, 2).choose(Subsets(5), lambda c: c not in unsafe, gain, dice(seed))
     for found in (beam, walk):
         assert found.best not in unsafe and gain(found.best) >= gain(best) and not found.optimal
 
@@ -72,8 +76,28 @@ def test_the_pace_of_a_listing_never_expects_more_than_there_are() -> None:
 
 def test_annealing_goes_on_from_where_it_is_told() -> None:
     start = frozenset({4})
-    found = Annealing(1, 1).choose(Subsets(5), lambda c: 4 in c, gain, np.random.default_rng(0), start=start)
+    found = Annealing(1, 1).choose(Subsets(5), lambda c: 4 in c, gain, dice(0), start=start)
     assert 4 in found.best
+
+
+def test_annealing_gets_out_where_single_steps_are_stuck() -> None:
+    """The best choice lies behind two steps back that both cost more."""
+    wall = {frozenset({0, 1, 2}), frozenset({1, 2}), frozenset({0, 2})}
+    start = frozenset({0, 1})
+
+    def safe(choice: Bits) -> bool:
+        return choice not in wall
+
+    assert all(not safe(after) for after in Subsets(3).larger(start))
+    found = Annealing(50, 1).choose(Subsets(3), safe, lambda c: -9.0 if c == {2} else gain(c), dice(0), start)
+    assert found.best == {2}
+
+
+def test_a_stopped_walk_keeps_what_it_has() -> None:
+    found = Annealing().choose(
+        Subsets(3), lambda _: True, gain, dice(0), limits=Limits(stop=lambda: "time limit")
+    )
+    assert found.stopped == "time limit" and found.best == frozenset()
 
 
 def test_too_many_choices_are_not_listed() -> None:
