@@ -25,8 +25,9 @@ import numpy as np
 import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.experiments.kifer import EIGHT, MORE_AGE, MORE_MARITAL, Study, adult, eight_columns
-from privacy_sql.kernels import clique_join
-from privacy_sql.kernels.clique_join import JoinClique, join_size, worst_ratio
+from privacy_sql.kernels import worst_groups
+from privacy_sql.kernels.clique_join import JoinClique, join_size
+from privacy_sql.kernels.worst_groups import worst_ratio
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.searches import Limits
 from privacy_sql.searches.annealing import Annealing
@@ -159,19 +160,19 @@ def star(groups: int) -> list[JoinClique]:
 
 
 def _with_bounds(join: list[JoinClique]) -> Any:
-    kept, clique_join.PLAIN_GROUPS = clique_join.PLAIN_GROUPS, 0
+    kept, worst_groups.PLAIN_GROUPS = worst_groups.PLAIN_GROUPS, 0
     try:
         return worst_ratio(join, 6)
     finally:
-        clique_join.PLAIN_GROUPS = kept
+        worst_groups.PLAIN_GROUPS = kept
 
 
 def _walked(join: list[JoinClique]) -> Any:
-    kept, clique_join.PLAIN_GROUPS = clique_join.PLAIN_GROUPS, 10**12
+    kept, worst_groups.PLAIN_GROUPS = worst_groups.PLAIN_GROUPS, 10**12
     try:
         return worst_ratio(join, 6)
     finally:
-        clique_join.PLAIN_GROUPS = kept
+        worst_groups.PLAIN_GROUPS = kept
 
 
 def rows(data: Path, n_rows: int) -> dict[str, Any]:

@@ -23,12 +23,14 @@ from privacy_sql.criteria.k_combinatorial import KCombinatorial
 from privacy_sql.criteria.k_link import KLink
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
 from privacy_sql.errors import Undecided
-from privacy_sql.judging import decided, refuse_one_table
-from privacy_sql.kernels.clique_join import JoinClique, smallest_sum, worst_ratio
+from privacy_sql.judging import refuse_one_table
+from privacy_sql.kernels.clique_join import JoinClique
 from privacy_sql.kernels.junction_tree import Resolutions, junction_tree, maximal_sets
+from privacy_sql.kernels.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes
-from privacy_sql.marginal_tables import joined_cliques, of_resolutions
+from privacy_sql.marginal_evidence import walked
+from privacy_sql.marginal_tables import joined_cliques
 from privacy_sql.progress import report
 from privacy_sql.query import Sql, render
 from privacy_sql.searches import Limits, Reached
@@ -139,17 +141,15 @@ class MarginalSearch:
         tree = junction_tree(cliques)
         join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
         try:
-            return all(self._diverse(c, cliques, join) for c in self.diverse) and all(
+            return all(self._diverse(c, join) for c in self.diverse) and all(
                 smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded
             )
         except Undecided:  # what cannot be decided is not chosen
             return False
 
-    def _diverse(
-        self, criterion: MaxentLDiversity, cliques: tuple[Resolutions, ...], join: Sequence[JoinClique]
-    ) -> bool:
+    def _diverse(self, criterion: MaxentLDiversity, join: Sequence[JoinClique]) -> bool:
         if criterion.kind != "recursive":
-            return decided(of_resolutions(self.base, self.attributes, cliques), criterion).safe  # type: ignore[arg-type]
+            return criterion.judge(walked(join, criterion.l, criterion.kind)).safe
         worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
         return worst.exact and worst.value <= criterion.limit
 

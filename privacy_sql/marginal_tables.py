@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -18,17 +17,8 @@ import numpy as np
 
 from privacy_sql.base import Base
 from privacy_sql.engines import Engine
-from privacy_sql.errors import Undecided
 from privacy_sql.grouping import Clique
-from privacy_sql.kernels.clique_join import (
-    PLAIN_GROUPS,
-    JoinClique,
-    exact_group,
-    join_size,
-    smallest_sum,
-    worst_ratio,
-)
-from privacy_sql.kernels.consistent_tables import largest_counts_by_program, largest_support
+from privacy_sql.kernels.clique_join import JoinClique
 from privacy_sql.kernels.junction_tree import (
     Branch,
     Resolutions,
@@ -37,8 +27,8 @@ from privacy_sql.kernels.junction_tree import (
     maximal_sets,
 )
 from privacy_sql.kernels.leaf_domain import Cell, LeafDomain
-from privacy_sql.kernels.max_entropy import fitted_counts, sensitive_groups
 from privacy_sql.marginal_columns import Attributes, Shown, published
+from privacy_sql.marginal_evidence import CollectionEvidence
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.verdict import Witness
 
@@ -118,107 +108,19 @@ class MarginalTables:
         return {}
 
     @property
-    def collection(self) -> MarginalTables:
-        """What tells criteria that this is more than one table."""
-        return self
+    def collection(self) -> CollectionEvidence:
+        """What tells criteria that this is more than one table, and decides what SQL does not."""
+        return CollectionEvidence(self)
 
     def told(self, witness: Witness) -> Witness:
-        """A witness with the numbers of the marginals whose cells meet, and the door to those cells."""
-        if not self.decomposable:  # every marginal has a part in what is fitted or programmed
-            return witness.revealed_by(lambda _: {}, marginals=sorted(c.number for c in self.cliques))
-        places = self._places(witness)
-        if not places:
-            return witness
-        return witness.revealed_by(lambda _: self._revealed(places), marginals=[c.number for c, _ in places])
-
-    def _places(self, witness: Witness) -> list[tuple[Clique, int]]:
-        cells: tuple[int, ...] = witness.private.get("cells") or ()
-        number = witness.private.get("marginal")
-        if not cells:
-            return []
-        joined = [clique for clique in self.cliques if clique.sensitive]
-        if len(cells) == len(joined) and number in (None, joined[0].number):
-            return list(zip(joined, cells, strict=True))
-        return [(clique, cells[0]) for clique in self.cliques if clique.number == number]
-
-    def _revealed(self, places: Sequence[tuple[Clique, int]]) -> dict[str, Any]:
-        """INTERNAL: the published labels of the cells, per marginal."""
-        return {
-            "cells": {
-                clique.number: self._labels(self.published[clique.number - 1], clique.relation, cell)
-                for clique, cell in places
-            }
-        }
-
-    def _labels(self, marginal: Resolutions, relation: Sql, cell: int) -> dict[str, Any]:
-        plain = self.attributes.without_sensitive(marginal)
-        columns = self.attributes.columns(plain)
-        if not columns:
-            return {}
-        engine = self.base.engine
-        (codes,) = engine.fetch(render("marginals/cell.sql", marginal=relation, columns=columns, cell=cell))
-        shown = [a for a, r in enumerate(plain) if r]
-        return {
-            self.attributes.names[a]: self.base.label(
-                self.attributes.aliases[a], self.attributes.finest[a] - plain[a], codes[column]
-            )
-            for a, column in zip(shown, columns, strict=True)
-        }
-
-    def bound_evidence(self, k: int) -> list[dict[str, Any]] | None:
-        """The smallest positive bound where the template cannot say it; None where it can."""
-        if not self.decomposable:
-            domain, counts = self.numbers()
-            bounds = largest_counts_by_program(domain, counts, self._sensitive_place)
-            positive = [n for n in bounds.values() if n]
-            below = sum(n < k for n in positive)
-            return [{"bound": min(positive), "n_below": below, "g": None}]
-        if len(self.tree) < 2:
-            return None
-        join = self.join()
-        size = join_size(join)
-        if size <= PLAIN_GROUPS:
-            return None
-        worst = smallest_sum(join)
-        others = [self._smallest_cell(clique) for clique in self.cliques if not clique.sensitive]
-        bound = min([int(worst.value), *others])
-        return [{"bound": bound, "n_below": int(bound < k), **_cells(worst.groups)}]
-
-    def _smallest_cell(self, clique: Clique) -> int:
-        query = render("criteria/k_link.sql", cliques=[clique], by_group=False)
-        return min(int(row["n_people"]) for row in self.base.engine.fetch(query))
+        """A witness with the marginals it is about, and the door to their cells."""
+        return self.collection.told(witness)
 
     @property
-    def _sensitive_place(self) -> int:
+    def sensitive_place(self) -> int:
         """Where `numbers` has the sensitive attribute: last."""
         names = self.attributes.names
         return len(names) if self.attributes.sensitive is None else len(names) - 1
-
-    def diversity_evidence(self, ell: int, kind: str) -> list[dict[str, Any]] | None:
-        """The groups that are least diverse where the template cannot say it; None where it can."""
-        if not self.tree:
-            # nobody's value depends on anything published: every value is as likely for everyone
-            return [{"counts": [Fraction(1)] * self.n_values, "cells": ()}]
-        if not self.decomposable:
-            domain, counts = self.numbers()
-            fitted = fitted_counts(domain, counts, largest_support(domain, counts))
-            groups = sensitive_groups(fitted, self._sensitive_place)
-            return [{"counts": values, "cells": ()} for values in groups.values()]
-        join = self.join() if len(self.tree) > 1 else []
-        size = join_size(join) if join else 0
-        if size <= PLAIN_GROUPS:
-            return None
-        if kind != "recursive":
-            raise Undecided(
-                "join_too_large",
-                f"the marginals with the sensitive column meet in {size} groups,"
-                " and only kind=recursive is decided there",
-                hint="Publish fewer marginals with the sensitive column.",
-            )
-        worst = worst_ratio(join, ell)
-        counts_of_worst = [n for n in exact_group(join, worst.groups) if n]
-        cells = tuple(_cells(worst.groups).values())
-        return [{"counts": counts_of_worst, "cells": cells, "exact": worst.exact, "n_groups": size}]
 
     def join(self) -> list[JoinClique]:
         """The marginals with the sensitive attribute as arrays, for the walk over large joins."""
@@ -318,11 +220,6 @@ def counted(
         own=attributes.columns(attributes.without_sensitive(marginal)),
         sensitive=attributes.sensitive is not None and bool(marginal[attributes.sensitive]),
     )
-
-
-def _cells(groups: Sequence[int]) -> dict[str, int]:
-    """Numbers of joined cells as the templates name them (their numbers start at 1)."""
-    return {"g" if i == 1 else f"g{i}": g + 1 for i, g in enumerate(groups, start=1)}
 
 
 def joined_cliques(

@@ -44,7 +44,7 @@ class KCombinatorial(Criterion):
     def gather(self, grouping: Any) -> Any:
         """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
         collection = getattr(grouping, "collection", None)
-        return collection.bound_evidence(self.k) if collection else None
+        return collection.smallest_bound(self.k) if collection else None
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest positive bound decides.
@@ -55,12 +55,12 @@ class KCombinatorial(Criterion):
         if not evidence:
             return self.verdict(None, Witness({}))
         worst = min(evidence, key=lambda row: int(row["bound"]))
-        cells = tuple(value for key, value in worst.items() if key[:1] == "g" and value is not None)
+        joined = tuple(value for key, value in worst.items() if key[:1] == "g" and value is not None)
         facts = {
             "bound": int(worst["bound"]),
             "cells_below_limit": sum(row["n_below"] for row in evidence),
         }
         story = f"In one cell no table that agrees with the marginals has more than {facts['bound']} people."
-        private = {"g": worst["g"], "cells": cells, "marginal": worst.get("marginal")}
+        private = {"g": worst["g"], "cells": worst.get("cells", joined), "marginal": worst.get("marginal")}
         value = Fraction(facts["bound"])
         return self.verdict(value, Witness(facts, private), story)

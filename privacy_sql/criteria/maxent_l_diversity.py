@@ -16,6 +16,7 @@ from privacy_sql.verdict import Number, Verdict, Witness
 
 KINDS = ("recursive", "entropy", "distinct")
 MOST_GROUPS = 1_000  # groups near the worst that are compared in fractions
+FLOAT_BITS = 1_000  # integers below 2 to this power are floats as well
 Counts = Sequence[Fraction | float]
 
 
@@ -75,7 +76,7 @@ class MaxentLDiversity(Criterion):
     def gather(self, grouping: Any) -> Any:
         """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
         collection = getattr(grouping, "collection", None)
-        return collection.diversity_evidence(self.l, self.kind) if collection else None
+        return collection.least_diverse(self.l, self.kind) if collection else None
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The least varied group decides.
@@ -99,7 +100,7 @@ class MaxentLDiversity(Criterion):
         facts = {
             "largest_share": max(shares) / sum(shares),
             "values": len(counts),
-            "marginals_that_meet": max(len(cells), 1),
+            "marginals_that_meet": evidence[0].get("meet", len(cells)),
             "groups": evidence[0].get("n_groups", len(groups)),
         }
         story = (
@@ -124,7 +125,9 @@ class MaxentLDiversity(Criterion):
 
     def _entropy(self, counts: Counts) -> Number:
         if all(isinstance(count, Fraction) for count in counts):
-            return exponential_entropy(_whole(counts))
+            whole = _whole(counts)
+            if sum(whole).bit_length() < FLOAT_BITS:
+                return exponential_entropy(whole)
         total = sum(float(count) for count in counts)
         return exp(-sum(float(count) / total * log(float(count) / total) for count in counts))
 

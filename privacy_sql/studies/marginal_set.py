@@ -17,7 +17,6 @@ import numpy as np
 from privacy_sql.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.kernels.clique_join import fewest_near_top
 from privacy_sql.kernels.consistent_tables import (
     largest_counts,
     largest_counts_by_program,
@@ -42,6 +41,7 @@ from privacy_sql.kernels.max_entropy import (
     n_log_n,
     sensitive_groups,
 )
+from privacy_sql.kernels.worst_groups import fewest_near_top
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes, Levels
 from privacy_sql.marginal_tables import counted, marginal_tables

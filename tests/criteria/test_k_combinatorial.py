@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 import privacy_sql as ps
-from privacy_sql import marginal_tables
-from privacy_sql.kernels.clique_join import smallest_sum
+from privacy_sql import marginal_evidence
 from privacy_sql.kernels.junction_tree import maximal_sets
+from privacy_sql.kernels.worst_groups import smallest_sum
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 
@@ -36,12 +36,12 @@ def test_the_verdict_is_that_of_all_consistent_tables(engine: Any, small: Small)
 @few
 @given(small_collections(most_rows=10))
 def test_a_join_too_large_for_one_statement_gets_the_same_verdict(engine: Any, small: Small) -> None:
-    kept = marginal_tables.PLAIN_GROUPS
-    marginal_tables.PLAIN_GROUPS = 0
+    kept = marginal_evidence.PLAIN_GROUPS
+    marginal_evidence.PLAIN_GROUPS = 0
     try:
         walked = verdict(engine, small)
     finally:
-        marginal_tables.PLAIN_GROUPS = kept
+        marginal_evidence.PLAIN_GROUPS = kept
     once = verdict(engine, small)
     assert (walked.safe, walked.value) == (once.safe, once.value)
 
@@ -65,12 +65,18 @@ def test_a_collection_without_the_sensitive_column_is_k_link(engine: Any) -> Non
 
 
 def test_marginals_that_ring_are_decided_by_the_integer_program(engine: Any) -> None:
-    rows = pd.DataFrame({"a": list("0001"), "b": list("0110"), "c": list("0101")})
+    """The witness names the cell, its bound and the marginals: all three say something about every cell."""
+    rows = pd.DataFrame({"a": list("00011"), "b": list("01100"), "c": list("01011"), "s": list("xyxyx")})
     ring = [{"a": 0, "b": 0}, {"b": 0, "c": 0}, {"a": 0, "c": 0}]
-    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b", "c"]), ring)
+    found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b", "c"], "s"), ring)
     assert not found.decomposable
-    (verdict,) = ps.check(engine, found, [ps.KCombinatorial(1)]).values()
-    assert verdict.value == 1 and verdict.witness["marginals"] == [1, 2, 3]
+    (verdict,) = ps.check(engine, found, [ps.KCombinatorial(2)]).values()
+    assert verdict.value == 1 and not verdict.safe
+    assert (verdict.witness["bound"], verdict.witness["marginals"]) == (1, [1, 2, 3])
+    bounds = {tuple(sorted(cell.items())): bound for cell, bound in found.upper_bounds()}
+    assert bounds[tuple(sorted(verdict.witness.reveal()["cell"].items()))] == 1
+    assert verdict.witness["cells_below_limit"] == sum(bound == 1 for bound in bounds.values())
+    assert "cell" not in dict(verdict.witness)
 
 
 @pytest.mark.parametrize("stop", [0, 10])

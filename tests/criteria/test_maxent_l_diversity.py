@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql import marginal_tables
-from privacy_sql.errors import PrivacySqlError, Undecided
+from privacy_sql import marginal_evidence
+from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels.junction_tree import is_decomposable, maximal_sets
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
@@ -62,14 +62,16 @@ def test_entropy_and_distinct_values_are_those_of_the_fitted_leaves(engine: Any,
 def test_a_join_too_large_for_one_statement_gets_the_same_verdict(
     engine: Any, small: Small, ell: int
 ) -> None:
-    once = verdict(engine, small, l=ell, c=2)
-    kept = marginal_tables.PLAIN_GROUPS
-    marginal_tables.PLAIN_GROUPS = 0
-    try:
-        walked = verdict(engine, small, l=ell, c=2)
-    finally:
-        marginal_tables.PLAIN_GROUPS = kept
-    assert (walked.safe, walked.value) == (once.safe, once.value)
+    for params in ({"l": ell, "c": 2}, {"l": ell, "kind": "distinct"}, {"l": ell, "kind": "entropy"}):
+        once = verdict(engine, small, **params)
+        kept = marginal_evidence.PLAIN_GROUPS
+        marginal_evidence.PLAIN_GROUPS = 0
+        try:
+            walked = verdict(engine, small, **params)
+        finally:
+            marginal_evidence.PLAIN_GROUPS = kept
+        assert (walked.safe, walked.exact) == (once.safe, once.exact)
+        assert walked.value == (pytest.approx(once.value) if "kind" in params else once.value)
 
 
 def pairs(engine: Any) -> ps.MarginalSet:
@@ -111,10 +113,25 @@ def test_a_fitted_table_on_the_limit_is_not_safe(engine: Any) -> None:
     assert [v.safe for v in verdicts] == [False, True] and not verdicts[0].exact
 
 
-def test_other_kinds_on_a_large_join_are_undecided(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marginal_tables, "PLAIN_GROUPS", 0)
-    with pytest.raises(Undecided, match="only kind=recursive"):
-        ps.check(engine, pairs(engine), [ps.MaxentLDiversity(l=2, kind="entropy")])
+def test_the_witness_of_a_fitted_table_names_its_group_and_all_marginals(engine: Any) -> None:
+    rows = [(a, b, s) for a in "01" for b in "01" for s in "xy"] + [("1", "0", "x")] * 3
+    ring = [{"a": 0, "b": 0}, {"b": 0, "s": 0}, {"a": 0, "s": 0}]
+    table = ps.Table(pd.DataFrame(rows, columns=["a", "b", "s"]), ["a", "b"], "s")
+    (found,) = ps.check(engine, ps.MarginalSet(engine, table, ring), [ps.MaxentLDiversity(l=2, c=2)]).values()
+    assert not found.safe and found.witness["marginals"] == [1, 2, 3]
+    assert found.witness["marginals_that_meet"] == 3
+    assert found.witness.reveal()["cell"] == {"a": "1", "b": "0"}  # where the three more with x are
+    assert "cell" not in dict(found.witness)
+
+
+def test_expected_counts_of_hundreds_of_digits_are_decided_all_the_same() -> None:
+    """Many marginals multiply their counts: such numbers are no floats any more, their shares still are."""
+    huge = 10**400
+    counts = [Fraction(huge + 1, huge + 7), Fraction(huge + 1, huge + 9)]
+    rows = [{"counts": counts, "cells": (1,), "exact": True}]
+    found = [ps.MaxentLDiversity(l=ell, kind="entropy").judge(rows) for ell in (1, 2)]
+    assert [v.safe for v in found] == [True, False]
+    assert found[0].value == pytest.approx(2)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.compiling import compiled_marginals
 from privacy_sql.errors import DataError, NoSafeChoice, NotSafe, PrivacySqlError, UsageError
+from privacy_sql.judging import judge
 from privacy_sql.kernels.junction_tree import contains
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.published_marginals import read
@@ -165,6 +166,24 @@ def test_marginals_of_two_tables_are_refused_together(engine: Any, tmp_path: Pat
             relations = {"a": session.source(tmp_path / "one.marginal_1.csv"), "b": session.source(other)}
             with pytest.raises(DataError, match=problem):
                 read(session, relations, one.grouping)
+
+
+def test_published_marginals_without_closed_form_are_judged_alike_and_name_the_same_cell(
+    engine: Any, tmp_path: Path
+) -> None:
+    ring = ps.Marginals(collection=[{"age": 2, "job": 1}, {"job": 1, "sex": 0}, {"age": 2, "sex": 0}])
+    release = ps.publish(engine, people(), REQUIRE[:2], ring)
+    assert not release.grouping.decomposable and release.safe
+    ps.write(engine, release, tmp_path / "people.csv")
+    with ps.connect() as stranger:
+        files = [tmp_path / f"people.{part}.csv" for part in release.parts]
+        session = stranger.session(files)
+        tables = read(session, {f.name: session.source(f) for f in files}, release.grouping)
+        again = judge(tables, release.require)[str(REQUIRE[1])]
+        named = again.witness.reveal()["cell"]
+    meant = release.verdicts[str(REQUIRE[1])]
+    assert again.value == meant.value and dict(again.witness) == dict(meant.witness)
+    assert named.keys() == {"age", "job", "sex"}
 
 
 def test_the_maximum_entropy_table_is_a_join_over_the_published_tables(engine: Any, tmp_path: Path) -> None:
