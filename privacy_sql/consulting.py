@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from privacy_sql.described import Description, describe
+from privacy_sql.described import COUNTS, Description, describe, publishes_counts
 from privacy_sql.findings import Findings, Others
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.release import Release
@@ -18,6 +18,10 @@ def warnings(directory: Path, release: Release) -> list[str]:
     """
     asked = any(criterion.name == "composition" for criterion in release.require)
     if asked or release.promise is not None or len(release.table.sensitives) != 1:
+        return []
+    if (
+        release.method in COUNTS
+    ):  # counts put nobody in a group: an intersection has nothing to take from them
         return []
     others = [each for each in registered(directory, release.name) if set(each.columns) & set(release.quasi)]
     if not others:
@@ -39,7 +43,7 @@ def registered(directory: Path, name: str) -> list[Description]:
     register = Register(directory / FILE_NAME)
     entries = register.entries()
     kept = [each.name for each in entries.values() if not (each.ours and each.name == name)]
-    files = register.find(kept)
+    files = {known: file for known, file in register.find(kept).items() if not publishes_counts(file)}
     numbered = enumerate(files.items(), start=1)
     return [replace(describe(file, number), name=known) for number, (known, file) in numbered]
 

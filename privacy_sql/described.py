@@ -137,10 +137,25 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
     )
 
 
+COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
+
+
+def publishes_counts(file: Path) -> bool:
+    """Whether a file is the manifest of a release of counts."""
+    return file.name.endswith(manifest.SUFFIX) and manifest.read(file)["method"] in COUNTS
+
+
+def groups_of(release: Any) -> Any:
+    """The groups of a release that has not left yet; releases of counts have none, and are refused."""
+    refuse_counts(release.method, release.name)
+    return release.grouping
+
+
 def refuse_counts(method: str, name: str) -> None:
-    """Counts of cells put nobody in a group, so there is nothing to intersect."""
-    if method in ("marginals", "noisy_counts"):
-        hint = "Attack releases of groups; losses of noise are added up by `privacy-sql budget`."
+    """Counts of cells put nobody in a group, so there is nothing to intersect, and nobody to guess about."""
+    if method in COUNTS:
+        hint = "Ask about releases of groups; marginals are judged by k_link, k_combinatorial and"
+        hint += " maxent_l_diversity, losses of noise are added up by `privacy-sql budget`."
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 

@@ -22,7 +22,9 @@ from privacy_sql.release import Release
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
+    from privacy_sql.marginal_result import MarginalResult
     from privacy_sql.mechanisms.full_domain import FullDomain
+    from privacy_sql.mechanisms.marginals import Marginals
     from privacy_sql.search_result import SearchResult
     from privacy_sql.searches.full_domain import Goal
 
@@ -119,11 +121,13 @@ def search(
     engine: Engine,
     table: Table,
     require: Sequence[Criterion],
-    method: FullDomain | None = None,
+    method: FullDomain | Marginals | None = None,
     *,
     goal: Goal = "all",
-) -> SearchResult:
-    """The safe full-domain choices of a table: all minimal ones, the best, or one; publishes nothing.
+) -> SearchResult | MarginalResult:
+    """The safe choices of a table: all minimal ones, the best, or one; publishes nothing.
+
+    A method that is no search of its own is searched full-domain; `Marginals` gives its best collection.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -137,7 +141,8 @@ def search(
 
     chosen = method or FullDomain()
     asked = Requirements.of(table, require)
-    chosen.refuse_unfit(table, asked)
+    if isinstance(chosen, FullDomain):
+        chosen.refuse_unfit(table, asked)
     base = count(engine, table, several=True)
     refuse_unfit(base, require)
     return chosen.search(base, asked, goal)

@@ -1,4 +1,4 @@
-"""`search`: which full-domain choices are safe, the minimal ones and the best."""
+"""`search`: which full-domain choices are safe, the minimal ones and the best; or the best marginals."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
+from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
+    from privacy_sql.marginal_result import MarginalResult
     from privacy_sql.mechanisms.full_domain import FullDomain
+    from privacy_sql.mechanisms.marginals import Marginals
     from privacy_sql.project import Plan
     from privacy_sql.search_result import SearchResult
 
@@ -27,6 +30,8 @@ def command(
     names: tuple[str, ...], goal: str, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
+
+    A release of marginals gives its best collection, and the minimal safe tables.
 
     \b
     Example: privacy-sql search --select people --minimise discernibility
@@ -48,24 +53,32 @@ def command(
     return whole
 
 
-def _method(plan: Plan, options: dict[str, Any]) -> FullDomain:
-    """The release's own full_domain method, or the default one, with the options of the command line."""
+def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
+    """The release's own method where it searches, else full_domain, with the options of the command line."""
     from dataclasses import replace
 
     from privacy_sql.mechanisms.full_domain import FullDomain
+    from privacy_sql.mechanisms.marginals import Marginals
 
-    own = plan.method if isinstance(plan.method, FullDomain) else FullDomain()
     given = {key: options[key] for key in ("minimise", "max_suppressed", "time_limit")}
-    return replace(own, **{key: value for key, value in given.items() if value is not None})
+    given = {key: value for key, value in given.items() if value is not None}
+    if isinstance(plan.method, Marginals):
+        unfit = [f"--{key.replace('_', '-')}" for key in given if key != "time_limit"]
+        if unfit:
+            raise UsageError("unfit_option", f"{' and '.join(unfit)} is not for marginals", where=plan.name)
+        return replace(plan.method, **given)
+    return replace(plan.method if isinstance(plan.method, FullDomain) else FullDomain(), **given)
 
 
-def _searched(engine: Any, plan: Plan, method: FullDomain, goal: Any) -> SearchResult:
+def _searched(
+    engine: Any, plan: Plan, method: FullDomain | Marginals, goal: Any
+) -> SearchResult | MarginalResult:
     from privacy_sql.verbs import search
 
     return search(engine, plan.table, plan.require, method, goal=goal)
 
 
-def _table(result: SearchResult) -> list[str]:
+def _table(result: SearchResult | MarginalResult) -> list[str]:
     """The frontier: what has to be given up for less risk."""
     lines = ["", f"frontier    {result.minimise} of the cheapest choice for each risk"]
     for point in result.frontier:

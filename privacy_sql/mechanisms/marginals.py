@@ -16,6 +16,7 @@ from privacy_sql.base import Base
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.kernels.junction_tree import Resolutions, maximal_sets
 from privacy_sql.marginal_columns import Attributes, Shown, published
+from privacy_sql.marginal_result import MarginalResult
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.marginal_tables import MarginalTables, of_resolutions
 from privacy_sql.marginal_views import COUNT, published_columns
@@ -69,6 +70,31 @@ class Marginals:
         if self.collection is not None:
             chosen = published(attributes, self.collection)
             return proposal(base, attributes, chosen, {})
+        search = self._started(base, asked, attributes)
+        return self._recipe(search) if self.recipe else self._best(search)
+
+    def search(self, base: Base, asked: Asked, goal: str = "all") -> MarginalResult:
+        """The best collection and, with the goal `all`, every minimal safe table; publishes nothing."""
+        if self.collection is not None:
+            hint = "Leave `collection` out, or use `check` and `run`."
+            raise UsageError("nothing_to_search", "the marginals to publish are given", hint=hint)
+        search = self._started(base, asked, Attributes.of(base.table))
+        found = self._recipe(search) if self.recipe else self._best(search)
+        tables = search.minimal_tables() if goal == "all" else []
+        told = dict(found.search or {})
+        return MarginalResult(
+            name=base.table.name,
+            rows=base.rows,
+            minimal=tuple(
+                {"levels": search.attributes.levels(table), "values": {"kl": search.kl([table])}}
+                for table in tables
+            ),
+            best={**found.choice, "values": {"kl": told.pop("kl")}},
+            search=told,
+        )
+
+    def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:
+        """A search with its given table; refuses what no collection can keep."""
         search = MarginalSearch(
             base, tuple(asked.require), self.domain, self._given(attributes), self.max_with_sensitive
         )
@@ -82,7 +108,7 @@ class Marginals:
                 "the table to inject into does not keep the requirements itself",
                 hint="Choose coarser levels for it.",
             )
-        return self._recipe(search) if self.recipe else self._best(search)
+        return search
 
     def _given(self, attributes: Attributes) -> Resolutions | None:
         if self.inject is None:

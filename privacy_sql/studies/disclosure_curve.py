@@ -9,6 +9,7 @@ from typing import Any, cast
 from privacy_sql.base import Grouping, count
 from privacy_sql.criteria import one_of
 from privacy_sql.criteria.ck_safety import group_counts, within_reach
+from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.group_shapes import GroupShapes
@@ -60,7 +61,7 @@ def curves(engine: Engine, table: Any, facts: int) -> Curves:
 
 def _grouping(engine: Engine, table: Any) -> Grouping:
     if isinstance(table, Release):
-        return cast(Grouping, table.grouping)
+        return cast(Grouping, groups_of(table))
     base = count(engine, table)
     return base.grouped(base.own_keys())
 

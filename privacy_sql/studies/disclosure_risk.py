@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privacy_sql import facts as written
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.criteria.ck_safety import ranked
+from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, raise_all
 from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
@@ -91,7 +92,7 @@ def disclosure_risk(
     ...     ps.disclosure_risk(engine, table, ["Tom not Cancer", "Gary is Flu"], "Tom is AIDS").value
     Fraction(1, 2)
     """
-    grouping = table.grouping if isinstance(table, Release) else _own(engine, table)
+    grouping = groups_of(table) if isinstance(table, Release) else _own(engine, table)
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Asked.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)

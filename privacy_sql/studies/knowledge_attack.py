@@ -9,6 +9,7 @@ from typing import Any
 
 from privacy_sql.base import count
 from privacy_sql.criteria.bt_privacy import BTPrivacy
+from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judging import judge
@@ -93,7 +94,7 @@ def knowledge_attack(
         raise UsageError(
             "no_bandwidth", "no adversary was given", hint="For example the bandwidths 0.2 and 0.5."
         )
-    grouping = subject.grouping if isinstance(subject, Release) else _grouped(engine, subject)
+    grouping = groups_of(subject) if isinstance(subject, Release) else _grouped(engine, subject)
     found = []
     for bandwidth in bandwidths:
         question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from privacy_sql.base import Base, count
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
+from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.grouping import Grouping
@@ -157,7 +158,7 @@ def skylines(
 def grouping_of(engine: Engine, table: Any) -> Grouping:
     """The groups of a table as it stands, or of a release as it would be published."""
     if isinstance(table, Release):
-        grouping: Grouping = table.grouping
+        grouping: Grouping = groups_of(table)
         return grouping
     base = count(engine, table)
     return base.grouped(base.own_keys())
