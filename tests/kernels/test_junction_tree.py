@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.kernels.junction_tree import (
@@ -23,6 +23,8 @@ from privacy_sql.kernels.junction_tree import (
 )
 from tests.marginal_cases import in_numbers, resolutions_of, vector_cases
 from tests.oracles import marginals as oracle
+
+Vertex = tuple[int, int]  # (attribute, i): the induced attribute L_i
 
 collections = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)),
@@ -79,6 +81,75 @@ def test_a_triangulated_graph_and_no_other_has_a_perfect_sequence(collection: li
     cliques = maximal_cliques(maximal_sets(collection))
     perfect = any(perfect_separators(order) is not None for order in permutations(cliques))
     assert perfect == oracle.triangulated(cliques)
+
+
+def complete_sets(vertices: list[Vertex], joined: set[frozenset[Vertex]]) -> list[frozenset[Vertex]]:
+    return [
+        frozenset(members)
+        for size in range(1, len(vertices) + 1)
+        for members in combinations(vertices, size)
+        if all(frozenset(pair) in joined for pair in combinations(members, 2))
+    ]
+
+
+def reach(
+    start: frozenset[Vertex], joined: set[frozenset[Vertex]], without: frozenset[Vertex]
+) -> set[Vertex]:
+    """The vertices that paths from `start` come to when some vertices are taken away."""
+    reached = set(start)
+    while more := {v for e in joined if e & reached for v in e} - reached - without:
+        reached |= more
+    return reached
+
+
+def minimal_separators(
+    x: frozenset[Vertex], y: frozenset[Vertex], vertices: list[Vertex], joined: set[frozenset[Vertex]]
+) -> list[frozenset[Vertex]]:
+    """Definition 5.2: the sets between x and y that every path meets, none with a smaller one inside."""
+    rest = [v for v in vertices if v not in x | y]
+    found: list[frozenset[Vertex]] = []
+    for size in range(len(rest) + 1):
+        for members in map(frozenset, combinations(rest, size)):
+            if not any(smaller <= members for smaller in found) and not reach(x, joined, members) & y:
+                found.append(members)
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(collections)
+def test_minimal_separators_are_complete_and_coarser_than_what_they_separate(
+    collection: list[tuple[int, ...]],
+) -> None:
+    """Theorem 6.2, all three parts, for every pair of complete sets of a decomposable collection."""
+    kept = maximal_sets(collection)
+    assume(is_decomposable(kept))
+    vertices, joined = sorted({v for m in kept for v in oracle.induced(m)}), oracle.edges(kept)
+    complete = complete_sets(vertices, joined)
+    for x, y in combinations(complete, 2):
+        if x & y or any(frozenset((v, w)) in joined for v in x for w in y):
+            continue  # neighbours cannot be separated
+        assert not {a for a, _ in x} & {a for a, _ in y}
+        for between in minimal_separators(x, y, vertices, joined):
+            assert not between or between in complete
+            assert all(i > j for side in (x, y) for a, i in side for b, j in between if a == b)
+
+
+@settings(max_examples=60, deadline=None)
+@given(collections)
+def test_the_cliques_with_the_sensitive_attribute_are_a_perfect_sequence_of_their_own(
+    collection: list[tuple[int, ...]],
+) -> None:
+    """Proposition 7.3 (1) and (2); the sensitive attribute is the last one."""
+    kept = maximal_sets(collection)
+    with_c = [m for m in kept if m[-1]]
+    assume(with_c and is_decomposable(kept))
+    assert is_decomposable(with_c)
+    for root in range(len(kept)):
+        order = [branch.clique for branch in junction_tree(kept, root)]
+        separators = perfect_separators(order)
+        assert separators is not None
+        theirs = perfect_separators([clique for clique in order if clique[-1]])
+        assert theirs == [separator for separator in separators if separator[-1]]
 
 
 def test_a_junction_tree_runs_through_shared_attributes() -> None:

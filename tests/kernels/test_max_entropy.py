@@ -166,6 +166,22 @@ def test_a_marginal_that_is_not_diverse_alone_spoils_every_collection(small: Sma
 
 @settings(max_examples=40, deadline=None)
 @given(small_collections())
+def test_a_product_of_the_first_cliques_that_is_not_diverse_spoils_the_whole(small: Small) -> None:
+    """Proposition 7.2 (2): every intermediate product is at least as diverse as the whole."""
+    kept = maximal_sets(small.collection)
+    assume(is_decomposable(kept) and len(kept) > 1 and any(m[small.sensitive] for m in kept))
+    whole = critical(small, table_of(small)[1], 2)
+    tree = junction_tree(kept)
+    for end in range(1, len(tree)):
+        if any(branch.clique[small.sensitive] for branch in tree[:end]):
+            product = expected_counts(small.domain, tree[:end], small.counts(kept))
+            groups = sensitive_groups(product, small.sensitive).values()
+            parts = [least_c(values, 2) for values in groups]
+            assert whole is None or (None not in parts and max(parts) <= whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(small_collections())
 def test_resolutions_that_no_marginal_shows_change_no_diversity(small: Small) -> None:
     """Proposition 7.1: the leaves inherit the shares of the finest published cells."""
     kept = maximal_sets(small.collection)

@@ -125,21 +125,6 @@ def test_every_step_keeps_the_collection_decomposable_and_never_worsens_it(small
     assert all(after.kl <= space.start.kl + 1e-12 for after in space.larger(space.start))
 
 
-@settings(max_examples=25, deadline=None)
-@given(small_collections(most_rows=9))
-def test_minimal_separators_hold_coarser_resolutions_than_what_they_separate(small: Small) -> None:
-    """Theorem 6.2 (3), for neighbours of a junction tree: the separator is the coarser part of both sides."""
-    kept = maximal_sets(small.collection)
-    assume(is_decomposable(kept))
-    for branch in junction_tree(kept)[1:]:
-        assert all(s <= r for s, r in zip(branch.separator, branch.clique, strict=True))
-        parent = junction_tree(kept)[branch.parent or 0].clique
-        # (2): what is left of both sides shares no attribute
-        assert not any(
-            c > s and p > s for c, p, s in zip(branch.clique, parent, branch.separator, strict=True)
-        )
-
-
 def test_a_given_table_stays_through_all_steps_back() -> None:
     flat = MarginalSets((2, 1, 1), 2, lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0, given=(1, 0, 1))
     edge, seen = [flat.start], set()
