@@ -1,19 +1,12 @@
 {#
-Nobody's sensitive value can be guessed with a chance of c or more. SQL decides k = 0, an adversary without further
-facts; for more facts publish with Python and use matches_manifest. Fails with the sizes of unsafe groups.
+Nobody who knows k facts more, whichever help most, can guess a sensitive value with a chance of c or more. SQL decides
+up to two facts.
 #}
-{% test ck_safe(model, sensitive, quasi_identifiers, c, k=0) %}
-{%- if k != 0 -%}
-{{ exceptions.raise_compiler_error("ck_safe: SQL alone decides k = 0; for more facts use matches_manifest") }}
-{%- endif -%}
-with groups as (
-    {{ privacy_sql.group_risk(model, quasi_identifiers, sensitive) }}
-)
-select
-    n_rows,
-    cast(count(*) as bigint) as n_groups
-from groups
-where largest_share >= {{ privacy_sql.exact(c, "-1e-9") }}
-group by n_rows
-{{ privacy_sql.or_empty(model) }}
+{% test ck_safe(model, sensitive, quasi, c, k=0) %}
+{{ privacy_sql.refuse_unless(
+    k is integer and 0 <= k <= 2,
+    "ck_safe: SQL decides k = 0, 1 and 2; for more facts publish with Python and test matches_manifest"
+) }}
+{{ privacy_sql.refuse_unless(0 < c | float <= 1, "ck_safe: c is a number above 0 and at most 1") }}
+{{ privacy_sql.reported(model, privacy_sql.unsafe_ck_safety(model, quasi, sensitive, c, k)) }}
 {% endtest %}

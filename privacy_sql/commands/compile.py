@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,30 @@ from privacy_sql.commands import Outcome, shared
     "--dialect", default="duckdb", show_default=True, help="duckdb, postgres, spark, snowflake, ..."
 )
 @click.option("--duckdb-macros", is_flag=True, help="Print CREATE MACROs for a DuckDB shell instead.")
+@click.option(
+    "--dbt", is_flag=True, help="Write the dbt models and tests of what was last published instead."
+)
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="With --dbt: a folder; without it they are printed."
+)
 @shared
-def command(names: tuple[str, ...], dialect: str, duckdb_macros: bool, directory: Path, **_: Any) -> Outcome:
+def command(
+    names: tuple[str, ...],
+    dialect: str,
+    duckdb_macros: bool,
+    dbt: bool,
+    into: Path | None,
+    directory: Path,
+    **_: Any,
+) -> Outcome:
     """Print commented, standalone SQL: what is published, and the evidence of every requirement.
 
     \b
     Example: privacy-sql compile people --dialect postgres
+             privacy-sql compile people --dbt --into models
     """
+    if dbt:
+        return _dbt(names, directory, into)
     if duckdb_macros:
         from privacy_sql.query import duckdb_macros as macros
 
@@ -34,13 +52,55 @@ def command(names: tuple[str, ...], dialect: str, duckdb_macros: bool, directory
     one_of(dialect, compiling.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in project.read(directory).selected(names):
-        marginals = _marginals(plan)
+        marginals = _marginals(directory, plan)
         if marginals is None:
             statements = compiling.compiled(plan.table, _levels(directory, plan), plan.require)
         else:
             statements = compiling.compiled_marginals(plan.table, marginals)
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
+
+
+def _dbt(names: tuple[str, ...], directory: Path, into: Path | None) -> Outcome:
+    """The dbt files of each release as it was last published."""
+    from privacy_sql import guarding, project
+
+    found: dict[str, str] = {}
+    for plan in project.read(directory).selected(names):
+        found |= guarding.files(plan.name, plan.table, plan.require, _published(directory, plan))
+    if into is None:
+        lines = [
+            f"-- {name}\n{text}" if name.endswith("sql") else f"# {name}\n{text}"
+            for name, text in found.items()
+        ]
+    else:
+        lines = [f"wrote       {path}" for path in _written(found, into)]
+    return Outcome("compile", lines=lines, more={"compiled": found})
+
+
+def _written(found: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write new files; never replace one that may have been edited."""
+    from privacy_sql import writing
+    from privacy_sql.errors import UsageError
+
+    taken = [name for name in found if (folder / name).exists()]
+    if taken:
+        raise UsageError("target_exists", f"{taken[0]} exists", hint="Remove it, or print without --into.")
+    for name, text in found.items():
+        writing.write_atomically(folder / name, text.encode())
+    return [folder / name for name in found]
+
+
+def _published(directory: Path, plan: Any) -> Mapping[str, Any]:
+    """The manifest of a release's last run."""
+    from privacy_sql import manifest
+    from privacy_sql.errors import UsageError
+
+    place = _manifest_of(directory, plan)
+    if place is None or not place.is_file():
+        hint = f"Run it first: privacy-sql run --select {plan.name}."
+        raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
+    return manifest.read(place)
 
 
 def _levels(directory: Path, plan: Any) -> dict[str, int]:
@@ -50,24 +110,33 @@ def _levels(directory: Path, plan: Any) -> dict[str, int]:
     named = getattr(plan.method, "levels", None)
     if isinstance(named, dict):
         return named
-    chosen = _last_choice(plan, "levels")
+    chosen = _last_choice(directory, plan, "levels")
     if not isinstance(chosen, dict):
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
     return chosen
 
 
-def _marginals(plan: Any) -> list[Any] | None:
+def _marginals(directory: Path, plan: Any) -> list[Any] | None:
     """The marginals the plan names, else those the last run chose; None for other methods."""
     named = getattr(plan.method, "collection", None)
-    chosen = named or _last_choice(plan, "marginals")
+    chosen = named or _last_choice(directory, plan, "marginals")
     return list(chosen) if chosen is not None else None
 
 
-def _last_choice(plan: Any, what: str) -> Any:
+def _last_choice(directory: Path, plan: Any, what: str) -> Any:
     from privacy_sql import manifest
 
-    if plan.output is None or plan.output.file is None:
+    place = _manifest_of(directory, plan)
+    return manifest.read(place)["choice"].get(what) if place and place.is_file() else None
+
+
+def _manifest_of(directory: Path, plan: Any) -> Path | None:
+    """Where the manifest of a release lies: beside its file, or in `target/` for a table."""
+    from privacy_sql import manifest
+
+    if plan.output is None:
         return None
-    place = manifest.manifest_path(plan.output.file)
-    return manifest.read(place)["choice"].get(what) if place.is_file() else None
+    if plan.output.file is None:
+        return directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+    return manifest.manifest_path(plan.output.file)

@@ -1,6 +1,0 @@
-{{ config(materialized='table') }}
-select
-    age,
-    zip,
-    illness
-from {{ ref('candidate') }}

@@ -1,0 +1,1 @@
+{{ privacy_sql.group_risk(ref('candidate'), quasi=['Age', 'Zip code'], sensitive='illness') }}
