@@ -79,7 +79,7 @@ def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[s
         "insensitive": list(table.insensitive),
     }
     if manifest["suppressed"]:
-        made = [test for criterion in require for test in tests(criterion, table)]
+        made = [test for criterion in require for test in guards(criterion, table)]
         own = [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
         arguments["leave_out"] = own
     if table.where:
@@ -120,7 +120,7 @@ def _schema(
     manifest: Mapping[str, Any],
     columns: Sequence[str],
 ) -> str:
-    found = {str(criterion): list(tests(criterion, table)) for criterion in require}
+    found = {str(criterion): list(guards(criterion, table)) for criterion in require}
     left = [requirement for requirement, made in found.items() if not made]
     chosen = [test for made in found.values() for test in made]
     output = manifest["output"]
@@ -145,7 +145,7 @@ def _schema(
     return "\n".join(lines) + "\n"
 
 
-def tests(criterion: Criterion, table: Table) -> Iterator[Test]:
+def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
     """The dbt tests that say what a requirement says; none where SQL alone cannot decide it.
 
     Each of several sensitive columns is tested with the others among the quasi-identifiers.
