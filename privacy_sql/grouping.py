@@ -60,15 +60,9 @@ class Grouping:
         """Count the groups of a keyed base (k1.. beside its own columns)."""
         engine = base.engine
         inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
-        aliases = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
         # people without a value are in `people` only, so the groups are numbered there
-        numbers = (
-            engine.create(render("numbers.sql", keyed=inputs[-1], keys=aliases)) if _too_many(keys) else None
-        )
-        shared = {"keys": aliases, "numbers": numbers}
-        candidate = engine.create(
-            render("candidate.sql", keyed=inputs[0], columns=base.inside(), **shared), view=True
-        )
+        numbers = numbers_of(engine, inputs[-1], keys)
+        candidate = numbered(engine, inputs[0], keys, numbers, base.inside())
         # when no column is generalised or left out, a combination of the base is a group and a value already
         counted = {str(column) for column in base.inside()} - {"s"} <= {
             key.column for key in keys if not key.level
@@ -84,10 +78,7 @@ class Grouping:
         )
         members = candidate
         if people is not None:
-            inside = base.inside(inputs[1])
-            members = engine.create(
-                render("candidate.sql", keyed=inputs[1], columns=inside, **shared), view=True
-            )
+            members = numbered(engine, inputs[1], keys, numbers, base.inside(inputs[1]))
         groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
         return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
 
@@ -144,7 +135,7 @@ class Grouping:
                     )
                     for n, k in enumerate(self.keys, start=1)
                 ],
-                pairs=[(Sql(f"k{n}"), k.top + 1) for n, k in enumerate(self.keys, start=1)],
+                pairs=_sized(self.keys),
                 columns=columns,
                 numbers=self.numbers,
                 gone=self.gone,
@@ -199,9 +190,24 @@ class Grouping:
         return {"group": found["number"], "groups": found["n_groups"]}
 
 
-def _too_many(keys: Sequence[Key]) -> bool:
-    """Whether the combinations of all codes outgrow one bigint."""
-    return math.prod(key.top + 1 for key in keys) >= PACKED_LIMIT
+def numbers_of(engine: Engine, keyed: Sql, keys: Sequence[Key]) -> Sql | None:
+    """Numbers for the combinations of keys, where there are too many to pack them into one bigint."""
+    if math.prod(key.top + 1 for key in keys) < PACKED_LIMIT:
+        return None
+    return engine.create(render("numbers.sql", keyed=keyed, keys=_sized(keys)))
+
+
+def numbered(
+    engine: Engine, keyed: Sql, keys: Sequence[Key], numbers: Sql | None, columns: Sequence[Sql]
+) -> Sql:
+    """A keyed relation with one number g for each combination of its keys."""
+    query = render("candidate.sql", keyed=keyed, keys=_sized(keys), numbers=numbers, columns=columns)
+    return engine.create(query, view=True)
+
+
+def _sized(keys: Sequence[Key]) -> list[tuple[Sql, int]]:
+    """The names of the key columns, and how many codes each may have."""
+    return [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
 
 
 def sizes(engine: Engine, counted: Sql) -> dict[str, int]:

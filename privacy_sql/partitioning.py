@@ -2,27 +2,27 @@
 
 Chen et al. 2008, Fig. 4 (SkylineAnonymize), for every criterion. The base's distinct combinations move from
 box to box inside the engine. Python receives the reach of each open box, the evidence about candidate parts,
-and sends back which cuts are accepted: counts of boxes, never rows.
+and sends back which cuts are accepted: counts of boxes, never rows. A level costs a fixed number of
+statements over the combinations of boxes that are still open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from privacy_sql.base import Base, count
+from privacy_sql.base import Base
 from privacy_sql.criteria import Criterion, Splits
 from privacy_sql.grouping import Grouping, Key
 from privacy_sql.judging import failing
+from privacy_sql.places import PEOPLE, Places
 from privacy_sql.progress import report
-from privacy_sql.query import Query, Sql, names, render
-from privacy_sql.spaces.partitions import NONE, Axis, Integers, Ranges, information_gain, ranges_of
-
-ORDERED = ("Intervals", "Breaks", "Dates", "AsIs")
+from privacy_sql.query import Sql, render
+from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,22 @@ class Plan:
 
 @dataclass(frozen=True)
 class Boxes:
-    """A partition: the box of every combination, and the grouping it makes."""
+    """A partition: the grouping it makes, and how far each box reaches along every quasi-identifier."""
 
-    base: Base
-    combinations: Sql
-    final: Sql  # c, box, g
+    places: Places
     grouping: Grouping
-    axes: tuple[Axis, ...]
-    numeric: frozenset[str]
+    reach: Sql  # box, least and most places
     cuts: int
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Cuts that are tried together: the relations that say what each would give."""
+
+    tries: Tries
+    asked: Sql  # box, way, ordered, lowest, n_people, middle, top
+    cuts: Sql  # box, way, edge
+    parts: Sql  # g, what is told, measures
 
 
 class Partitioning:
@@ -53,108 +60,19 @@ class Partitioning:
     def __init__(self, base: Base, require: Sequence[Criterion], plan: Plan) -> None:
         self.base, self.require, self.plan = base, require, plan
         self.engine = base.engine
+        about_values = plan.split == "information_gain" or any(c.reads_sensitive for c in require)
+        by_value = about_values and bool(base.table.sensitives)
+        self.places = Places(base, by_value, plan.class_column if plan.split == "information_gain" else None)
+        self.fewest = max((criterion.fewest_people(base.table) for criterion in require), default=1)
         self.splits: dict[str, Splits] = {}
         self.cuts = 0
-        self._next = 1
-
-    # -- what stays the same ---------------------------------------------------------------------------
-
-    @cached_property
-    def numeric(self) -> frozenset[str]:
-        """Columns whose values are all numbers: they are cut by size."""
-        return frozenset(
-            column for column in self.base.columns if self._ordered(column) and self._is_numeric(column)
-        )
-
-    def _is_numeric(self, column: str) -> bool:
-        query = render(
-            "partitions/numeric.sql", dictionary=self.base.dictionaries[column], value=Sql("d.value")
-        )
-        return not self.engine.fetch(query)[0]["n_others"]
-
-    def _ordered(self, column: str) -> bool:
-        return type(self.base.columns[column][1]).__name__ in ORDERED
-
-    @cached_property
-    def axes(self) -> tuple[Axis, ...]:
-        """The quasi-identifiers as axes, in the table's order."""
-        return tuple(
-            Axis(column, True) if self._ordered(column) else Axis(column, False, kind.height)
-            for column, (_, kind) in self.base.columns.items()
-        )
-
-    @cached_property
-    def axis_tables(self) -> dict[str, Sql]:
-        return {
-            axis.column: self._axis(axis.column) if axis.ordered else self.base.level_codes[axis.column]
-            for axis in self.axes
-        }
-
-    def _axis(self, column: str) -> Sql:
-        return self.engine.create(
-            render(
-                "partitions/axis.sql",
-                dictionary=self.base.dictionaries[column],
-                numeric=column in self.numeric,
-                value=Sql("d.value"),
-            )
-        )
-
-    @cached_property
-    def combinations(self) -> Sql:
-        return self.engine.create(
-            render(
-                "partitions/combinations.sql",
-                people=self.base.people or self.base.relation,
-                axes=[(Sql(a.column), self.axis_tables[a.column], a.ordered, a.levels) for a in self.axes],
-            )
-        )
-
-    @cached_property
-    def numbered(self) -> Sql:
-        return self._numbered(self.base.relation, self.base.inside())
-
-    @cached_property
-    def numbered_people(self) -> Sql | None:
-        people = self.base.people
-        return self._numbered(people, self.base.inside(people)) if people else None
-
-    @cached_property
-    def classes(self) -> tuple[Sql, Sql]:
-        """The relation that counts classes by combination, and its class column."""
-        if self.plan.class_column is None:
-            return self.numbered, Sql("s")
-        table = replace(
-            self.base.table,
-            sensitive=self.plan.class_column,
-            insensitive=[c for c in self.base.table.insensitive if c != self.plan.class_column],
-            sensitive_hierarchy=None,
-        )
-        other = count(self.engine, table)
-        self._other = other
-        return self._numbered(other.relation, other.inside()), Sql("s")
-
-    def _numbered(self, relation: Sql, inside: Sequence[Sql]) -> Sql:
-        columns = names(axis.column for axis in self.axes)
-        others = [name for name in inside if name not in columns]
-        return self.engine.create(
-            render(
-                "partitions/numbered_base.sql",
-                base=relation,
-                combinations=self.combinations,
-                columns=columns,
-                others=others,
-            )
-        )
-
-    @cached_property
-    def root(self) -> Sql:
-        return self.engine.create(render("partitions/root.sql", combinations=self.combinations))
+        self._next = 1  # no box has had this number or a larger one
+        self._reach: Floats | None = None
 
     @cached_property
     def whole(self) -> Grouping:
         """The whole table as one group."""
-        return self.grouping(self._numbered_final(self.root))
+        return self.base.grouped([])
 
     # -- the tree, level by level ------------------------------------------------------------------------
 
@@ -164,199 +82,265 @@ class Partitioning:
             splits = criterion.splits(self.whole)
             if splits is not None:
                 self.splits[str(criterion)] = splits
-        done: list[Sql] = []
-        open_: Sql | None = self.root
-        depth = 0
+        pieces: list[Sql] = []
+        closed: list[int] = []
+        open_: Sql | None = self.places.relation
+        people = done = 0
         while open_ is not None:
-            depth += 1
-            report("partition", depth, depth + 1)
-            open_, closed = self._level(open_)
-            done.append(closed)
-        final = self._numbered_final(self.engine.create(render("partitions/together.sql", pieces=done)))
-        grouping = replace(self.grouping(final), placed=self._rows(final))
-        return Boxes(self.base, self.combinations, final, grouping, self.axes, self.numeric, self.cuts)
+            ranges = self._ranges(open_)
+            people = people or int(ranges.people.sum())
+            accepted, targets = self._level(open_, ranges)
+            closed += ranges.boxes[~accepted].tolist()
+            done += int(ranges.people[~accepted].sum())
+            report("partition", done, people)
+            open_ = self._next_level(open_, targets, pieces, bool(accepted.all()))
+        return self._finished(pieces, closed)
 
-    def _rows(self, final: Sql) -> Sql:
-        """The source rows with the number of their box."""
-        base = self.base
-        quasi = names(base.columns)
-        raw = names(f"r_{column}" for column in base.columns)
-        return self.engine.create(
-            render(
-                "partitions/rows.sql",
-                coded=base.coded,
-                combinations=self.combinations,
-                final=final,
-                quasi=quasi,
-                columns=[*quasi, *raw, *names(base.others.values())],
-            ),
-            view=True,
-        )
+    def _ranges(self, boxes: Sql) -> Ranges:
+        query = render("partitions/ranges.sql", boxes=boxes, axes=self.places.shown_axes)
+        ranges = ranges_of(self.engine.arrays(query), self.places.axes, self._reach)
+        self._reach = ranges.reach
+        return ranges
 
-    def _level(self, placed: Sql) -> tuple[Sql | None, Sql]:
-        """Try to cut every open box once: the boxes that come of it, and those that stay as they are."""
-        ranges = ranges_of(self.engine.arrays(self._ranges(placed)), self.axes)
-        order = ranges.order(self._scores(placed, ranges))
-        taken: list[Sql] = []
-        undecided = np.ones(len(ranges.boxes), dtype=bool)
-        for step in range(order.shape[1]):
-            asking = undecided & (order[:, step] != NONE)
-            if not asking.any():
-                break
-            trial, parts = self._trial(placed, ranges, order[:, step], asking)
-            accepted = self._accepted(trial, parts)
-            if accepted:
-                taken.append(self._take(trial, accepted, parts))
-                placed = self._without(placed, accepted)
-                undecided &= ~np.isin(ranges.boxes, accepted)
-        if not taken:
-            return None, placed
-        return self.engine.create(render("partitions/together.sql", pieces=taken)), placed
+    def _level(self, boxes: Sql, ranges: Ranges) -> tuple[Bools, Sql | None]:
+        """Try to cut every open box once: those that are cut, and where."""
+        # both parts of a box that is cut hold as many people as any requirement takes
+        large = ranges.people >= 2 * self.fewest
+        order = ranges.order(self._scores(boxes, ranges, large))
+        undecided = large.copy()
+        chosen: list[tuple[Tries, Integers]] = []
+        cuts: list[Sql] = []
+        for turns in self._turns(order.shape[1]):
+            tries = Tries.of(ranges, order[:, turns], self.places.axes, undecided)
+            if not len(tries):
+                continue
+            trial = self._trial(boxes, ranges, tries)
+            accepted = self._accepted(boxes, trial)
+            undecided[tries.row[accepted]] = False
+            chosen.append((tries, accepted))
+            cuts.append(trial.cuts)
+        cut = large & ~undecided
+        return cut, self._targets(ranges, chosen, cuts) if cut.any() else None
 
-    def _ranges(self, placed: Sql) -> Query:
-        axes = [(Sql(a.column), a.ordered, a.levels) for a in self.axes]
-        return render("partitions/ranges.sql", placed=placed, combinations=self.combinations, axes=axes)
+    def _turns(self, axes: int) -> Iterator[slice]:
+        """The first axis of every box alone, then the others together for the boxes that are left.
 
-    def _scores(self, placed: Sql, ranges: Ranges) -> Any:
+        Requirements that read the original quasi-identifiers see each combination in one part at a time.
+        """
+        alone = any(criterion.needs_base for criterion in self.require)
+        yield from ([slice(n, n + 1) for n in range(axes)] if alone else [slice(0, 1), slice(1, axes)])
+
+    def _scores(self, boxes: Sql, ranges: Ranges, asking: Bools) -> Floats | None:
         """Information gain of the cut along each axis, per box; None where the widest axis comes first."""
         if self.plan.split != "information_gain":
             return None
-        relation, class_column = self.classes
         scores = np.full(ranges.widths.shape, -1.0)
-        for axis in range(len(self.axes)):
-            asking = ranges.cuttable[:, axis]
-            if asking.any():
-                trial, _ = self._trial(placed, ranges, np.full(len(asking), axis), asking)
-                query = render(
-                    "partitions/classes.sql", trial=trial, base=relation, class_column=class_column
-                )
-                found = self.engine.arrays(query)
-                gains = information_gain(found["box"], found["g"], found["class"], found["n_rows"])
-                scores[:, axis] = [gains.get(box, -1.0) for box in ranges.boxes.tolist()]
-                self.engine.drop(trial)
+        tries = Tries.of(ranges, ranges.order(), self.places.axes, asking)
+        if len(tries):
+            trial = self._trial(boxes, ranges, tries)
+            told, measure = self.places.of_classes
+            found = self.engine.arrays(
+                render("partitions/classes.sql", parts=trial.parts, told=told, measure=measure)
+            )
+            gains = information_gain(tries.of_parts(found["g"]), found["g"], found["class"], found["n_rows"])
+            scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
+            self._drop(trial.parts, trial.cuts, trial.asked)
         return scores
 
-    def _trial(self, placed: Sql, ranges: Ranges, axis: Integers, asking: Any) -> tuple[Sql, dict[str, Any]]:
-        """The asked boxes cut along their axis: the group each combination would be in, and the groups."""
-        rows = np.flatnonzero(asking)
-        chosen = axis[rows]
-        asked = self.engine.load(
-            {
-                "box": ("bigint", ranges.boxes[rows].tolist()),
-                "axis": ("bigint", chosen.tolist()),
-                "level": ("bigint", ranges.level[rows, chosen].tolist()),
-                "middle": ("double", ranges.middle[rows, chosen].tolist()),
-            },
-            "asked",
-        )
-        axes = [(number, Sql(a.column), a.ordered, a.levels) for number, a in enumerate(self.axes)]
-        along = self.engine.create(
-            render(
-                "partitions/chosen.sql", placed=placed, asked=asked, combinations=self.combinations, axes=axes
-            ),
-            view=True,
-        )
-        split = "middle" if self.plan.split == "range" else "median"
-        parts = self.engine.create(
-            render("partitions/parts.sql", chosen=along, split=split, relaxed=self.plan.relaxed)
-        )
-        numbers = self.engine.create(render("partitions/numbers.sql", parts=parts))
-        trial = self.engine.create(render("partitions/trial.sql", parts=parts, numbers=numbers))
-        found = self.engine.arrays(Query(f"select box, g, n_people from {numbers} order by g", "parts"))
-        return trial, found
+    # -- one trial -----------------------------------------------------------------------------------------
 
-    def _accepted(self, trial: Sql, parts: dict[str, Any]) -> list[int]:
-        """The boxes whose parts are safe, alone and with all the others, in the order of the queue."""
-        grouping = self.grouping(trial)
+    def _trial(self, boxes: Sql, ranges: Ranges, tries: Tries) -> Trial:
+        """The parts each try would give."""
+        asked = self.engine.load(self._asked(ranges, tries), "asked")
+        how = {"split": "range" if self.plan.split == "range" else "median", "relaxed": self._relaxed}
+        what = {"told": self.places.told, "measures": self.places.measures}
+        ways = [(number, *way) for number, way in enumerate(self.places.ways)]
+        create = self.engine.create
+        cells = create(render("partitions/cells.sql", boxes=boxes, asked=asked, ways=ways, **how, **what))
+        cuts = create(render("partitions/cuts.sql", cells=cells, asked=asked, **how))
+        parts = create(
+            render("partitions/parts.sql", cells=cells, asked=asked, cuts=cuts, relaxed=self._relaxed, **what)
+        )
+        self._drop(cells)
+        return Trial(tries, asked, cuts, parts)
+
+    @property
+    def _relaxed(self) -> bool:
+        """Whether people of one place may be parted; the middle of a range parts nobody."""
+        return self.plan.relaxed and self.plan.split != "range"
+
+    def _asked(self, ranges: Ranges, tries: Tries) -> dict[str, tuple[str, list[Any]]]:
+        row, axis = tries.row, tries.axis
+        asked: dict[str, tuple[str, list[Any]]] = {
+            "box": ("bigint", ranges.boxes[row].tolist()),
+            "way": ("bigint", tries.way.tolist()),
+            "ordered": ("bigint", self._ordered[axis].tolist()),
+            "lowest": ("bigint", tries.lowest.tolist()),
+            "n_people": ("bigint", ranges.people[row].tolist()),
+        }
+        if self.plan.split == "range":
+            asked["middle"] = ("double", ranges.middle[row, axis].tolist())
+            asked["top"] = ("bigint", ranges.top[row, axis].tolist())
+        return asked
+
+    def _accepted(self, boxes: Sql, trial: Trial) -> Integers:
+        """The tries that are taken: their parts are safe, alone and with all the others, in queue order."""
+        grouping, made = self._grouping(boxes, trial)
+        sizes = self.engine.arrays(render("partitions/sizes.sql", groups=grouping.groups))
         alone = [criterion for criterion in self.require if str(criterion) not in self.splits]
-        unsafe = {g for criterion in alone for g in failing(grouping, criterion)}
-        cut: dict[int, list[int]] = {}
-        for box, part in zip(parts["box"].tolist(), parts["g"].tolist(), strict=True):
-            cut.setdefault(box, []).append(part)
-        able = [(box, groups) for box, groups in cut.items() if len(groups) > 1 and not unsafe & {*groups}]
-        if self.splits and able:
-            able = self._together(grouping, able)
-        self.cuts += len(able)
-        return [box for box, _ in able]
+        unsafe = set(sizes["g"][sizes["n_people"] < self.fewest].tolist())
+        unsafe |= {g for criterion in alone for g in failing(grouping, criterion)}
+        able = trial.tries.able(sizes["g"], unsafe)
+        if self.splits and len(able):
+            taken = self._together(grouping, trial.tries, able, sizes["g"])
+        else:
+            taken = trial.tries.first_of_each_box(able)
+        self.cuts += len(taken)
+        self._drop(*made, trial.parts, trial.asked)
+        return taken
 
-    def _together(self, grouping: Grouping, able: list[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
-        """Ask the criteria that look at all groups at once, one cut after the other."""
-        seen = [splits.seen(grouping) for splits in self.splits.values()]
-        kept = []
-        for box, groups in able:
-            asked = list(zip(self.splits.values(), seen, strict=True))
+    def _together(self, grouping: Grouping, tries: Tries, able: Integers, parts: Integers) -> Integers:
+        """Ask the criteria that look at all groups at once, one try after the other."""
+        asked = [(splits, splits.seen(grouping)) for splits in self.splits.values()]
+        bounds = np.searchsorted(parts, np.append(tries.lowest, tries.end))
+        taken: list[int] = []
+        box = -1
+        for number in able.tolist():
+            if tries.row[number] == box:
+                continue  # an earlier try has cut it
+            groups = parts[bounds[number] : bounds[number + 1]].tolist()
             if all(splits.allows(evidence, groups) for splits, evidence in asked):
                 for splits, evidence in asked:
                     splits.accept(evidence, groups)
-                kept.append((box, groups))
-        return kept
+                taken.append(number)
+                box = int(tries.row[number])
+        return np.array(taken, dtype=np.int64)
 
-    def _take(self, trial: Sql, accepted: list[int], parts: dict[str, Any]) -> Sql:
-        """The accepted parts as new boxes, with numbers nobody has had."""
-        boxes = self.engine.load({"box": ("bigint", accepted)}, "accepted")
-        taken = self.engine.create(
-            render("partitions/taken.sql", trial=trial, accepted=boxes, offset=self._next)
+    def _grouping(self, boxes: Sql, trial: Trial) -> tuple[Grouping, list[Sql]]:
+        """The parts as groups, and the relations made for them, the last first."""
+        create, places = self.engine.create, self.places
+        groups = create(render("partitions/part_sizes.sql", parts=trial.parts))
+        counted = (trial.parts, places.of_values) if places.by_value else (groups, PEOPLE)
+        histogram = create(
+            render(
+                "partitions/part_values.sql",
+                parts=counted[0],
+                measure=counted[1],
+                by_value=places.by_value,
+                several=len(places.counted) > 1,
+            ),
+            view=True,
         )
-        self._next += int(parts["g"].max()) + 1
-        return taken
-
-    def _without(self, placed: Sql, accepted: list[int]) -> Sql:
-        boxes = self.engine.load({"box": ("bigint", accepted)}, "accepted")
-        return self.engine.create(render("partitions/left_over.sql", placed=placed, accepted=boxes))
-
-    # -- groupings -----------------------------------------------------------------------------------------
-
-    def _numbered_final(self, placed: Sql) -> Sql:
-        return self.engine.create(render("partitions/final.sql", placed=placed))
-
-    def grouping(self, trial: Sql) -> Grouping:
-        """A relation (c, g) as a grouping that criteria can be asked about."""
-        base, engine = self.base, self.engine
-
-        def members(relation: Sql, inside: Sequence[Sql]) -> Sql:
-            return engine.create(
-                render("partitions/members.sql", trial=trial, relation=relation, columns=inside), view=True
-            )
-
-        candidate = members(self.numbered, base.inside())
-        people = (
-            members(self.numbered_people, base.inside(base.people)) if self.numbered_people else candidate
-        )
-        has_values = bool(base.table.sensitives)
-        histogram = engine.create(
-            render("histogram.sql", candidate=candidate, sensitive=has_values, counted=False)
-        )
-        counted = people if base.people else histogram
-        groups = engine.create(render("groups.sql", histogram=counted))
-        made = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
-        if has_values:
+        made = [histogram, groups]
+        candidate = people = histogram  # read by requirements about the original quasi-identifiers only
+        if any(criterion.needs_base for criterion in self.require):
+            assigned = self._assigned(boxes, trial)
+            candidate = people = places.members_of(assigned)
+            made = [candidate, assigned, *made]
+            if self.base.people:
+                people = places.members_of(assigned, people=True)
+                made = [people, *made]
+        grouping = Grouping(self.base, (Key("box"),), candidate, people, histogram, groups)
+        if self.base.table.sensitives:
             # a part is compared with the whole table, not with the boxes that are tried beside it
-            made.__dict__["overall"] = self.overall
-        return made
+            grouping.__dict__["overall"] = self._overall
+        return grouping, made
+
+    def _assigned(self, boxes: Sql, trial: Trial) -> Sql:
+        query = render(
+            "partitions/assigned.sql",
+            boxes=boxes,
+            asked=trial.asked,
+            cuts=trial.cuts,
+            ways=self._numbered_ways,
+            relaxed=self._relaxed,
+        )
+        return self.engine.create(query, view=True)
 
     @cached_property
-    def overall(self) -> Sql:
+    def _ordered(self) -> Integers:
+        return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
+
+    @cached_property
+    def _overall(self) -> Sql:
         return self.engine.create(render("overall.sql", histogram=self.base.relation))
 
+    @property
+    def _numbered_ways(self) -> list[tuple[int, Sql]]:
+        return [(number, place) for number, (place, _) in enumerate(self.places.ways)]
 
-def box_labels(boxes: Boxes, axis_tables: dict[str, Sql]) -> dict[str, Sql]:
+    # -- the next level ------------------------------------------------------------------------------------
+
+    def _targets(self, ranges: Ranges, chosen: Sequence[tuple[Tries, Integers]], cuts: Sequence[Sql]) -> Sql:
+        """Which boxes are cut, along which way and where, and the new numbers of their parts."""
+        columns: dict[str, list[int]] = {"box": [], "way": [], "ordered": [], "lowest": []}
+        for tries, accepted in chosen:
+            columns["box"] += ranges.boxes[tries.row[accepted]].tolist()
+            columns["way"] += tries.way[accepted].tolist()
+            columns["ordered"] += self._ordered[tries.axis[accepted]].tolist()
+            columns["lowest"] += (tries.lowest[accepted] + self._next).tolist()
+            self._next += tries.end
+        accepted_ = self.engine.load({name: ("bigint", c) for name, c in columns.items()}, "accepted")
+        targets = self.engine.create(
+            render("partitions/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self._relaxed)
+        )
+        self._drop(accepted_, *cuts)
+        return targets
+
+    def _next_level(self, boxes: Sql, targets: Sql | None, pieces: list[Sql], all_cut: bool) -> Sql | None:
+        """Move everybody of the boxes that are cut; the others stay where they are for good."""
+        if targets is None:
+            pieces.append(boxes)
+            return None
+        moved = self.engine.create(
+            render(
+                "partitions/moved.sql",
+                boxes=boxes,
+                targets=targets,
+                ways=self._numbered_ways,
+                columns=self.places.columns,
+                relaxed=self._relaxed,
+            )
+        )
+        if not all_cut:
+            pieces.append(
+                self.engine.create(render("partitions/left_over.sql", boxes=boxes, targets=targets))
+            )
+        self._drop(targets, *([boxes] if boxes != self.places.relation else []))
+        return moved
+
+    def _finished(self, pieces: Sequence[Sql], closed: Sequence[int]) -> Boxes:
+        """The pieces together, their boxes numbered from 1."""
+        numbers = {"box": sorted(closed), "g": list(range(1, len(closed) + 1))}
+        numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
+        final = self.engine.create(render("partitions/final.sql", pieces=pieces, numbers=numbered))
+        self._drop(*(piece for piece in pieces if piece != self.places.relation))
+        reach = self.places.reach_of(final)
+        return Boxes(self.places, self.places.grouped(final), reach, self.cuts)
+
+    def _drop(self, *relations: Sql) -> None:
+        for relation in relations:
+            self.engine.drop(relation)
+
+
+def box_labels(boxes: Boxes) -> dict[str, Sql]:
     """What is published of each box along each quasi-identifier: (g, label)."""
-    base = boxes.base
+    base, tables = boxes.places.base, boxes.places.axis_tables
     made = {}
-    for axis in boxes.axes:
-        shared = {"final": boxes.final, "combinations": boxes.combinations, "column": Sql(axis.column)}
+    for axis in boxes.places.axes:
+        column = {"reach": boxes.reach, "column": Sql(axis.column)}
         if axis.ordered:
             query = render(
                 "partitions/range_labels.sql",
-                **shared,
-                axis=axis_tables[axis.column],
+                **column,
+                axis=tables[axis.column],
                 dictionary=base.dictionaries[axis.column],
-                numeric=axis.column in boxes.numeric,
+                numeric=axis.numeric,
             )
         else:
             query = render(
                 "partitions/node_labels.sql",
-                **shared,
+                **column,
                 levels=base.levels[axis.column],
                 codes=base.level_codes[axis.column],
                 height=axis.levels,

@@ -103,6 +103,10 @@ class Criterion:
         """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
         return ()
 
+    def fewest_people(self, table: Any) -> int:
+        """No group with fewer people keeps the requirement; a search does not ask about smaller ones."""
+        return max((weaker.fewest_people(table) for weaker in self.necessary()), default=1)
+
     def context(self) -> dict[str, Any]:
         """What the template receives beside the relations: whole numbers and words only."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
 from privacy_sql.verdict import Verdict, Witness
@@ -33,6 +33,9 @@ class KAnonymity(Criterion):
 
     @property
     def limit(self) -> int:
+        return self.k
+
+    def fewest_people(self, table: Any) -> int:
         return self.k
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:

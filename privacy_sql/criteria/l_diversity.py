@@ -72,6 +72,12 @@ class LDiversity(Criterion):
         """
         return () if self.kind == "probabilistic" else (LDiversity(ceil(self.ell)),)
 
+    def fewest_people(self, table: Any) -> int:
+        """Who shows one value each shows l values together; a person with several may show them alone."""
+        if self.kind != "distinct" or table.values_per_person != "one":
+            return super().fewest_people(table)
+        return ceil(self.ell)
+
     @property
     def relation(self) -> str:  # type: ignore[override]
         words = {"recursive": "<" if self.strict else "<=", "probabilistic": "<="}

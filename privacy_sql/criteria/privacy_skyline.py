@@ -258,6 +258,17 @@ class _WithOneValueEach(PrivacySkyline):
 
     __str__ = PrivacySkyline.__str__
 
+    def fewest_people(self, table: Any) -> int:
+        """A holder, who is not certain: one person more than can be ruled out or known, or k + 1 with m more.
+
+        Both factors of a ratio above 0 say so (Sec. 7.1): T(l,k) = (n - s - S_l - k) / s where S_l >= l, else
+        all other values are ruled out; and V(m,k+1), which is 0 once k + 1 + m > n - s.
+        """
+        least: dict[int, int] = {0: 1, **{limit.skyline: 1 for limit in self.limits}}
+        for skyline, (ruled_out, known, family), _ in self.limits:
+            least[skyline] = max(least[skyline], known + max(ruled_out, family) + 2)
+        return min(least.values())
+
 
 def _unknown(base: Any, absent: Iterable[str]) -> list[UsageError]:
     """One error for each value that does not occur, with one that is spelt nearly so; never the others."""

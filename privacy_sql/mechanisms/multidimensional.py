@@ -65,7 +65,7 @@ class Multidimensional:
         marked = self.output == "bucketized" or not self.strict
         return Proposal(
             grouping=boxes.grouping,
-            view=self._permuted(boxes) if self.output == "bucketized" else self._view(boxes, partitioning),
+            view=self._permuted(boxes) if self.output == "bucketized" else self._view(boxes),
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),
             group=GROUP if marked else None,
@@ -102,9 +102,9 @@ class Multidimensional:
                 hint="Relax that requirement; cutting cannot help.",
             )
 
-    def _view(self, boxes: Boxes, partitioning: Partitioning) -> Query:
-        base = boxes.base
-        labels = box_labels(boxes, partitioning.axis_tables)
+    def _view(self, boxes: Boxes) -> Query:
+        base = boxes.places.base
+        labels = box_labels(boxes)
         shown: list[tuple[str, Sql, Sql | None]] = []
         for name in base.source_columns:
             if name in base.aliases:
@@ -119,4 +119,4 @@ class Multidimensional:
         )
 
     def _permuted(self, boxes: Boxes) -> Query:
-        return permuted(boxes.grouping, {}, secret(boxes.base, self.seed))
+        return permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))

@@ -6,7 +6,7 @@ first, and which next when that cut is not safe.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +15,31 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 NONE = -1  # no axis is left to try
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One quasi-identifier: places in order, or the nodes of a hierarchy level by level."""
+    """One quasi-identifier: places in order, or the nodes of a hierarchy level by level.
+
+    >>> Axis("q1", True, numeric=True).places, Axis("q2", False, 2, 14).places
+    (['x_q1'], ['y_q2_0', 'y_q2_1'])
+    """
 
     column: str
     ordered: bool
     levels: int = 0  # of a hierarchy below its top
+    most_parts: int = 2  # what a cut along it can give
+    numeric: bool = False  # whether its places have a size
+
+    @property
+    def places(self) -> list[str]:
+        """The columns a box is cut along: the place in the order, or the node at each level."""
+        if self.ordered:
+            return [f"x_{self.column}"]
+        return [f"y_{self.column}_{level}" for level in range(self.levels)]
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,11 @@ class Ranges:
     boxes: Integers
     people: Integers
     widths: Floats  # box, axis
-    cuttable: npt.NDArray[np.bool_]  # box, axis
+    cuttable: Bools  # box, axis
     level: Integers  # box, axis: the level of a hierarchy's children; -1 on an ordered axis
     middle: Floats  # box, axis: half way between the least and the largest number
+    top: Integers  # box, axis: the highest place on an ordered axis
+    reach: Floats  # axis: how far the whole table reaches, in the axis' own unit
 
     def order(self, scores: Floats | None = None) -> Integers:
         """Per box the axes in the order they are tried: widest (or highest score) first, then NONE.
@@ -49,6 +65,8 @@ class Ranges:
         ...     np.array([[True, True, False]]),
         ...     np.array([[-1, -1, -1]]),
         ...     np.zeros((1, 3)),
+        ...     np.zeros((1, 3), dtype=int),
+        ...     np.ones(3),
         ... )
         >>> ranges.order().tolist()
         [[1, 0, -1]]
@@ -59,61 +77,111 @@ class Ranges:
         return np.where(tried, ranked, NONE).astype(np.int64)
 
 
-def ranges_of(columns: Mapping[str, Any], axes: Sequence[Axis]) -> Ranges:
-    """The reach of every box from the least and largest places that SQL counted."""
+@dataclass(frozen=True)
+class Tries:
+    """Cuts that are asked about together, box after box: which way, and the number of the first part."""
+
+    row: Integers  # of the box among the open ones
+    axis: Integers
+    way: Integers  # number of the column cut along
+    lowest: Integers
+    end: int  # no part has this number
+
+    @classmethod
+    def of(cls, ranges: Ranges, order: Integers, axes: Sequence[Axis], asking: Bools) -> Tries:
+        """The axes of `order` (box, turn) for the boxes that are asked about, in the order of their turns.
+
+        >>> reach = ([7], [9], [[1.0, 0.5]], [[True, True]], [[-1, 1]], [[0.0, 0.0]], [[3, 0]], [1.0, 1.0])
+        >>> ranges = Ranges(*map(np.array, reach))
+        >>> axes = [Axis("q1", True), Axis("q2", False, 2, 14)]
+        >>> tries = Tries.of(ranges, np.array([[1, 0]]), axes, np.array([True]))
+        >>> tries.way.tolist(), tries.lowest.tolist(), tries.end
+        ([2, 0], [0, 14], 16)
+        """
+        row, turn = np.nonzero(asking[:, None] & (order != NONE))
+        axis = order[row, turn]
+        before = np.cumsum([0, *(len(a.places) for a in axes)])
+        parts = np.array([a.most_parts for a in axes], dtype=np.int64)[axis]
+        way = before[axis] + np.maximum(ranges.level[row, axis], 0)
+        return cls(row, axis, way, np.cumsum(parts) - parts, int(parts.sum()))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of_parts(self, parts: Integers) -> Integers:
+        """The try that each part belongs to."""
+        return np.searchsorted(self.lowest, parts, side="right") - 1
+
+    def able(self, parts: Integers, unsafe: Collection[int]) -> Integers:
+        """The tries that give several parts, none of them unsafe."""
+        home = self.of_parts(parts)
+        several = np.bincount(home, minlength=len(self)) > 1
+        broken = np.isin(np.arange(len(self)), self.of_parts(np.array(sorted(unsafe), dtype=np.int64)))
+        return np.flatnonzero(several & ~broken)
+
+    def first_of_each_box(self, tries: Integers) -> Integers:
+        """Of some tries the first of every box."""
+        return tries[np.unique(self.row[tries], return_index=True)[1]]
+
+
+def ranges_of(columns: Mapping[str, Any], axes: Sequence[Axis], reach: Floats | None = None) -> Ranges:
+    """The reach of every box from the least and largest places that SQL counted.
+
+    Widths are relative to the `reach` of the whole table along each axis; without it the boxes are the table.
+    """
     boxes = np.asarray(columns["box"], dtype=np.int64)
     parts = [_ordered(columns, axis) if axis.ordered else _nodes(columns, axis) for axis in axes]
-    widths, cuttable, level, middle = (np.stack(column, axis=1) for column in zip(*parts, strict=True))
-    return Ranges(boxes, np.asarray(columns["n_people"], dtype=np.int64), widths, cuttable, level, middle)
+    spans, cuttable, level, middle, top = (np.stack(column, axis=1) for column in zip(*parts, strict=True))
+    whole = spans.max(axis=0, initial=0) if reach is None else reach
+    widths = spans / np.where(whole > 0, whole, 1)
+    return Ranges(
+        boxes, np.asarray(columns["n_people"], dtype=np.int64), widths, cuttable, level, middle, top, whole
+    )
 
 
-def _ordered(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats]:
-    low, high = (_numbers(columns[f"{end}_{axis.column}"]) for end in ("from", "to"))
-    reach = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(high).any() else 0.0
-    width = np.nan_to_num(high - low) / reach if reach > 0 else np.zeros(len(low))
-    apart = np.asarray(columns[f"lo_{axis.column}"]) < np.asarray(columns[f"hi_{axis.column}"])
-    return width, apart, np.full(len(low), NONE), np.nan_to_num((low + high) / 2)
+def _ordered(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats, Integers]:
+    sizes = ("from", "to") if axis.numeric else ("lo", "hi")
+    low, high = (_numbers(columns[f"{end}_{axis.column}"]) for end in sizes)
+    first, last = (np.asarray(columns[f"{end}_{axis.column}"], dtype=np.int64) for end in ("lo", "hi"))
+    middle = np.nan_to_num((low + high) / 2)
+    return np.nan_to_num(high - low), first < last, np.full(len(low), NONE), middle, last
 
 
-def _nodes(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats]:
+def _nodes(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats, Integers]:
     """A box is cut into the children of its lowest common node: the highest level at which it differs."""
     child = np.full(len(columns["box"]), NONE)
     for level in range(axis.levels):
         differs = np.asarray(columns[f"lo_{axis.column}_{level}"]) < columns[f"hi_{axis.column}_{level}"]
         child = np.where(differs, level, child)
-    return (child + 1) / axis.levels, child >= 0, child, np.zeros(len(child))
+    nothing = np.zeros(len(child))
+    return (child + 1) / axis.levels, child >= 0, child, nothing, nothing.astype(np.int64)
 
 
 def _numbers(column: Any) -> Floats:
     return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)
 
 
-def information_gain(
-    boxes: Integers, parts: Integers, classes: Integers, counts: Integers
-) -> dict[int, float]:
-    """Per box how much its parts tell about the class, in nats per person.
+def information_gain(tries: Integers, parts: Integers, classes: Integers, counts: Integers) -> Floats:
+    """Per try how much its parts tell about the class, in nats per person; each part and class comes once.
 
     >>> gains = information_gain(*np.array([[0, 0, 1], [1, 2, 3], [5, 6, 5], [4, 4, 4]]))
-    >>> round(gains[0], 4), round(gains[1], 4)
-    (0.6931, 0.0)
+    >>> gains.round(4).tolist()
+    [0.6931, 0.0]
     """
-    of_box, people = _entropies(boxes, classes, counts)
-    of_part, sizes = _entropies(parts, classes, counts)
-    home = dict(zip(parts.tolist(), boxes.tolist(), strict=True))
-    left = dict.fromkeys(of_box, 0.0)
-    for part, entropy in of_part.items():
-        left[home[part]] += entropy * sizes[part]
-    return {box: of_box[box] - left[box] / people[box] for box in of_box}
+    n = counts.astype(float)
+    cells, cell = np.unique(np.column_stack([tries, classes]), axis=0, return_inverse=True)
+    together = np.bincount(cell.reshape(-1), weights=n)
+    people = np.bincount(tries, weights=n)
+    # a sum of n ln n over the cells, less that of the totals, is minus the people times their entropy
+    before = _n_ln_n(people) - np.bincount(cells[:, 0], weights=_n_ln_n(together))
+    named, part = np.unique(parts, return_inverse=True)
+    of_part = np.zeros(len(named), dtype=np.int64)
+    of_part[part.reshape(-1)] = tries
+    sizes = np.bincount(part.reshape(-1), weights=n)
+    after = np.bincount(of_part, weights=_n_ln_n(sizes)) - np.bincount(tries, weights=_n_ln_n(n))
+    return np.asarray((before - after) / np.maximum(people, 1))
 
 
-def _entropies(
-    groups: Integers, classes: Integers, counts: Integers
-) -> tuple[dict[int, float], dict[int, float]]:
-    """Entropy of the classes and number of people, per group."""
-    kinds, cell = np.unique(np.column_stack([groups, classes]), axis=0, return_inverse=True)
-    n = np.bincount(cell.reshape(-1), weights=counts)
-    group, of = np.unique(kinds[:, 0], return_inverse=True)
-    total = np.bincount(of, weights=n)
-    entropy = np.log(total) - np.bincount(of, weights=n * np.log(n)) / total
-    names = group.tolist()
-    return dict(zip(names, entropy.tolist(), strict=True)), dict(zip(names, total.tolist(), strict=True))
+def _n_ln_n(counts: Any) -> Floats:
+    n = np.asarray(counts, dtype=float)
+    return np.asarray(n * np.log(np.maximum(n, 1)))

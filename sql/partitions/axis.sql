@@ -10,29 +10,17 @@ with sized as (
         {% endif %}
         d.value
     from {{ dictionary }} as d
-),
-placed as (
-    select
-        code,
-        size,
-        cast(dense_rank() over (order by {% if numeric %}size{% else %}value{% endif %}) as bigint) as place
-    from sized
-    where code <> 0
 )
 select
     code,
-    place,
-    {% if numeric %}
+    cast(dense_rank() over (order by {% if numeric %}size{% else %}value{% endif %}) as int) as place,
     size
-    {% else %}
-    cast(place as double) as size
-    {% endif %}
-
-from placed
+from sized
+where code <> 0
 union all
 select
     code,
-    cast(0 as bigint) as place,
+    cast(0 as int) as place,
     cast(null as double) as size
 from sized
 where code = 0

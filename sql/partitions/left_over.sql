@@ -1,9 +1,9 @@
--- The combinations of boxes that were not accepted.
--- in: placed (c, box), accepted (box)    out: c, box    grain: combination
+-- The combinations of boxes that stay as they are.
+-- in: boxes (c, box), targets (box)    out: c, box    grain: combination and what is told of it
 select
-    placed.c,
-    placed.box
-from {{ placed }} as placed
-left join {{ accepted }} as accepted
-    on placed.box = accepted.box
-where accepted.box is null
+    boxes.c,
+    boxes.box
+from {{ boxes }} as boxes
+left join {{ targets }} as targets
+    on boxes.box = targets.box
+where targets.box is null

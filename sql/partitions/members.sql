@@ -1,12 +1,12 @@
 -- A relation by combination with the group of each.
--- in: trial (c, g), relation (c, columns, n_rows)    out: g, k1, columns, n_rows    grain: as relation
+-- in: assigned (c, g), relation (g as combination, columns, n_rows)    out: g, k1, columns, n_rows    grain: as relation
 select
-    trial.g,
-    trial.g as k1,
+    assigned.g,
+    assigned.g as k1,
     {% for column in columns %}
     relation.{{ column }},
     {% endfor %}
     relation.n_rows
-from {{ trial }} as trial
+from {{ assigned }} as assigned
 inner join {{ relation }} as relation
-    on trial.c = relation.c
+    on assigned.c = relation.g

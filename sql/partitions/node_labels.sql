@@ -1,19 +1,6 @@
 -- What is published of each box along a hierarchy: the lowest node that holds all its values.
--- in: final (c, g), combinations, levels (code, l0..), codes (code, c0..), column, height    out: g, label    grain: box
-with reach as (
-    select
-        final.g
-        {% for level in range(height) %},
-        min(combinations.y_{{ column }}_{{ level }}) as lo_{{ level }},
-        max(combinations.y_{{ column }}_{{ level }}) as hi_{{ level }}
-        {% endfor %}
-
-    from {{ final }} as final
-    inner join {{ combinations }} as combinations
-        on final.c = combinations.c
-    group by final.g
-)
-{% for level in range(height) %},
+-- in: reach (box, lo, hi), levels (code, l0..), codes (code, c0..), column, height    out: g, label    grain: box
+with {% for level in range(height) %}
 named_{{ level }} as (
     select
         codes.c{{ level }} as code,
@@ -22,18 +9,19 @@ named_{{ level }} as (
     inner join {{ codes }} as codes
         on levels.code = codes.code
     group by codes.c{{ level }}
-)
+){% if not loop.last %},{% endif %}
+
 {% endfor %}
 select
-    reach.g,
+    reach.box as g,
     case
         {% for level in range(height) %}
-        when reach.lo_{{ level }} = reach.hi_{{ level }} then named_{{ level }}.label
+        when reach.lo_{{ column }}_{{ level }} = reach.hi_{{ column }}_{{ level }} then named_{{ level }}.label
         {% endfor %}
         else '*'
     end as label
-from reach
+from {{ reach }} as reach
 {% for level in range(height) %}
 inner join named_{{ level }}
-    on reach.lo_{{ level }} = named_{{ level }}.code
+    on reach.lo_{{ column }}_{{ level }} = named_{{ level }}.code
 {% endfor %}

@@ -1,16 +1,6 @@
 -- What is published of each box along an ordered axis: one value, a range, or * where NULL is among others.
--- in: final (c, g), combinations, axis (code, place), dictionary (code, value), column, numeric    out: g, label    grain: box
-with reach as (
-    select
-        final.g,
-        min(combinations.x_{{ column }}) as lo,
-        max(combinations.x_{{ column }}) as hi
-    from {{ final }} as final
-    inner join {{ combinations }} as combinations
-        on final.c = combinations.c
-    group by final.g
-),
-named as (
+-- in: reach (box, lo, hi), axis (code, place), dictionary (code, value), column, numeric    out: g, label    grain: box
+with named as (
     select
         axis.place,
         min(cast(d.value as varchar)) as label
@@ -26,10 +16,10 @@ named as (
     group by axis.place
 )
 select
-    reach.g,
+    reach.box as g,
     case
-        when reach.lo = reach.hi then low.label
-        when reach.lo = 0 then '*'
+        when reach.lo_{{ column }} = reach.hi_{{ column }} then low.label
+        when reach.lo_{{ column }} = 0 then '*'
         {% if numeric %}
         when low.fraction + high.fraction = 0 then concat(low.label, '-', high.label)
         else concat('[', low.label, ', ', high.label, ']')
@@ -37,8 +27,8 @@ select
         else concat(low.label, '..', high.label)
         {% endif %}
     end as label
-from reach
+from {{ reach }} as reach
 inner join named as low
-    on reach.lo = low.place
+    on reach.lo_{{ column }} = low.place
 inner join named as high
-    on reach.hi = high.place
+    on reach.hi_{{ column }} = high.place

@@ -26,3 +26,26 @@ def numbers(engine: ps.Engine) -> None:
     require = [ps.CKSafety("0.9", 1), ps.PrivacySkyline([[0, 1, 1, "0.95"]])]
     release = ps.publish(engine, table, require, ps.Multidimensional(output="bucketized"))
     assert bucketized_kl(engine, release) > -1e-9  # sums of floats
+
+
+def beliefs(engine: ps.Engine) -> None:
+    """A requirement that reads the original quasi-identifiers; people of one place may be parted."""
+    method = ps.Multidimensional(strict=False)
+    assert ps.publish(engine, workers(), [ps.BTPrivacy([["0.5", 1]])], method).safe
+
+
+def classes(engine: ps.Engine) -> None:
+    """Cuts that tell a class, which is published as it is."""
+    rows = pd.DataFrame({"age": [20, 20, 60, 60], "pay": list("uvuv"), "s": list("abab")})
+    table = ps.Table(rows, ["age"], "s", insensitive=["pay"])
+    method = ps.Multidimensional(split="information_gain", by_class="pay")
+    assert ps.publish(engine, table, [ps.KAnonymity(2)], method).safe
+
+
+def several(engine: ps.Engine) -> None:
+    """People with several values each."""
+    rows = pd.DataFrame(
+        {"person": [1, 1, 2, 3, 4], "age": [20, 20, 20, 60, 60], "s": ["a", "b", "c", "a", None]}
+    )
+    table = ps.Table(rows, ["age"], "s", identifier="person", values_per_person="set")
+    assert ps.publish(engine, table, [ps.PrivacySkyline([[0, 0, 0, 1]])], ps.Multidimensional()).safe

@@ -1,0 +1,98 @@
+-- Where an ordered axis is cut: everybody before the edge lies in the lower part.
+-- in: cells, asked (box, way, ordered, n_people, middle, top), split, relaxed    out: box, way, edge, [edge_c]    grain: box, way
+{% if split == "range" %}
+-- below the middle number; the highest place always lies above
+select
+    cells.box,
+    cells.way,
+    least(
+        max(case when cells.size is null or cells.size <= asked.middle then cells.place end) + 1,
+        max(asked.top)
+    ) as edge
+from {{ cells }} as cells
+inner join {{ asked }} as asked
+    on cells.box = asked.box
+    and cells.way = asked.way
+where asked.ordered = 1
+group by
+    cells.box,
+    cells.way
+{% else %}
+-- at the place of the person in the middle, on the side that leaves the halves more alike, the lower of two alike
+with along as (
+    select
+        cells.box,
+        cells.way,
+        cells.place,
+        {% if relaxed %}
+        cells.c,
+        {% endif %}
+        max(asked.n_people) as n_all,
+        cast(sum(cells.n_people) as bigint) as n_people
+    from {{ cells }} as cells
+    inner join {{ asked }} as asked
+        on cells.box = asked.box
+        and cells.way = asked.way
+    where asked.ordered = 1
+    group by
+        cells.box,
+        cells.way,
+        {% if relaxed %}
+        cells.c,
+        {% endif %}
+        cells.place
+),
+running as (
+    select
+        box,
+        way,
+        place,
+        {% if relaxed %}
+        c,
+        {% endif %}
+        n_all,
+        n_people,
+        cast(
+            sum(n_people) over (
+                partition by
+                    box,
+                    way
+                order by
+                    place{% if relaxed %},
+                    c{% endif %}
+
+                rows between unbounded preceding and current row
+            ) as bigint
+        ) as n_so_far
+    from along
+),
+middle as (
+    select
+        box,
+        way,
+        place,
+        {% if relaxed %}
+        c,
+        {% endif %}
+        case
+            when n_so_far = n_people then 1
+            when n_so_far < n_all and 2 * n_so_far - n_all < n_all - 2 * (n_so_far - n_people) then 1
+            else 0
+        end as below
+    from running
+    where
+        2 * (n_so_far - n_people) < n_all
+        and n_all <= 2 * n_so_far
+)
+select
+    box,
+    way,
+    {% if relaxed %}
+    place as edge,
+    c + below as edge_c
+    {% else %}
+    place + below as edge
+    {% endif %}
+
+from middle
+{% endif %}

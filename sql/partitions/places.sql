@@ -1,0 +1,59 @@
+-- Everybody in one box, with the place of every combination along every axis.
+-- in: counted [(relation (g, q1.., s, n_rows), told, measure)], axes [(column, axis, ordered, numeric, levels)], told, measures
+-- out: c, box, x_q or y_q_0.., v_q of numbers, told, measures    grain: combination and what is told of it
+with everybody as (
+    {% for relation, its, its_measure in counted %}
+    select
+        g as c,
+        {% for column, axis, ordered, numeric, levels in axes %}
+        {{ column }},
+        {% endfor %}
+        {% for name in told %}
+        {% if name == its %}
+        s as {{ name }},
+        {% else %}
+        cast(null as bigint) as {{ name }},
+        {% endif %}
+        {% endfor %}
+        {% for measure in measures %}
+        {% if measure == its_measure %}
+        n_rows as {{ measure }}{% if not loop.last %},{% endif %}
+
+        {% else %}
+        cast(0 as bigint) as {{ measure }}{% if not loop.last %},{% endif %}
+
+        {% endif %}
+        {% endfor %}
+    from {{ relation }}
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+)
+select
+    everybody.c,
+    cast(0 as bigint) as box,
+    {% for column, axis, ordered, numeric, levels in axes %}
+    {% if ordered %}
+    a_{{ column }}.place as x_{{ column }},
+    {% if numeric %}
+    a_{{ column }}.size as v_{{ column }},
+    {% endif %}
+    {% else %}
+    {% for level in range(levels) %}
+    cast(a_{{ column }}.c{{ level }} as int) as y_{{ column }}_{{ level }},
+    {% endfor %}
+    {% endif %}
+    {% endfor %}
+    {% for name in told %}
+    everybody.{{ name }},
+    {% endfor %}
+    {% for measure in measures %}
+    everybody.{{ measure }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from everybody
+{% for column, axis, ordered, numeric, levels in axes %}
+inner join {{ axis }} as a_{{ column }}
+    on everybody.{{ column }} = a_{{ column }}.code
+{% endfor %}

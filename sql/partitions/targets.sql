@@ -1,0 +1,31 @@
+-- What becomes of the boxes that are cut: along which way, where, and the number of their first part.
+-- in: accepted (box, way, ordered, lowest), cuts [relations (box, way, edge, [edge_c])], relaxed
+-- out: box, way, ordered, lowest, edge, [edge_c]    grain: box
+with edges as (
+    {% for relation in cuts %}
+    select
+        box,
+        way,
+        {% if relaxed %}
+        edge_c,
+        {% endif %}
+        edge
+    from {{ relation }}
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+)
+select
+    accepted.box,
+    accepted.way,
+    accepted.ordered,
+    accepted.lowest,
+    {% if relaxed %}
+    edges.edge_c,
+    {% endif %}
+    edges.edge
+from {{ accepted }} as accepted
+left join edges
+    on accepted.box = edges.box
+    and accepted.way = edges.way
