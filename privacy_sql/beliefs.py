@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.kernels.kernel_chain import is_identity, keys, plan_chain
 from privacy_sql.kernels.kernel_prior import (
     MEMORY_BUDGET,
     Array,
     Kernel,
     as_number,
-    is_identity,
     kernel_prior,
-    keys,
-    plan_chain,
     weight_matrix,
 )
 from privacy_sql.query import Sql, names, render
@@ -261,21 +259,26 @@ def _chained(table: Studied, weights: Sequence[Array]) -> Array:
     """The chain in SQL, target block by target block, so that its widest state stays bounded."""
     chain = plan_chain(table.codes, weights, table.kinds)
     engine, m, n = table.base.engine, len(table.values), len(table.kinds)
-    mixing = [table.columns[i] for i in chain.order]
-    same = [table.columns[i] for i in chain.same]
-    start = engine.create(render("beliefs/start.sql", base=table.base.relation, columns=[*same, *mixing]))
+    same, mixing, summed = (
+        [table.columns[i] for i in part] for part in (chain.same, chain.order, chain.sums)
+    )
+    columns = [*same, *mixing, *summed]
+    start = engine.create(render("beliefs/start.sql", base=table.base.relation, columns=columns))
     tables = {table.columns[i]: _loaded_weights(table, weights[i].astype(float), i) for i in chain.order}
+    for i, (left, right) in chain.sums.items():
+        start = _summed(table, start, right, i, [column for column in columns if column != table.columns[i]])
+        tables[table.columns[i]] = _loaded_weights(table, left, i, of_sums=True)
     blocks = max(1, math.ceil(chain.bytes / 24 * m / CHAIN_ROWS))
     beliefs = np.full((n, m), np.nan)
     for first in range(0, n, -(-n // blocks)):
         block = (first, min(n, first + -(-n // blocks)) - 1)
-        state = _steps(table, start, same, mixing, tables, block)
+        state = _steps(table, start, same, [*mixing, *summed], tables, block)
         found = engine.arrays(
             render(
                 "beliefs/finish.sql",
                 state=state,
                 combinations=table.combinations,
-                columns=[*same, *mixing],
+                columns=columns,
                 block=block,
             )
         )
@@ -283,6 +286,18 @@ def _chained(table: Studied, weights: Sequence[Array]) -> Array:
         beliefs[at] = 0.0
         beliefs[at, np.searchsorted(list(table.values), found["s"].astype(int))] = found["p"]
     return beliefs
+
+
+def _summed(table: Studied, state: Sql, right: Array, column: int, rest: list[Sql]) -> Sql:
+    """The state with a few sums over a column in place of its values."""
+    engine, name = table.base.engine, table.columns[column]
+    goals = engine.load({str(name): ("bigint", list(range(len(right))))}, "sums")
+    weights = _loaded_weights(table, right, column, into_sums=True)
+    return engine.create(
+        render(
+            "beliefs/step.sql", state=state, goals=goals, weights=weights, fixed=[], column=name, rest=rest
+        )
+    )
 
 
 def _steps(
@@ -315,11 +330,13 @@ def _steps(
     return state
 
 
-def _loaded_weights(table: Studied, weights: Array, column: int) -> Sql:
+def _loaded_weights(
+    table: Studied, weights: Array, column: int, into_sums: bool = False, of_sums: bool = False
+) -> Sql:
+    """The weights between targets that are asked for and sources that occur; a sum counts as either."""
     target, source = np.nonzero(weights)
-    wanted = np.isin(target, np.unique(table.kinds[:, column])) & np.isin(
-        source, np.unique(table.codes[:, column])
-    )
+    wanted = into_sums | np.isin(target, np.unique(table.kinds[:, column]))
+    wanted &= of_sums | np.isin(source, np.unique(table.codes[:, column]))
     target, source = target[wanted], source[wanted]
     columns: dict[str, tuple[str, list[Any]]] = {
         "target": ("bigint", target.tolist()),

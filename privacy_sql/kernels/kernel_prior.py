@@ -7,16 +7,16 @@ All functions work on floats and on exact fractions: arrays of `Fraction` (dtype
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
+from privacy_sql.kernels.kernel_chain import Chain, distinct, plan_chain
 
 Number = int | float | Fraction
 Array = NDArray[Any]
@@ -24,9 +24,6 @@ Kernel = Literal["epanechnikov", "uniform"]
 
 SMALLEST_WEIGHT = 1e-12
 """A weight below this is 0, so that fractions and floats agree on who resembles whom."""
-
-MOST_ORDERED = 8
-"""Attributes whose every order is compared; more are summed over from the smallest to the largest."""
 
 MEMORY_BUDGET = 1 << 30
 """Bytes that the dense contraction may use: two copies of its counts."""
@@ -129,11 +126,11 @@ def _check_distances(cells: Array) -> None:
         raise UsageError(
             "bad_number", f"A distance matrix is square, this one is {' x '.join(map(str, cells.shape))}"
         )
-    if any(cells[i, i] != 0 for i in range(len(cells))):
+    if np.any(np.diagonal(cells) != 0):
         raise UsageError(
             "bad_number", "A distance matrix has zeros on its diagonal: a value is at distance 0 from itself"
         )
-    if not all(0 <= d < math.inf for d in cells.ravel()):
+    if not np.all((cells >= 0) & (cells < math.inf)):
         raise UsageError("bad_number", "Distances are finite numbers, 0 or more")
 
 
@@ -159,134 +156,102 @@ def kernel_prior(
         raise MemoryError(
             f"The dense prior needs {chain.bytes:,} bytes and may use {budget:,}: use the SQL chain"
         )
-    mass = np.empty((len(targets), n_sensitive), dtype=object if exact else float)
+    mass = np.zeros((len(targets), n_sensitive), dtype=object if exact else float)
+    if chain.same and chain.bytes * n_sensitive <= budget:
+        one_value, pairs = _one_value_each(chain, sensitive, n_sensitive)
+        mass[pairs] = _mass(one_value, 0 * sensitive, counts, 1, weights, exact)[:, 0]
+        return _normalised(mass, exact)
     at_once = max(1, min(n_sensitive, budget // max(1, chain.bytes)))
     for first in range(0, n_sensitive, at_once):
-        here = (sensitive >= first) & (sensitive < first + at_once)
-        start = _source_block(
-            chain, here, sensitive - first, counts, min(at_once, n_sensitive - first), exact
-        )
-        mass[:, first : first + at_once] = _contract(chain, start, weights)
+        width = min(at_once, n_sensitive - first)
+        mass[:, first : first + width] = _mass(chain, sensitive - first, counts, width, weights, exact)
     return _normalised(mass, exact)
 
 
-@dataclass(frozen=True)
-class Chain:
-    """The order in which attributes are summed over, and the two sides it runs between.
+def _one_value_each(
+    chain: Chain, sensitive: Array, n_sensitive: int
+) -> tuple[Chain, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The chain with the sensitive value as part of the key, and its targets as (target, value).
 
-    Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
-    everybody alike are summed away at once; `order` lists the rest. `bytes` is the largest step for one
-    sensitive value.
+    People alike in many attributes have few of the values, so most of a block over all values would be zeros.
     """
-
-    order: tuple[int, ...]
-    same: tuple[int, ...]
-    key: Array
-    wanted_key: Array
-    codes: Array
-    targets: Array
-    bytes: int
-
-
-def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
-    """The cheapest order by dynamic program over subsets of attributes.
-
-    After the attributes C the state is indexed by the target values of C that occur and the source values of
-    the others that occur; a step costs that many cells times the values of the attribute it removes.
-    """
-    same = [i for i, w in enumerate(weights) if is_identity(w)]
-    mixing = tuple(i for i, w in enumerate(weights) if i not in same and not np.all(w == 1))
-    sizes = [len(w) for w in weights]
-    both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
-    key, wanted_key = both[: len(codes)], both[len(codes) :]
-    # with many attributes their order is fixed, the smallest first, instead of tried
-    tried = mixing if len(mixing) <= MOST_ORDERED else tuple(sorted(mixing, key=sizes.__getitem__))
-    steps = list(_steps(tried, len(mixing) <= MOST_ORDERED))
-    sources = _occurring(codes, sizes, {frozenset(mixing) - done - {i} for done, i in steps})
-    wanted = np.column_stack([targets, wanted_key])
-    goals = _occurring(wanted, [*sizes, len(both)], {done for done, _ in steps}, always=len(weights))
-    best: dict[frozenset[int], tuple[int, int, tuple[int, ...]]] = {frozenset(): (0, 0, ())}
-    for done, i in steps:
-        total, peak, order = best[done]
-        cells = goals[done] * sources[frozenset(mixing) - done - {i}] * sizes[i]
-        found = (total + cells, max(peak, cells), (*order, i))
-        best[done | {i}] = min(found, best.get(done | {i}, found))
-    _, peak, order = best[frozenset(mixing)]
-    return Chain(order, tuple(same), key, wanted_key, codes, targets, 24 * max(peak, len(targets)))
+    n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
+    first, place = distinct(np.column_stack([chain.key, sensitive]), [n_keys, n_sensitive])
+    begin, end = (np.searchsorted(chain.key[first], chain.wanted_key, side) for side in ("left", "right"))
+    target = np.repeat(np.arange(len(begin)), end - begin)
+    wanted = np.arange(len(target)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
+    one_value = replace(chain, key=place, wanted_key=wanted, targets=chain.targets[target])
+    return one_value, (target, sensitive[first][wanted])
 
 
-def is_identity(weights: Array) -> bool:
-    """Whether a column at its bandwidth keeps identical values only."""
-    return bool(np.count_nonzero(weights) == len(weights) and np.all(np.diagonal(weights) == 1))
-
-
-def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One number per row, equal for equal rows, without gaps."""
-    key = np.zeros(len(columns), dtype=np.int64)
-    for i, size in enumerate(sizes):
-        key = np.unique(key * size + columns[:, i], return_inverse=True)[1].reshape(-1)
-    return key
-
-
-def _steps(mixing: tuple[int, ...], every: bool) -> Iterator[tuple[frozenset[int], int]]:
-    """What can be summed over next after which attributes: every order there is, or the one given."""
-    for n in range(len(mixing)):
-        for done in map(frozenset, combinations(mixing, n) if every else [mixing[:n]]):
-            yield from ((done, i) for i in mixing if i not in done and (every or i == mixing[n]))
-
-
-def _occurring(
-    table: Array, sizes: Sequence[int], subsets: set[frozenset[int]], always: int | None = None
-) -> dict[frozenset[int], int]:
-    """How many combinations occur, for each subset of the columns (with the column `always` besides)."""
-    fixed = () if always is None else (always,)
-    rows: dict[frozenset[int], Array] = {}
-    for subset in sorted(subsets, key=len, reverse=True):
-        chosen = [*sorted(subset), *fixed]
-        larger = (rows[subset | {i}] for i in range(table.shape[1]) if subset | {i} in rows)
-        parent = min(larger, key=len, default=table)
-        _, first = np.unique(keys(parent[:, chosen], [sizes[i] for i in chosen]), return_index=True)
-        rows[subset] = parent[first]
-    return {subset: len(found) for subset, found in rows.items()}
+def _mass(
+    chain: Chain, sensitive: Array, counts: Array, width: int, weights: Sequence[Array], exact: bool
+) -> Array:
+    """Σ_j w_j [S_j = s] for every target and the sensitive values from 0 to `width`."""
+    here = (sensitive >= 0) & (sensitive < width)
+    return _contract(chain, _source_block(chain, here, sensitive, counts, width, exact), weights)
 
 
 def _source_block(
     chain: Chain, here: Array, sensitive: Array, counts: Array, width: int, exact: bool
 ) -> tuple[Array, Array]:
-    """Counts of some sensitive values as (source combinations, keys, values), and those combinations."""
-    order = list(chain.order)
-    codes = chain.codes[:, order]
-    rows, place = (
-        np.unique(codes, axis=0, return_inverse=True) if order else (codes[:1], np.zeros(len(codes), int))
-    )
+    """Counts as (source combinations, keys, sums, sensitive values), and the combinations."""
+    codes = chain.codes[:, list(chain.order)]
+    first, place = distinct(codes, [int(c.max(initial=0)) + 1 for c in codes.T])
     n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
-    block = np.zeros((len(rows), n_keys, width), dtype=object if exact else float)
-    added = counts[here].astype(object) if exact else counts[here]
-    np.add.at(block, (place.reshape(-1)[here], chain.key[here], sensitive[here]), added)
-    return block, rows
+    added = _products(
+        [right.T[chain.codes[here, i]] for i, (_, right) in chain.sums.items()], int(here.sum())
+    )
+    added = (counts[here].astype(object) if exact else counts[here])[:, None] * added
+    shape = (len(first), n_keys, width)
+    at = np.ravel_multi_index((place[here], chain.key[here], sensitive[here]), shape)
+    block = np.stack([_added_up(summand, at, math.prod(shape)) for summand in added.T], axis=1)
+    block = block.reshape(len(first), n_keys, width, -1).swapaxes(2, 3)
+    return block, codes[first]
+
+
+def _added_up(summands: Array, at: Array, size: int) -> Array:
+    if summands.dtype != object:
+        return np.bincount(at, summands, size)
+    made = np.zeros(size, dtype=object)
+    np.add.at(made, at, summands)
+    return made
+
+
+def _products(sides: Sequence[Array], n: int) -> Array:
+    """For each of n rows the products of its numbers, one of each side."""
+    made = np.ones((n, 1), dtype=int)
+    for side in sides:
+        made = (made[:, :, None] * side[:, None, :]).reshape(n, -1)
+    return made
 
 
 def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]) -> Array:
     """Σ_j w_j [S_j = s] for every target: attribute by attribute, source values give way to target values.
 
-    The state is (source combinations left, target combinations reached, sensitive values).
+    The state is (source combinations left, target combinations reached, sums, sensitive values).
     """
     block, rows = start
-    at = chain.wanted_key
+    at, n_goals = chain.wanted_key, block.shape[1]
+    room = np.empty((2, chain.bytes // 24 * block.shape[-1]), dtype=block.dtype)
     for i in chain.order:
         weight = weights[i]
-        left = np.zeros(len(rows), dtype=int)
         rest = rows[:, 1:]
-        if rest.shape[1]:
-            rest, left = np.unique(rest, axis=0, return_inverse=True)
-        spread = np.zeros((len(weight), int(left.max()) + 1, *block.shape[1:]), dtype=block.dtype)
-        spread[rows[:, 0], left.reshape(-1)] = block
-        spread = (weight @ spread.reshape(len(weight), -1)).reshape(spread.shape)
+        first, left = distinct(rest, [int(c.max(initial=0)) + 1 for c in rest.T])
+        shape = (len(weight), len(first), *block.shape[1:])
+        if room.shape[1] < math.prod(shape):
+            room = np.empty((2, math.prod(shape)), dtype=block.dtype)
+        spread, wide = (part[: math.prod(shape)].reshape(len(weight), -1) for part in room)
+        spread[...] = 0
+        spread.reshape(shape)[rows[:, 0], left] = block
+        wide = np.matmul(weight, spread, out=wide).reshape(shape)
         # only the target combinations that occur go on
-        pairs, at = np.unique(at * len(weight) + chain.targets[:, i], return_inverse=True)
-        block = np.moveaxis(spread[pairs % len(weight), :, pairs // len(weight)], 0, 1)
-        rows = rest
-    return np.asarray(block[0, at] if len(block) else np.zeros((len(at), block.shape[2])))
+        goal = at * len(weight) + chain.targets[:, i]
+        one, at = distinct(goal[:, None], [n_goals * len(weight)])
+        block = np.moveaxis(wide[chain.targets[one, i], :, goal[one] // len(weight)], 0, 1)
+        rows, n_goals = rest[first], len(one)
+    asked = _products([left[chain.targets[:, i]] for i, (left, _) in chain.sums.items()], len(at))
+    return np.asarray((block[0, at] * asked[:, :, None]).sum(axis=1))
 
 
 def _normalised(mass: Array, exact: bool) -> Array:

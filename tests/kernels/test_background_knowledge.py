@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels import belief_distance as bd
 from privacy_sql.kernels import belief_move as bm
+from privacy_sql.kernels import kernel_chain as kc
 from privacy_sql.kernels import kernel_prior as kp
 from privacy_sql.kernels import posterior as po
 from privacy_sql.kernels.running_sums import running_sum_mass
@@ -345,7 +346,7 @@ def test_dense_prior_equals_the_definition_whatever_the_memory(case, kernel, bud
         try:
             found = kp.kernel_prior(*given_, budget=budget)[0]
         except MemoryError:
-            assert kp.plan_chain(given_[0], weights, given_[4]).bytes > budget
+            assert kc.plan_chain(given_[0], weights, given_[4]).bytes > budget
             continue
         if expect is None:
             assert all(cell is None or cell != cell for cell in found)
@@ -366,15 +367,57 @@ def test_the_order_of_attributes_changes_no_prior(case, ordered):
     asked = (people, sensitive, np.ones(len(rows), dtype=int), weights, np.array([target]), m)
     with pytest.MonkeyPatch.context() as patch:
         expect = kp.kernel_prior(*asked).tolist()
-        patch.setattr(kp, "MOST_ORDERED", ordered)
+        patch.setattr(kc, "MOST_ORDERED", ordered)
         assert kp.kernel_prior(*asked).tolist() == expect
+
+
+NUMBERS = np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 29
+
+
+@pytest.mark.parametrize(
+    ("distances", "bandwidth", "sums"),
+    [
+        (NUMBERS, "5/4", 3),  # 1, b and b²
+        (NUMBERS, "11/10", 3),
+        (np.where(np.eye(30)[:, :1] + np.eye(30)[:1] == 1, 1.0, NUMBERS), "5/4", 4),  # and one for NULL
+        (NUMBERS, "1", None),  # somebody has no weight
+        (NUMBERS, "101/100", None),  # and here too little of it
+        (NUMBERS, "1/3", None),  # a band
+        (1 - np.eye(30), "5/4", None),  # everybody has a sum of her own
+        (NUMBERS[:6, :6], "5/4", None),  # nothing saved
+    ],
+)
+def test_weights_are_told_by_a_few_sums_only_where_these_say_the_same(distances, bandwidth, sums):
+    weights = kp.weight_matrix(distances, bandwidth)
+    found = kc.few_sums(weights)
+    assert (found is None) == (sums is None)
+    if found is not None:
+        left, right = found
+        assert left.shape == (30, sums) and right.shape == (sums, 30)
+        assert np.abs(left @ right - weights).max() < 1e-14
+
+
+@pytest.mark.parametrize("others", ["0", "5/4"])
+def test_a_prior_by_sums_equals_the_definition(others):
+    random = np.random.default_rng(7)
+    people = np.column_stack([random.integers(0, 30, (300, 2)), random.integers(0, 3, 300)])
+    sensitive, apart = random.integers(0, 4, 300), 1.0 - np.eye(3)
+    weights = [kp.weight_matrix(d, b) for d, b in ((NUMBERS, "5/4"), (NUMBERS, "6/5"), (apart, others))]
+    assert len(kc.plan_chain(people, weights, people).sums) == 2
+    found = kp.kernel_prior(people, sensitive, np.ones(300, dtype=int), weights, people[:5], 4)
+    exact = [[[Fraction(abs(a - b), 29) for b in range(30)] for a in range(30)]] * 2
+    exact.append([[Fraction(a != b) for b in range(3)] for a in range(3)])
+    bandwidths = [Fraction(5, 4), Fraction(6, 5), Fraction(others)]
+    for row, target in zip(found, people[:5].tolist(), strict=True):
+        expect = oracle.prior(people.tolist(), sensitive.tolist(), 4, exact, bandwidths, target)
+        assert row == pytest.approx([float(x) for x in expect], abs=1e-14)
 
 
 def test_a_dozen_attributes_take_no_time_to_plan():
     random = np.random.default_rng(2)
     codes = random.integers(0, 4, (500, 14))
     weights = [kp.weight_matrix(1.0 - np.eye(4), "3/2")] * 14
-    chain = kp.plan_chain(codes, weights, codes)
+    chain = kc.plan_chain(codes, weights, codes)
     assert sorted(chain.order) == list(range(14))
 
 
