@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,20 @@ from privacy_sql import beliefs
 from privacy_sql.base import count
 from privacy_sql.experiments import li
 from privacy_sql.experiments._adult_beliefs import Study, adult
+from privacy_sql.group_posteriors import estimated
 from privacy_sql.hierarchies import Tree
 from privacy_sql.kernels.kernel_prior import weight_matrix
-from privacy_sql.studies.background_knowledge import estimated
 from privacy_sql.table import Table
 
 BANDWIDTHS = (0.3, 1.25)
 NAIVE_TARGETS = 50  # the naive sum is timed on some targets and scaled to all
-GOALS = {"share_of_naive": 0.01, "peak_mb": 2048, "seconds_3m_with_country": 30.0, "seconds_certified": 10.0}
+GOALS = {
+    "share_of_naive": 0.01,
+    "share_of_naive_over_all_rows": 0.01,
+    "peak_mb": 2048,
+    "seconds_3m_with_country": 30.0,
+    "seconds_certified": 10.0,
+}
 DRAWN = """
 with adult as (
     select row_number() over () - 1 as i, * from read_csv('{source}', all_varchar = true)
@@ -115,9 +122,15 @@ def with_country(data: Path, source: Path, country: bool) -> Table:
     return Table(source, quasi, "occupation", domains=plain.domains)
 
 
+def middle(call: Callable[[], Any]) -> tuple[float, Any]:
+    """The middle time of three, and the result."""
+    found = [timed(call) for _ in range(3)]
+    return sorted(seconds for seconds, _ in found)[1], found[0][1]
+
+
 def prior(table: beliefs.Studied, rows: int, country: bool, b: float) -> dict[str, Any]:
-    """Both paths and the naive sum over distinct rows, and how far they are apart."""
-    seconds, dense = timed(lambda: beliefs.prior(table, b, path="dense").beliefs)
+    """Both paths and the naive sums over distinct rows and over all rows, and how far they are apart."""
+    seconds, dense = middle(lambda: beliefs.prior(table, b, path="dense").beliefs)
     found = {
         "rows": rows,
         "country": country,
@@ -129,8 +142,15 @@ def prior(table: beliefs.Studied, rows: int, country: bool, b: float) -> dict[st
     naive_seconds, expect = timed(lambda: naive(table, b, some))
     found["naive_seconds"] = naive_seconds * len(table.kinds) / NAIVE_TARGETS
     found["off_naive"] = float(np.abs(dense[some] - expect).max())
+    all_rows = replace(
+        table,
+        codes=np.repeat(table.codes, table.counts, axis=0),
+        sensitive=np.repeat(table.sensitive, table.counts),
+        counts=np.ones(table.counts.sum(), dtype=int),
+    )
+    found["naive_all_rows_seconds"] = timed(lambda: naive(all_rows, b, some[:3]))[0] * rows / 3
     if not country:
-        found["chain_seconds"], chain = timed(lambda: beliefs.prior(table, b, path="chain").beliefs)
+        found["chain_seconds"], chain = middle(lambda: beliefs.prior(table, b, path="chain").beliefs)
         found["off_chain"] = float(np.abs(dense - chain).max())
     assert max(found["off_naive"], found.get("off_chain", 0)) < 1e-12
     return found
@@ -151,7 +171,12 @@ def naive(table: beliefs.Studied, b: float, targets: Any) -> Any:
 def judge_priors(found: list[dict[str, Any]]) -> dict[str, float]:
     if not found:
         return {}
-    judged = {"share_of_naive": max(f["dense_seconds"] / f["naive_seconds"] for f in found)}
+    judged = {
+        f"share_of_naive{'_over_all_rows' * (each == 'naive_all_rows_seconds')}": max(
+            f["dense_seconds"] / f[each] for f in found
+        )
+        for each in ("naive_seconds", "naive_all_rows_seconds")
+    }
     large = [f["dense_seconds"] for f in found if f["rows"] >= 3_000_000 and f["country"]]
     return {**judged, **({"seconds_3m_with_country": max(large)} if large else {})}
 

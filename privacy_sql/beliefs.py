@@ -26,6 +26,7 @@ from privacy_sql.kernels.kernel_prior import (
     kernel_prior,
     weight_matrix,
 )
+from privacy_sql.prior_chain import chained
 from privacy_sql.query import Sql, names, render
 from privacy_sql.resemblance import Resemblance, resemblance, wide_mass
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 Bandwidth = Any  # one number for all columns, or one per quasi-identifier
 SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
-CHAIN_ROWS = 20_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
+EVERYBODY_ALIKE = np.ones((2, 2))  # the weights of a column that tells nobody apart, whatever its values
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Prior:
     """P_pri(B, q): a row per kind, a column per sensitive value; nan (None) where nobody resembles it."""
 
     beliefs: Array
-    path: str  # dense, chain or running sums
+    path: str  # dense, chain, running sums or chain of running sums
 
 
 def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | float, ...]:
@@ -211,139 +212,64 @@ def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | flo
 def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov", path: str = "auto") -> Prior:
     """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
     bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
-    if wide := [i for i, r in enumerate(table.resemblances) if r.distances is None]:
-        return Prior(_with_wide_column(table, wide, bs, kernel), "running sums")
     weights = [_weights(r, b, kernel) for r, b in zip(table.resemblances, bs, strict=True)]
+    wide = [i for i, w in enumerate(weights) if w is None]
+    told = [EVERYBODY_ALIKE if w is None else w for w in weights]
+    if wide:
+        return _with_wide_column(table, wide, bs, told, kernel, path)
     dense = path == "dense" or (
-        path == "auto" and plan_chain(table.codes, weights, table.kinds).bytes <= MEMORY_BUDGET
+        path == "auto" and plan_chain(table.codes, told, table.kinds).bytes <= MEMORY_BUDGET
     )
-    m = len(table.values)
     if dense:
-        found = kernel_prior(table.codes, table.sensitive, table.counts, weights, table.kinds, m)
-        return Prior(found, "dense")
-    return Prior(_chained(table, weights), "chain")
+        m = len(table.values)
+        return Prior(kernel_prior(table.codes, table.sensitive, table.counts, told, table.kinds, m), "dense")
+    return Prior(chained(table, told), "chain")
 
 
-def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array:
-    assert alike.distances is not None
-    return weight_matrix(alike.distances, bandwidth, kernel)
+def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array | None:
+    """The weights between all values of a column; None where these are too many."""
+    if bandwidth == math.inf:
+        return EVERYBODY_ALIKE
+    return None if alike.distances is None else weight_matrix(alike.distances, bandwidth, kernel)
 
 
 def _with_wide_column(
-    table: Studied, wide: Sequence[int], bs: Sequence[Fraction | float], kernel: Kernel
-) -> Array:
-    """The prior where one column has too many numbers to compare pair by pair.
+    table: Studied,
+    wide: Sequence[int],
+    bs: Sequence[Fraction | float],
+    weights: Sequence[Array],
+    kernel: Kernel,
+    path: str,
+) -> Prior:
+    """The prior where one column has too many numbers to compare pair by pair: by running sums.
 
-    The other columns must tell only equal from different, or nothing, at their bandwidths.
+    In memory, where the other columns tell only equal from different or nothing; else in SQL.
     """
-    others = {i: _weights(r, bs[i], kernel) for i, r in enumerate(table.resemblances) if i not in wide}
-    same = [i for i, w in others.items() if is_identity(w)]
     column, place = table.resemblances[wide[0]], wide[0]
-    mixing = any(not np.all(w == 1) for i, w in others.items() if i not in same)
-    if len(wide) > 1 or mixing or kernel != "epanechnikov":
+    if len(wide) > 1 or kernel != "epanechnikov":
         raise UsageError(
             "wide_column",
             f"{column.name} has {len(column.numbers):,} different numbers, too many to compare pair by pair"
-            " beside other columns at these bandwidths",
+            + (
+                f" beside {table.resemblances[wide[1]].name}"
+                if len(wide) > 1
+                else f" with the {kernel} kernel"
+            ),
             hint="Bin it first.",
         )
-    key = keys(np.concatenate([table.codes, table.kinds])[:, same], [len(others[i]) for i in same])
+    same = [i for i, w in enumerate(weights) if is_identity(w)]
+    mixing = any(not np.all(w == 1) for i, w in enumerate(weights) if i not in same)
+    if path == "chain" or (path == "auto" and mixing):
+        return Prior(chained(table, weights, (place, bs[place])), "chain of running sums")
+    if mixing:
+        raise UsageError("wide_column", f"{column.name} is too wide for memory", hint="Ask for the chain.")
+    key = keys(np.concatenate([table.codes, table.kinds])[:, same], [len(weights[i]) for i in same])
     n = len(table.codes)
     rows = (key[:n], table.codes[:, place], table.sensitive, table.counts)
     mass = wide_mass(column, bs[place], rows, (key[n:], table.kinds[:, place]), len(table.values))
     total = mass.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(mass, total, out=np.full(mass.shape, np.nan), where=total > 0))
-
-
-def _chained(table: Studied, weights: Sequence[Array]) -> Array:
-    """The chain in SQL, target block by target block, so that its widest state stays bounded."""
-    chain = plan_chain(table.codes, weights, table.kinds)
-    engine, m, n = table.base.engine, len(table.values), len(table.kinds)
-    same, mixing, summed = (
-        [table.columns[i] for i in part] for part in (chain.same, chain.order, chain.sums)
-    )
-    columns = [*same, *mixing, *summed]
-    start = engine.create(render("beliefs/start.sql", base=table.base.relation, columns=columns))
-    tables = {table.columns[i]: _loaded_weights(table, weights[i].astype(float), i) for i in chain.order}
-    for i, (left, right) in chain.sums.items():
-        start = _summed(table, start, right, i, [column for column in columns if column != table.columns[i]])
-        tables[table.columns[i]] = _loaded_weights(table, left, i, of_sums=True)
-    blocks = max(1, math.ceil(chain.bytes / 24 * m / CHAIN_ROWS))
-    beliefs = np.full((n, m), np.nan)
-    for first in range(0, n, -(-n // blocks)):
-        block = (first, min(n, first + -(-n // blocks)) - 1)
-        state = _steps(table, start, same, [*mixing, *summed], tables, block)
-        found = engine.arrays(
-            render(
-                "beliefs/finish.sql",
-                state=state,
-                combinations=table.combinations,
-                columns=columns,
-                block=block,
-            )
-        )
-        at = found["c"].astype(int)
-        beliefs[at] = 0.0
-        beliefs[at, np.searchsorted(list(table.values), found["s"].astype(int))] = found["p"]
-    return beliefs
-
-
-def _summed(table: Studied, state: Sql, right: Array, column: int, rest: list[Sql]) -> Sql:
-    """The state with a few sums over a column in place of its values."""
-    engine, name = table.base.engine, table.columns[column]
-    goals = engine.load({str(name): ("bigint", list(range(len(right))))}, "sums")
-    weights = _loaded_weights(table, right, column, into_sums=True)
-    return engine.create(
-        render(
-            "beliefs/step.sql", state=state, goals=goals, weights=weights, fixed=[], column=name, rest=rest
-        )
-    )
-
-
-def _steps(
-    table: Studied,
-    state: Sql,
-    fixed: list[Sql],
-    mixing: list[Sql],
-    weights: dict[Sql, Sql],
-    block: tuple[int, int],
-) -> Sql:
-    engine, made = table.base.engine, []
-    for i, column in enumerate(mixing):
-        reached = [*fixed, *mixing[: i + 1]]
-        goals = engine.create(
-            render("beliefs/goals.sql", combinations=table.combinations, columns=reached, block=block)
-        )
-        step = render(
-            "beliefs/step.sql",
-            state=state,
-            goals=goals,
-            weights=weights[column],
-            fixed=reached[:-1],
-            column=column,
-            rest=mixing[i + 1 :],
-        )
-        state = engine.create(step)
-        made += [goals, state]
-    for relation in made[:-1]:
-        engine.drop(relation)
-    return state
-
-
-def _loaded_weights(
-    table: Studied, weights: Array, column: int, into_sums: bool = False, of_sums: bool = False
-) -> Sql:
-    """The weights between targets that are asked for and sources that occur; a sum counts as either."""
-    target, source = np.nonzero(weights)
-    wanted = into_sums | np.isin(target, np.unique(table.kinds[:, column]))
-    wanted &= of_sums | np.isin(source, np.unique(table.codes[:, column]))
-    target, source = target[wanted], source[wanted]
-    columns: dict[str, tuple[str, list[Any]]] = {
-        "target": ("bigint", target.tolist()),
-        "source": ("bigint", source.tolist()),
-        "w": ("double", weights[target, source].tolist()),
-    }
-    return table.base.engine.load(columns, "weights")
+    found = np.divide(mass, total, out=np.full(mass.shape, np.nan), where=total > 0)
+    return Prior(np.asarray(found), "running sums")
 
 
 @dataclass(frozen=True)

@@ -238,12 +238,8 @@ def wide_mass(
 
     NULL is at distance 1 from every number and 0 from itself, so its people are weighed as a whole.
     """
-    scale = math.lcm(*(n.denominator for n in column.numbers if n is not None))
-    if max((abs(n) * scale for n in column.numbers if n is not None), default=0) >= ROOM:
-        raise UsageError("wide_column", f"{column.name} has numbers too large to sum", hint="Bin it first.")
-    whole = np.array([0 if n is None else int(n * scale) for n in column.numbers], dtype=np.int64)
-    missing = np.array([n is None for n in column.numbers])
-    reach = None if bandwidth == math.inf else Fraction(bandwidth) * column.span * scale or Fraction(1, 2)
+    whole, missing, scale = in_whole_numbers(column)
+    reach = None if bandwidth == math.inf else reach_of(column, bandwidth, scale)
     mass = np.zeros((len(targets[0]), n_sensitive))
     for of_targets in (False, True):
         for of_rows in (False, True):
@@ -254,3 +250,17 @@ def wide_mass(
             asked = (targets[0][there], whole[targets[1][there]])
             mass[there] += weight * running_sum_mass(some, asked, reach if near else None, n_sensitive)
     return mass
+
+
+def in_whole_numbers(column: Resemblance) -> tuple[Array, Array, int]:
+    """A numeric column times a scale as whole numbers, where it is NULL (0 there), and the scale."""
+    scale = math.lcm(*(n.denominator for n in column.numbers if n is not None))
+    if max((abs(n) * scale for n in column.numbers if n is not None), default=0) >= ROOM:
+        raise UsageError("wide_column", f"{column.name} has numbers too large to sum", hint="Bin it first.")
+    whole = np.array([0 if n is None else int(n * scale) for n in column.numbers], dtype=np.int64)
+    return whole, np.array([n is None for n in column.numbers]), scale
+
+
+def reach_of(column: Resemblance, bandwidth: Fraction | float, scale: int) -> Fraction:
+    """How far a bandwidth reaches, in whole numbers; nobody but oneself is within half of one."""
+    return Fraction(bandwidth) * column.span * scale or Fraction(1, 2)

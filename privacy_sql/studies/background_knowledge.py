@@ -13,17 +13,14 @@ from privacy_sql import beliefs
 from privacy_sql.base import Base, count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
+from privacy_sql.group_posteriors import SWEEPS, estimated, exact
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.kernels import belief_distance as distances
 from privacy_sql.kernels import posterior as posteriors
-from privacy_sql.kernels.belief_move import exact_posteriors
+from privacy_sql.kernels.belief_move import ESTIMATED, exact_posteriors
 from privacy_sql.kernels.kernel_prior import Kernel, as_number
-from privacy_sql.query import Sql, render
 from privacy_sql.resemblance import is_span, resemblance
 from privacy_sql.table import Table
-
-SWEEPS = 20
-"""Sweeps of Sinkhorn that the one statement over all groups holds."""
 
 Belief = Sequence[Any] | Mapping[Any, Any]
 
@@ -128,6 +125,8 @@ class GroupBeliefs:
     people: int
     prior: Beliefs
     posterior: Beliefs | None  # None: undecided or impossible
+    known: str  # exact, estimated, undecided or impossible
+    path: str  # sql or memory
 
 
 def posterior(*question: Any, method: str = "exact", **more: Any) -> Any:
@@ -135,7 +134,8 @@ def posterior(*question: Any, method: str = "exact", **more: Any) -> Any:
 
     `posterior(prior=matrix, counts=[...])` answers for one group with `.values`, `.likelihood` and `.flags`.
     `posterior(engine, table, bandwidth=...)` answers for every kind of person in every group; the estimates
-    of all groups come from one SQL statement.
+    of all groups come from one SQL statement. Exact ones come from memory, for groups of up to 2,000,000
+    count vectors, or with `path="sql"` from the engine, for up to 20,000; larger groups are undecided.
 
     >>> posterior(prior=[["0", "1"], ["0", "1"], ["3/10", "7/10"]], counts=[1, 2], method="omega").values[2][
     ...     0
@@ -179,17 +179,19 @@ def _of_table(
     kernel: Kernel = "epanechnikov",
     method: str = "exact",
     sweeps: int = SWEEPS,
+    path: str = "auto",
 ) -> list[GroupBeliefs]:
     if method not in ("exact", "omega", "sinkhorn"):
         raise UsageError("bad_method", "a posterior is exact, omega or sinkhorn")
+    if path not in ("auto", "memory", "sql") or (path == "memory" and method != "exact"):
+        raise UsageError("bad_path", "a posterior is computed in memory (exact ones only), in sql, or auto")
     base = count(engine, table)
     study = beliefs.studied(base)
     before = beliefs.prior(study, bandwidth, kernel).beliefs.astype(float)
     groups = beliefs.published(base.grouped(base.own_keys()), study)
-    if method == "exact":
-        after, _ = exact_posteriors(before, groups.group, groups.kind, groups.people, groups.counts)
-    else:
-        after = estimated(study, groups, before, 1 if method == "omega" else sweeps)[method]
+    if path == "auto":
+        path = "memory" if method == "exact" else "sql"
+    after, known = _after(study, groups, before, method, sweeps, path)
     kinds = _kinds(base, study)
     return [
         GroupBeliefs(
@@ -198,40 +200,23 @@ def _of_table(
             int(groups.people[i]),
             Beliefs(dict(zip(study.values.values(), before[groups.kind[i]].tolist(), strict=True))),
             _row(study, after[i]),
+            known[groups.group[i]],
+            path,
         )
         for i in range(len(groups.group))
     ]
 
 
-def estimated(
-    study: beliefs.Studied, groups: beliefs.Published, before: Any, sweeps: int = SWEEPS
-) -> dict[str, Any]:
-    """Ω and Sinkhorn of every kind in every group, from one statement; nan where neither is defined."""
-    engine, m = study.base.engine, len(study.values)
-    people = _load(engine, "people", g=groups.group, c=groups.kind, n_people=groups.people)
-    g, s = np.nonzero(groups.counts)
-    histogram = _load(engine, "histogram", g=g, s=s, n_rows=groups.counts[g, s])
-    c, value = np.nonzero(before > 0)
-    priors = _load(engine, "prior", c=c, s=value, p=before[c, value])
-    found = engine.arrays(
-        render("beliefs/posterior.sql", people=people, histogram=histogram, prior=priors, sweeps=sweeps)
-    )
-    place = {pair: i for i, pair in enumerate(zip(groups.group.tolist(), groups.kind.tolist(), strict=True))}
-    at = [place[pair] for pair in zip(found["g"].tolist(), found["c"].tolist(), strict=True)]
-    made = {}
-    for name in ("omega", "sinkhorn"):
-        made[name] = np.full((len(groups.group), m), np.nan)
-        made[name][at] = 0.0
-        made[name][at, found["s"].astype(int)] = found[name]
-    return made
-
-
-def _load(engine: Engine, origin: str, **columns: Any) -> Sql:
-    typed = {
-        name: ("double" if column.dtype == float else "bigint", column.tolist())
-        for name, column in columns.items()
-    }
-    return engine.load(typed, origin)
+def _after(
+    study: beliefs.Studied, groups: beliefs.Published, before: Any, method: str, sweeps: int, path: str
+) -> tuple[Any, Sequence[str]]:
+    """Beliefs per (group, kind), and per group how they are known."""
+    if path == "memory":
+        return exact_posteriors(before, groups.group, groups.kind, groups.people, groups.counts)
+    if method == "exact":
+        return exact(study, groups, before)
+    found = estimated(study, groups, before, 1 if method == "omega" else sweeps)[method]
+    return found, [ESTIMATED] * len(groups.counts)
 
 
 def posterior_over_groups(group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]) -> Any:
