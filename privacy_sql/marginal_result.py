@@ -30,6 +30,7 @@ class MarginalResult:
             "safe_choices": None,
             "minimal": [dict(table) for table in self.minimal],
             "minimise": self.minimise,
+            "domain": self.search["domain"],
             "best": dict(self.best),
             "optimal": self.search["optimal"],
             "explored": self.search["explored"],

@@ -23,7 +23,8 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Keep = Callable[[int, Ints, Floats], Mask]  # how many cliques are joined, their groups, their vectors
 
-FIRST, CHUNK = 100, 50_000  # joined groups held at once, at first and later
+FIRST = 100  # joined groups in the first piece of a walk
+NUMBERS = 700_000  # counts held at once in later pieces: groups times sensitive values
 MOST_WALKED = 50_000_000  # groups looked at before the answer is "undecided"
 
 
@@ -118,7 +119,8 @@ def walk(
     """
     first = np.arange(len(rows[0]))[:, None]
     # one unfinished iterator per clique, so that no more than a chunk of each is held
-    stack = [iter([(first[piece], rows[0][piece]) for piece in _pieces(len(first))])]
+    chunk = max(NUMBERS // rows[0].shape[1], 1)
+    stack = [iter([(first[piece], rows[0][piece]) for piece in _pieces(len(first), chunk)])]
     walked = 0
     while stack:
         part = next(stack[-1], None)
@@ -140,7 +142,7 @@ def walk(
         if len(stack) == len(cliques):
             yield chosen, vectors
         else:
-            stack.append(_extended(cliques, rows, combine, chosen, vectors))
+            stack.append(_extended(cliques, rows, combine, chosen, vectors, chunk))
 
 
 def _extended(
@@ -149,19 +151,20 @@ def _extended(
     combine: Callable[[Floats, Floats], Floats],
     chosen: Ints,
     vectors: Floats,
+    chunk: int,
 ) -> Iterator[tuple[Ints, Floats]]:
     """Chosen groups with every group of the next clique they meet."""
     depth = chosen.shape[1]
-    for wider, source in _joined(cliques[depth], chosen):
+    for wider, source in _joined(cliques[depth], chosen, chunk):
         yield wider, combine(vectors[source], rows[depth][wider[:, -1]])
 
 
-def _joined(clique: JoinClique, chosen: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _joined(clique: JoinClique, chosen: Ints, chunk: int) -> Iterator[tuple[Ints, Ints]]:
     """Each chosen row beside every group of the clique it meets, with the row it came from."""
     block = clique.block_of_parent[chosen[:, clique.parent or 0]]
     size = clique.sizes[block]
     ends = np.cumsum(size)
-    for piece in _pieces(int(ends[-1])):
+    for piece in _pieces(int(ends[-1]), chunk):
         place = np.arange(piece.start, piece.stop)
         source = np.searchsorted(ends, place, side="right")
         within = place - (ends[source] - size[source])
@@ -169,7 +172,7 @@ def _joined(clique: JoinClique, chosen: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield np.column_stack([chosen[source], group]), source
 
 
-def _pieces(total: int) -> Iterator[slice]:
+def _pieces(total: int, chunk: int) -> Iterator[slice]:
     """Everything in chunks, a small one first: what it finds bounds the others."""
-    ends = [0, min(FIRST, total), *range(FIRST + CHUNK, total, CHUNK), total]
+    ends = [0, min(FIRST, total), *range(FIRST + chunk, total, chunk), total]
     return (slice(low, high) for low, high in pairwise(ends) if low < high)

@@ -14,7 +14,8 @@ import numpy as np
 
 from privacy_sql.kernels.clique_join import Floats, Ints, JoinClique, Mask
 
-BOUND_CHUNK = 5_000  # groups whose matrices of ratios are held at once
+NUMBERS = 1_000_000  # ratios of groups held at once: groups times sensitive values squared
+MOST_NUMBERS = 50_000_000  # ratios of separator cells; where there are more, a join is walked without bounds
 
 
 class RatioBounds:
@@ -22,6 +23,7 @@ class RatioBounds:
 
     def __init__(self, cliques: Sequence[JoinClique]) -> None:
         self.cliques = cliques
+        self.chunk = max(NUMBERS // cliques[0].counts.shape[1] ** 2, 1)
         self.messages: list[Floats] = [np.empty((0, 0, 0))] * len(cliques)
         for i in range(len(cliques) - 1, 0, -1):
             self.messages[i] = self._message(i)
@@ -30,8 +32,8 @@ class RatioBounds:
         clique = self.cliques[i]
         n_values = clique.counts.shape[1]
         largest = np.zeros((len(clique.separator), n_values, n_values))
-        for low in range(0, len(clique.counts), BOUND_CHUNK):
-            groups = np.arange(low, min(low + BOUND_CHUNK, len(clique.counts)))
+        for low in range(0, len(clique.counts), self.chunk):
+            groups = np.arange(low, min(low + self.chunk, len(clique.counts)))
             ratio = _ratio_matrix(clique.shares[groups])
             for child, below in enumerate(self.cliques):
                 if below.parent == i and child > i:
@@ -51,8 +53,8 @@ class RatioBounds:
 
     def _ratios(self, depth: int, chosen: Ints, vectors: Floats) -> Iterator[Floats]:
         """The largest ratios v_j / v_i of whatever continues these rows, a chunk of them at a time."""
-        for low in range(0, len(vectors), BOUND_CHUNK):
-            part = slice(low, low + BOUND_CHUNK)
+        for low in range(0, len(vectors), self.chunk):
+            part = slice(low, low + self.chunk)
             ratio = _ratio_matrix(vectors[part])
             for q in range(depth, len(self.cliques)):
                 parent = self.cliques[q].parent or 0
@@ -60,6 +62,12 @@ class RatioBounds:
                     block = self.cliques[q].block_of_parent[chosen[part, parent]]
                     ratio = _times(ratio, self.messages[q][block])
             yield ratio
+
+
+def affordable(cliques: Sequence[JoinClique]) -> bool:
+    """Whether the ratios of all separator cells fit into memory."""
+    cells = sum(len(clique.separator) for clique in cliques[1:])
+    return int(cells * cliques[0].counts.shape[1] ** 2) <= MOST_NUMBERS
 
 
 def critical_c_at_most(ratio: Floats, ell: int) -> Floats:

@@ -23,7 +23,7 @@ from privacy_sql.kernels.clique_join import (
     walk,
 )
 from privacy_sql.kernels.max_entropy import least_c
-from privacy_sql.kernels.ratio_bounds import RatioBounds
+from privacy_sql.kernels.ratio_bounds import RatioBounds, affordable
 
 PLAIN_GROUPS = 1_000_000  # joins up to this size are walked whole, without bounds
 NEAR = 1e-9  # groups this close to the worst are compared in exact fractions
@@ -74,7 +74,8 @@ def riskiest(
     enough: Callable[[float], bool] = lambda _: False,
 ) -> Nearest:
     """The groups of the join with the largest risk; the walk ends early where a risk is `enough`."""
-    bounds = RatioBounds(cliques) if join_size(cliques) > PLAIN_GROUPS else None
+    large = join_size(cliques) > PLAIN_GROUPS and affordable(cliques)
+    bounds = RatioBounds(cliques) if large else None
     near = Nearest()
     edge = -inf if bounds is None else _dived(cliques, risk)
 

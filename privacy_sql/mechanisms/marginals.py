@@ -138,6 +138,7 @@ class Marginals:
             )
         told = {
             "kl": found.best.kl,
+            "domain": self.domain,
             "explored": found.explored,
             "optimal": found.optimal,
             "stopped": found.stopped,
@@ -150,7 +151,13 @@ class Marginals:
         assert given is not None
         best = min(_linkable(search), key=lambda marginal: search.kl([given, marginal]))
         chosen = maximal_sets([given, best])
-        told = {"kl": search.kl(chosen), "explored": len(search.allowed), "optimal": True, "stopped": None}
+        told = {
+            "kl": search.kl(chosen),
+            "domain": self.domain,
+            "explored": len(search.allowed),
+            "optimal": True,
+            "stopped": None,
+        }
         return proposal(search.base, search.attributes, chosen, told)
 
 

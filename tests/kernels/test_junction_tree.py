@@ -162,10 +162,12 @@ def test_a_junction_tree_runs_through_shared_attributes() -> None:
     ]
 
 
-def test_figure_1_bde_is_triangulated_but_not_graphical() -> None:
-    """The trap of the paper's own example: the closed form must not be used on it."""
+@pytest.mark.parametrize("with_c", [False, True])
+def test_figure_1_bde_is_triangulated_but_not_graphical(with_c: bool) -> None:
+    """The trap of the paper's own example, also with Figure 1(c) beside it: there is no closed form."""
     case = next(c for c in vector_cases() if c["id"] == "figure1-bde")
-    kept = maximal_sets(in_numbers(case).collection)
+    ages_in_fives = [resolutions_of(case, {"Age": 1})] * with_c
+    kept = maximal_sets(in_numbers(case).collection + ages_in_fives)
     assert is_triangulated(kept) and not is_graphical(kept) and not is_decomposable(kept)
 
 

@@ -49,9 +49,9 @@ def in_small_pieces() -> Iterator[None]:
     """Every join counts as large, and is walked with bounds a few groups at a time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worst_groups, "PLAIN_GROUPS", 0)
-        patch.setattr(ratio_bounds, "BOUND_CHUNK", 2)
+        patch.setattr(ratio_bounds, "NUMBERS", 20)
         patch.setattr(clique_join, "FIRST", 1)
-        patch.setattr(clique_join, "CHUNK", 3)
+        patch.setattr(clique_join, "NUMBERS", 9)
         yield
 
 
@@ -95,6 +95,18 @@ def test_an_entropy_is_ruled_out_only_where_no_vector_between_has_it(
         ratios = np.where(vectors[:, :, None] > 0, vectors[:, :, None] / vectors[:, None, :], 0.0)
     may = ratio_bounds.entropy_may_be(ratios.max(axis=0)[None], least)
     assert may[0] or entropies_of(vectors).min() > least
+
+
+def test_a_join_with_too_many_values_for_bounds_is_walked_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts = np.ones((2, 600), dtype=np.int64)
+    zeros = np.zeros(2, dtype=np.int64)
+    pair = [JoinClique(counts), JoinClique(counts, 0, zeros, zeros)]
+    monkeypatch.setattr(worst_groups, "PLAIN_GROUPS", 0)
+    monkeypatch.setattr(ratio_bounds, "MOST_NUMBERS", 600**2 - 1)
+    monkeypatch.setattr(worst_groups, "RatioBounds", None)  # building bounds would fail
+    assert worst_ratio(pair, 2).value == Fraction(1, 599)
 
 
 def test_bounds_spare_most_of_a_walk(monkeypatch: pytest.MonkeyPatch) -> None:

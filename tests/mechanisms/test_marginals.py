@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from math import log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,6 +20,7 @@ from privacy_sql.judging import judge
 from privacy_sql.kernels.junction_tree import contains
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.published_marginals import read
+from privacy_sql.searches import Limits
 
 JOBS = ps.Tree(
     {
@@ -149,6 +153,16 @@ def test_marginals_are_written_as_tables(engine: Any, tmp_path: Path) -> None:
     assert ps.write(engine, release, "table:public_people", overwrite=True, manifest_to=place) == place
 
 
+def test_what_is_written_is_judged_and_not_what_was_chosen(engine: Any, tmp_path: Path) -> None:
+    """The views of a finer collection behind the verdicts of a coarse one: the bytes give it away."""
+    coarse = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 2, "ill": 0}]))
+    fine = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 0, "ill": 0}]))
+    assert coarse.safe and not fine.safe
+    with pytest.raises(NotSafe):
+        ps.write(engine, replace(coarse, parts=fine.parts), tmp_path / "people.csv")
+    assert not list(tmp_path.iterdir())
+
+
 def test_marginals_of_two_tables_are_refused_together(engine: Any, tmp_path: Path) -> None:
     """The foreign collection: totals that differ, then equal totals with counts that differ."""
     collection = ps.Marginals(collection=[{"age": 2, "sex": 0}, {"age": 2, "job": 0}])
@@ -217,12 +231,46 @@ def test_expected_counts_answer_questions_at_the_leaves(engine: Any) -> None:
 
 
 def test_samples_come_from_published_cells_only(engine: Any) -> None:
-    import numpy as np
-
     found = ps.MarginalSet(engine, people(), [{"job": 1, "sex": 0}])
     rows = found.sample(200, np.random.default_rng(3))
     cells = found.max_entropy()
     assert all(cells[row] > 0 for row in rows) and len({row[1] for row in rows}) == 4
+
+
+def test_samples_fall_on_cells_as_often_as_the_table_expects(engine: Any) -> None:
+    found = ps.MarginalSet(engine, people(), [{"job": 1, "ill": 0}, {"sex": 0, "ill": 0}])
+    rows = found.sample(20_000, np.random.default_rng(8))
+    expected = found.expected_count({"sex": ["F"], "ill": ["a"]}) / 400
+    drawn = sum(row[2] == "F" and row[3] == "a" for row in rows) / 20_000
+    spread = (float(expected) * (1 - float(expected)) / 20_000) ** 0.5
+    assert abs(drawn - float(expected)) < 4 * spread
+
+
+def test_a_domain_of_all_declared_values_is_another_divergence_and_is_told(engine: Any) -> None:
+    """A hierarchy with a job that nobody has: suppressed columns are spread over it as well."""
+    wide = ps.Tree({**{job: list(path) for job, *path in JOBS.rows()}, "tailor": ["cloth", "*"]})
+    table = replace(people(), quasi={"age": ps.Intervals(5, 20), "job": wide, "sex": ps.KeepOrDrop()})
+    table = replace(table, domains={"age": [str(n) for n in range(20, 60)], "sex": ["F", "M", None]})
+    table = replace(table, domains={**table.domains, "ill": list("abcde")})
+    kls = [ps.MarginalSet(engine, table, [{"sex": 0}], domain=d).kl for d in ("active", "hierarchy")]
+    assert kls[1] - kls[0] == pytest.approx(log(5 / 4), abs=1e-9)
+    release = ps.publish(engine, people(), REQUIRE, ps.Marginals())
+    assert release.search["domain"] == "active"
+
+
+def test_each_marginal_is_counted_once_and_each_join_judged_once(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, judged = [], []
+    count_one, decide = MarginalSearch._count, MarginalSearch._decide
+    monkeypatch.setattr(MarginalSearch, "_count", lambda s, m: counted.append(m) or count_one(s, m))
+    monkeypatch.setattr(MarginalSearch, "_decide", lambda s, c: judged.append(c) or decide(s, c))
+    search = MarginalSearch(count(engine, people()), tuple(REQUIRE))
+    found = search.best(10, 10_000, np.random.default_rng(0), Limits())
+    assert found.optimal and len(set(counted)) == len(counted) and len(set(judged)) == len(judged)
+    before = len(counted)
+    search.best(10, 10_000, np.random.default_rng(0), Limits())
+    assert len(counted) == before
 
 
 def test_nothing_safe_says_so(engine: Any) -> None:
