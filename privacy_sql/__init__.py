@@ -27,6 +27,7 @@ _HOME = {
     ),
     "Release": "release",
     **dict.fromkeys(["check", "publish", "search", "verify", "write"], "verbs"),
+    "report": "reports",
     "MarginalSet": "studies.marginal_set",
     "classification_accuracy": "studies.classification_accuracy",
     "disclosure_curve": "studies.disclosure_curve",

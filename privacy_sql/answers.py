@@ -45,8 +45,11 @@ class Answers:
 
     def error(self, histogram: Sql, choice: Choice) -> float:
         """The mean relative error when the queries are answered from published counts."""
-        levels = dict(zip(self.base.columns, choice, strict=True))
-        return self.utility.value(self.actual, self._answers(histogram, levels, "k"))
+        return self.utility.value(self.actual, self.estimated(histogram, choice))
+
+    def estimated(self, histogram: Sql, choice: Choice) -> dict[int, float]:
+        """The answers a reader gets from published counts."""
+        return self._answers(histogram, dict(zip(self.base.columns, choice, strict=True)), "k")
 
     def _answers(self, counted: Sql, levels: Mapping[str, int], prefix: str) -> dict[int, float]:
         aliases = names(f"{prefix}{number}" for number, _ in enumerate(levels, start=1))

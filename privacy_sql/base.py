@@ -129,6 +129,14 @@ class Base:
         query = render("label.sql", levels=levels, codes=codes, level=level, code=code)
         return self.engine.fetch(query)[0]["label"]
 
+    def level_sizes(self, column: str) -> list[int]:
+        """How many values each level of a column's hierarchy leaves apart, the raw one first."""
+        height = self.columns[column][1].height
+        if not height:
+            return [self.statistics[column]["n_values"]]
+        query = render("level_sizes.sql", codes=self.level_codes[column], height=height)
+        return [row["n_values"] for row in self.engine.fetch(query)]
+
     def keys(self, choice: Mapping[str, int]) -> list[Key]:
         """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
         return [self.key(self.aliases[name], choice.get(name, 0)) for name in self.table.quasi]

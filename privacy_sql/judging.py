@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from privacy_sql import notebook
 from privacy_sql.base import Base, Grouping, Key
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
 from privacy_sql.query import Query, names, render
+from privacy_sql.release import verdict_table
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
 
@@ -24,6 +26,9 @@ class Verdicts(dict[str, Verdict]):
 
     def __bool__(self) -> bool:
         return bool(len(self)) and all(verdict.safe for verdict in self.values())
+
+    def _repr_html_(self) -> str:
+        return verdict_table(notebook.word(bool(self)), self)
 
 
 @dataclass(frozen=True)

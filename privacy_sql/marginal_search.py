@@ -25,7 +25,7 @@ from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
 from privacy_sql.errors import Undecided
 from privacy_sql.judging import refuse_one_table
 from privacy_sql.kernels.clique_join import JoinClique
-from privacy_sql.kernels.junction_tree import Resolutions, junction_tree, maximal_sets
+from privacy_sql.kernels.junction_tree import Resolutions, is_decomposable, junction_tree, maximal_sets
 from privacy_sql.kernels.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.leaves import leaves
 from privacy_sql.marginal_columns import Attributes
@@ -250,6 +250,22 @@ class MarginalSearch:
             chosen.append(left.pop(best))
             steps.append((self.attributes.names[best], after[best]))
         return steps
+
+    def steps(self, chosen: Sequence[Resolutions]) -> list[dict[str, Any]]:
+        """What is lost with one marginal, two of them, ...: the injected table first, then most gain first.
+
+        A marginal is added where those so far stay decomposable with it, which one of them always does.
+        """
+        start = [m for m in chosen if self.given is not None and m == self.given]
+        taken, left, told = start, [m for m in chosen if m not in start], []
+        if start:
+            told.append({"levels": self.attributes.levels(start[0]), "kl": self.kl(start)})
+        while left:
+            after = {m: self.kl([*taken, m]) for m in left if is_decomposable([*taken, m])}
+            best = min(after, key=lambda m: after[m])
+            taken, left = [*taken, best], [m for m in left if m != best]
+            told.append({"levels": self.attributes.levels(best), "kl": after[best]})
+        return told
 
     def _single(self, a: int) -> Resolutions | None:
         """A column on its own at its finest admissible level."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from privacy_sql import notebook
 from privacy_sql.query import Query
-from privacy_sql.verdict import Verdict, shown
+from privacy_sql.verdict import Verdict, measured
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Release:
     # several tables that leave together; `view` shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
     grouping: Any = field(default=None, repr=False)
+    # the choices a search decided on the way; for a report, not for the manifest
+    lattice: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:
@@ -50,6 +53,12 @@ class Release:
         """The SELECT whose rows leave."""
         return self.view.text(dialect)
 
+    def _repr_html_(self) -> str:
+        """The release in a notebook; nothing of it has left yet."""
+        counts = f"{self.rows_in} rows in, {self.rows_out} published, {self.suppressed} suppressed"
+        rehearsal = "REHEARSAL: made with a seed, NOT FOR PUBLICATION." if self.rehearsal else ""
+        return verdict_table(f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [counts, rehearsal])
+
     def __str__(self) -> str:
         choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
         head = [
@@ -63,6 +72,12 @@ class Release:
         return "\n".join(head)
 
 
+def verdict_table(title: str, verdicts: Mapping[str, Verdict], notes: Iterable[str] = ()) -> str:
+    """The same as HTML, for a notebook."""
+    rows = [(name, *measured(verdict), notebook.word(verdict.safe)) for name, verdict in verdicts.items()]
+    return notebook.table(title, ["requirement", "value", "limit", "verdict"], rows, notes)
+
+
 def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
     """The verdicts as aligned lines: requirement, value, limit, safe or not.
 
@@ -71,8 +86,7 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
     """
     cells = [("requirement", "value", "limit", "verdict")]
     for requirement, verdict in verdicts.items():
-        limit = f"{verdict.relation} {shown(verdict.limit)}" if verdict.limit is not None else ""
-        cells.append((requirement, shown(verdict.value), limit, "safe" if verdict.safe else "NOT SAFE"))
+        cells.append((requirement, *measured(verdict), "safe" if verdict.safe else "NOT SAFE"))
     widths = [max(len(row[column]) for row in cells) for column in range(4)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

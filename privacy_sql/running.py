@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import base, consulting, levels, manifest, private_files, verbs, writing
+from privacy_sql import base, consulting, levels, manifest, private_files, recording, records, verbs, writing
 from privacy_sql.engines import Engine
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted, raise_all
 from privacy_sql.project import Plan, Project
@@ -16,6 +16,8 @@ from privacy_sql.query import render
 from privacy_sql.release import Release
 
 Connect = Callable[[Plan], Engine]
+# a failure with one of these says something about the release; the others are about how it was run
+TOLD = (1, 3, 5)
 
 
 @dataclass
@@ -62,6 +64,8 @@ def run_project(
             _failed(results[-1], writing.unwritable(project.directory / "target", problem))
         except Exception as problem:
             _failed(results[-1], as_error(problem))
+        if results[-1].problem is not None and results[-1].exit in TOLD and not dry_run:
+            _remember(project, results[-1], recording.unpublished(plan.table, plan.require))
     if not dry_run:
         _record(project, results)
     return results
@@ -96,6 +100,8 @@ def _run(
     result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
     if not release.safe:
         result.exit = 1
+        if not dry_run:
+            _remember(project, result, recording.recorded(release))
         return
     result.target = _shown(project, output)
     alike = verbs.look_alikes(release.grouping.base)
@@ -106,6 +112,13 @@ def _run(
     place = _written(project, plan, engine, release, output, overwrite)
     result.manifest = _shown(project, place)
     result.rows_out = release.rows_out
+    _remember(project, result, recording.recorded(release))
+
+
+def _remember(project: Project, result: Result, found: records.Record) -> None:
+    """Keep what the report says of a release."""
+    came_of_it = {key: getattr(result, key) for key in ("exit", "target", "manifest", "errors", "warnings")}
+    records.start(project.directory, result.name, {**found, **came_of_it, "project": project.name})
 
 
 def _written(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from privacy_sql import plugs
+from privacy_sql import notebook, plugs
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.searches import Found
@@ -18,6 +18,8 @@ from privacy_sql.verdict import Verdict, finite, shown
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
 # pricing every minimal choice by SQL is worth it while they are few
 FEW = 30
+# choices a picture of the lattice can show
+MOST_DRAWN = 3000
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class SearchResult:
     best: Mapping[str, Any] | None
     frontier: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = field(default=())
+    # every choice that was decided, for a picture of the lattice
+    lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The fields `search --json` adds."""
@@ -58,6 +62,23 @@ class SearchResult:
         everything = self.to_json()
         values = self.best["values"] if self.best else {}
         return {**{key: everything[key] for key in told}, "values": dict(values)}
+
+    def _repr_html_(self) -> str:
+        """The minimal safe choices in a notebook, the best one first."""
+        best = [self.best] if self.best is not None else []
+        others = [
+            choice for choice in self.minimal if self.best is None or choice["levels"] != self.best["levels"]
+        ]
+        rows = [
+            (
+                "best" if choice is self.best else "minimal",
+                _levels(choice),
+                shown(choice["values"].get(self.minimise)),
+            )
+            for choice in [*best, *others]
+        ]
+        heading, *_ = str(self).splitlines()
+        return notebook.table(heading, ["", "levels", self.minimise], rows, self.notes)
 
     def __str__(self) -> str:
         found = self.found
@@ -86,7 +107,40 @@ def result(search: LatticeSearch, found: Found) -> SearchResult:
         minimal=tuple(minimal),
         best=best,
         frontier=tuple(frontier(search)),
+        lattice=lattice(search, found),
     )
+
+
+def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
+    """The choices that are known to be safe or not, with what was measured of them on the way.
+
+    Their cost is what their labels lose when nothing is suppressed. Of a large lattice only the choices that
+    were asked about are told.
+    """
+    known = dict(found.known) or dict.fromkeys(found.minimal, True)
+    asked = [choice for choice in search.verdicts if choice in known]
+    told = (
+        list(known)
+        if len(known) <= MOST_DRAWN
+        else list(dict.fromkeys([*found.minimal, *asked]))[:MOST_DRAWN]
+    )
+    cost = search.minimise if isinstance(search.utility, Additive) else "loss"
+    return {
+        "cost_of": cost,
+        "columns": list(search.base.table.quasi),
+        "heights": list(search.lattice.heights),
+        "total": search.lattice.size,
+        "choices": [
+            {
+                "levels": list(choice),
+                "safe": known[choice],
+                "minimal": choice in found.minimal,
+                "cost": search.of_levels(cost, choice),
+                "risks": {name: finite(verdict.value) for name, verdict in search.asked(choice).items()},
+            }
+            for choice in told
+        ],
+    }
 
 
 def _described(search: LatticeSearch, choice: Choice, fully: bool) -> dict[str, Any]:

@@ -179,6 +179,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         promise=proposal.promise,
         parts=proposal.parts,
         grouping=proposal.grouping,
+        lattice=proposal.lattice,
     )
 
 

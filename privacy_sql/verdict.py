@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql import notebook
+
 Number = int | Fraction | float
 
 # Where no exact form exists, a value this close to its limit is not safe (it cannot be told apart).
@@ -83,6 +85,15 @@ class Verdict:
         parts = [f"{self.requirement} {word}: its value {found}{need}.", self.story, *self.notes]
         return " ".join(part for part in parts if part)
 
+    def _repr_html_(self) -> str:
+        """The verdict in a notebook; names nothing of the data."""
+        return notebook.table(
+            self.requirement,
+            ["value", "limit", "verdict"],
+            [[*measured(self), notebook.word(self.safe)]],
+            [self.story, *self.notes],
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The entry of `verdicts` under `--json`; NaN and Infinity never appear."""
         return {
@@ -130,6 +141,12 @@ def shown(number: Number | None) -> str:
     if number is None:
         return "none"
     return str(number) if isinstance(number, int) else f"{float(number):.4g}"
+
+
+def measured(verdict: Verdict) -> tuple[str, str]:
+    """The value and the limit of a verdict for people."""
+    limit = f"{verdict.relation} {shown(verdict.limit)}" if verdict.limit is not None else ""
+    return shown(verdict.value), limit
 
 
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from privacy_sql.plain import plain as plain
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -46,22 +47,6 @@ class Outcome:
             if f.name not in ("lines", "more", "quiet", "problems")
         }
         return {"schema": SCHEMA, **plain({**fixed, **self.more})}
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: exact fractions and dates as text, numbers that are none as null.
-
-    >>> from fractions import Fraction
-    >>> plain({"share": Fraction(1, 3), "worst": float("inf"), None: 2})
-    {'share': '1/3', 'worst': None, 'null': 2}
-    """
-    if isinstance(value, Mapping):
-        return {"null" if key is None else str(key): plain(part) for key, part in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):  # `list` is a verb here
-        return [plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def shared(verb: F) -> F:

@@ -45,12 +45,29 @@ def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outco
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
         outcome = _outcome(found, options)
+        _record(
+            releases, directory, {**outcome.more["attack"], "releases": [each.name for each in described]}
+        )
         if options["show_values"]:
             people = found.people()
             outcome.more = {**outcome.more, "people": [_plain(person) for person in people]}
             outcome.lines = ["INTERNAL: names people and values. Do not pass on.", "", *outcome.lines]
             outcome.lines += [_told(person) for person in people]
     return outcome
+
+
+def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -> None:
+    """Remember the attack with every attacked release that this project's last run published."""
+    from privacy_sql import project, records
+
+    if not (directory / project.FILE).is_file():
+        return
+    attacked = {Path(each).resolve() for each in releases}
+    for name in project.read(directory).plans:
+        run = (records.read(directory, name) or {}).get("run", {})
+        own = run.get("manifest")
+        if own and (name in releases or (directory / own).resolve() in attacked):
+            records.add(directory, name, "attack_intersection", found)
 
 
 def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:

@@ -39,6 +39,7 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
     """
     from dataclasses import replace
 
+    from privacy_sql import records
     from privacy_sql.studies.knowledge_attack import BANDWIDTHS, knowledge_attack
     from privacy_sql.table import Table
 
@@ -56,6 +57,8 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
         )
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines += [f"{name}: {found.rows} rows, {found.groups} groups, t = {limit}", *_lines(found), ""]
+        if options["source"] is None:
+            records.add(directory, name, "attack_knowledge", found.to_json())
         attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
         if allowed is not None and found.exposed > allowed:
             whole.exit = 1

@@ -18,9 +18,12 @@ BAR = 40
 
 @click.command()
 @click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
+@click.option(
+    "--every-choice", is_flag=True, help="Also disclosure and mixing at all levels of a project's table."
+)
 @about_a_table
 @shared
-def command(facts: int, directory: Path, **options: Any) -> Outcome:
+def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> Outcome:
     """Maximum disclosure against the number of facts, for implications and for values ruled out.
 
     \b
@@ -39,7 +42,24 @@ def command(facts: int, directory: Path, **options: Any) -> Outcome:
         whole.lines += [f"{name}: {found.rows} rows, {found.groups} groups", *_lines(found.by_language), ""]
         shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
     whole.more = {"curves": shown}
+    if every_choice and options["source"] is None:
+        whole.more = {"curves": shown, "every_choice": _every_choice(directory, options)}
     return whole
+
+
+def _every_choice(directory: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each release all choices of its levels, recorded for the report."""
+    from privacy_sql import records
+    from privacy_sql.studies.every_choice import every_choice
+    from privacy_sql.table import Table
+
+    found = []
+    for name, engine, table in tables(directory, options):
+        assert isinstance(table, Table)
+        choices = [choice.to_json() for choice in every_choice(engine, table)]
+        records.add(directory, name, "every_choice", {"choices": choices})
+        found.append({"name": name, "choices": choices})
+    return found
 
 
 def _lines(curves: dict[str, list[Fraction]]) -> list[str]:

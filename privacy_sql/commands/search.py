@@ -36,7 +36,7 @@ def command(
     \b
     Example: privacy-sql search --select people --minimise discernibility
     """
-    from privacy_sql import project
+    from privacy_sql import project, records
 
     read = project.read(directory)
     whole = Outcome("search", safe=True, rows=0)
@@ -45,6 +45,7 @@ def command(
         with connected(read, plan, unsafe_debug) as engine:
             result = _searched(engine, plan, _method(plan, options), goal)
         searches.append({"name": plan.name, **result.to_json()})
+        records.add(directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice})
         whole.rows = (whole.rows or 0) + result.rows
         whole.lines += [str(result), *(_table(result) if frontier else []), ""]
     # one release: its fields stand at the top, as `searches` has them for every release

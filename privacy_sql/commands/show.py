@@ -36,17 +36,11 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: An
 def _levels(engine: Any, plan: Any) -> dict[str, list[dict[str, Any]]]:
     """Per quasi-identifier the name of each level and how many values it leaves apart."""
     from privacy_sql.base import count
-    from privacy_sql.query import render
 
     base = count(engine, plan.table)
     made = {}
     for name, kind in plan.table.hierarchies.items():
-        column = base.aliases[name]
-        counts = [base.statistics[column]["n_values"]]
-        if kind.height:
-            query = render("level_sizes.sql", codes=base.level_codes[column], height=kind.height)
-            counts = [row["n_values"] for row in base.engine.fetch(query)]
-        levels = enumerate(zip(kind.level_names(), counts, strict=True))
+        levels = enumerate(zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True))
         made[name] = [{"level": level, "name": word, "distinct": n} for level, (word, n) in levels]
     return made
 

@@ -44,6 +44,8 @@ class Criterion:
 
     name: ClassVar[str]
     question: ClassVar[str]  # what a person would ask
+    against: ClassVar[str]  # the adversary it holds against, and no other
+    unit: ClassVar[str] = ""  # of its value: people, values, share
     relation: ClassVar[str]
     reads_sensitive: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
@@ -55,6 +57,11 @@ class Criterion:
     safe_under_suppression: ClassVar[bool] = False
     # a group that contains a safe group is safe, whoever else is in it
     safe_in_larger_groups: ClassVar[bool] = False
+
+    @classmethod
+    def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
+        """What the value of a verdict with these parameters counts: people, values, a share, or nothing."""
+        return cls.unit
 
     @property
     def needs_one_value(self) -> bool:

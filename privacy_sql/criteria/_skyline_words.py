@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson, Worst
+from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson, Worst, chance
 from privacy_sql.verdict import Number, shown
 
 
@@ -29,7 +29,18 @@ def facts_of(
     if second != target:
         facts |= {"second_size": worst.family.people, "second_holders": worst.family.holders}
     facts["knows"] = list(in_words(least, target, known_in, second, case))
+    facts["certainty"] = list(certainty(worst, least, case))
     return facts
+
+
+def certainty(worst: Worst, least: Amounts, case: ValuesPerPerson) -> Iterable[float]:
+    """How sure the adversary is before the first kind of knowledge and after each one, in that order."""
+    known = Amounts(0, 0, 0)
+    yield chance(worst, known, case)
+    for kind, amount in least._asdict().items():
+        if amount:
+            known = known._replace(**{kind: amount})
+            yield chance(worst, known, case)
 
 
 def in_words(

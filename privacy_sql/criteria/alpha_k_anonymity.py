@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -23,6 +23,7 @@ class AlphaKAnonymity(Criterion):
 
     name: ClassVar[str] = "alpha_k_anonymity"
     question: ClassVar[str] = "Is a sensitive value too frequent in a group?"
+    against: ClassVar[str] = "somebody who has found a person's group and guesses one of the watched values"
     relation: ClassVar[str] = "<="
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
@@ -30,6 +31,10 @@ class AlphaKAnonymity(Criterion):
     alpha: Exact
     k: int
     values: Sequence[str] | str | None = None
+
+    @classmethod
+    def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
+        return "people" if relation == ">=" else "share"
 
     def __post_init__(self) -> None:
         exact(self.alpha, self.name, "alpha", 0, 1)

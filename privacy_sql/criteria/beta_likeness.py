@@ -31,6 +31,9 @@ class BetaLikeness(Criterion):
 
     name: ClassVar[str] = "beta_likeness"
     question: ClassVar[str] = "Does a value become much more likely in a group?"
+    against: ClassVar[str] = (
+        "somebody who knows how common each value is overall and gains confidence in one of them"
+    )
     relation: ClassVar[str] = "<="
     safe_under_merging: ClassVar[bool] = True
 

@@ -52,6 +52,9 @@ class BTPrivacy(Criterion):
 
     name: ClassVar[str] = "bt_privacy"
     question: ClassVar[str] = "How much does somebody who studied the data learn about one person?"
+    against: ClassVar[str] = (
+        "somebody who studied how quasi-identifiers go with sensitive values, at the stated bandwidths"
+    )
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
     cuts_may_help: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from privacy_sql.kernels.worst_case import (
     Knowledge,
     Place,
     TooManyFacts,
+    growing_certainty,
     shapes_to_leave_out,
     worst_knowledge,
 )
@@ -37,6 +38,10 @@ class CKSafety(Criterion):
 
     name: ClassVar[str] = "ck_safety"
     question: ClassVar[str] = "How sure can somebody be who knows k facts more, whichever help most?"
+    against: ClassVar[str] = (
+        "somebody who knows who is in which group and the given number of facts more, whichever help most"
+    )
+    unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<"
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
@@ -92,6 +97,7 @@ class CKSafety(Criterion):
                 _told(shapes, number, place) for number, place in zip(numbers, knowledge.places, strict=True)
             ],
             "knows": list(_in_words(numbers, knowledge)),
+            "certainty": [str(p) for p in _certainty(shapes, knowledge)],
         }
         private = {"g": int(groups[target]), "others": [int(groups[n]) for n in numbers if n != target]}
         return self.verdict(knowledge.value, Witness(facts, private), _story(target + 1, facts, knowledge))
@@ -188,6 +194,16 @@ def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
         "claims": list(place.atoms),
         "target": place.target,
     }
+
+
+def _certainty(shapes: GroupShapes, knowledge: Knowledge) -> list[Fraction]:
+    """How sure the adversary is before the first fact and after each one."""
+    groups = [
+        (int(shapes.size[place.shape]), [int(n) for n in shapes.top[place.shape]])
+        for place in knowledge.places
+    ]
+    target = next(number for number, place in enumerate(knowledge.places) if place.target)
+    return growing_certainty(groups, [place.atoms for place in knowledge.places], target)
 
 
 def _in_words(numbers: list[int], knowledge: Knowledge) -> Iterator[str]:

@@ -30,6 +30,8 @@ class Composition(Criterion):
 
     name: ClassVar[str] = "composition"
     question: ClassVar[str] = "Who is exposed by this release together with earlier ones?"
+    against: ClassVar[str] = "somebody who holds the other releases named here as well, and no further one"
+    unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
 

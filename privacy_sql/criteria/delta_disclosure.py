@@ -25,6 +25,9 @@ class DeltaDisclosure(Criterion):
 
     name: ClassVar[str] = "delta_disclosure"
     question: ClassVar[str] = "Does a value become much more or much less likely in a group?"
+    against: ClassVar[str] = (
+        "somebody who knows how common each value is overall and learns that one is likelier, or less likely"
+    )
     relation: ClassVar[str] = "<"
     safe_under_merging: ClassVar[bool] = True
 

@@ -24,6 +24,8 @@ class DeltaPresence(Criterion):
 
     name: ClassVar[str] = "delta_presence"
     question: ClassVar[str] = "Can somebody be shown to be in the table, or not to be?"
+    against: ClassVar[str] = "somebody who holds a list of the population and asks who of it is in the table"
+    unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
     reads_sensitive: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True

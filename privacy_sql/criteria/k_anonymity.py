@@ -20,6 +20,8 @@ class KAnonymity(Criterion):
 
     name: ClassVar[str] = "k_anonymity"
     question: ClassVar[str] = "Can one person be singled out?"
+    against: ClassVar[str] = "somebody who knows a person's quasi-identifiers and looks for that person's row"
+    unit: ClassVar[str] = "people"
     relation: ClassVar[str] = ">="
     reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True

@@ -23,6 +23,8 @@ class KCombinatorial(Criterion):
 
     name: ClassVar[str] = "k_combinatorial"
     question: ClassVar[str] = "Do the published tables together single anyone out?"
+    against: ClassVar[str] = "somebody who combines all published tables to find one person's row"
+    unit: ClassVar[str] = "people"
     relation: ClassVar[str] = ">="
     reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True

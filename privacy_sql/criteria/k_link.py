@@ -20,6 +20,8 @@ class KLink(Criterion):
 
     name: ClassVar[str] = "k_link"
     question: ClassVar[str] = "Does linking one published table with other data single anyone out?"
+    against: ClassVar[str] = "somebody who links a single published table with other data"
+    unit: ClassVar[str] = "people"
     relation: ClassVar[str] = ">="
     reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True

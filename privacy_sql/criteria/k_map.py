@@ -22,6 +22,8 @@ class KMap(Criterion):
 
     name: ClassVar[str] = "k_map"
     question: ClassVar[str] = "Does every published group fit many people of the population?"
+    against: ClassVar[str] = "somebody who matches a published group with a list of the whole population"
+    unit: ClassVar[str] = "people"
     relation: ClassVar[str] = ">="
     reads_sensitive: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True

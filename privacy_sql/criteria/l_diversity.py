@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log
@@ -32,6 +32,9 @@ class LDiversity(Criterion):
 
     name: ClassVar[str] = "l_diversity"
     question: ClassVar[str] = "Does a group give its sensitive values away?"
+    against: ClassVar[str] = (
+        "somebody who has found a person's group and guesses the sensitive value from what the group shows"
+    )
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
 
@@ -51,6 +54,11 @@ class LDiversity(Criterion):
             at_least(self.l, 1, self.name, "l")
             exact(self.c or 0, self.name, "c", Fraction(0))
         exact(self.l, self.name, "l", 1)
+
+    @classmethod
+    def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
+        units = {"distinct": "values", "entropy": "values", "probabilistic": "share"}
+        return units.get(params.get("kind", "distinct"), "")
 
     @property
     def needs_one_value(self) -> bool:

@@ -38,6 +38,9 @@ class MaxentLDiversity(Criterion):
 
     name: ClassVar[str] = "maxent_l_diversity"
     question: ClassVar[str] = "Do the published tables together give sensitive values away?"
+    against: ClassVar[str] = (
+        "somebody who combines all published tables and takes the most even table they allow for true"
+    )
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
 

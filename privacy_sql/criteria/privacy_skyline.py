@@ -77,6 +77,10 @@ class PrivacySkyline(Criterion):
     question: ClassVar[str] = (
         "How sure can somebody be who knows a family, other people, and some of the target?"
     )
+    against: ClassVar[str] = (
+        "somebody who knows the groups and stated amounts about the target, other people and a family"
+    )
+    unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<"
     safe_under_suppression: ClassVar[bool] = True
 

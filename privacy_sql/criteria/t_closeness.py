@@ -34,6 +34,9 @@ class TCloseness(Criterion):
 
     name: ClassVar[str] = "t_closeness"
     question: ClassVar[str] = "Does a group tell more than the whole table?"
+    against: ClassVar[str] = (
+        "somebody who knows how common each value is overall and wants to learn more about a group"
+    )
     relation: ClassVar[str] = "<="
     safe_under_merging: ClassVar[bool] = True
 

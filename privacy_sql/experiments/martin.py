@@ -9,9 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from privacy_sql.base import Base, count
 from privacy_sql.criteria.ck_safety import group_counts
@@ -22,6 +19,7 @@ from privacy_sql.kernels.group_shapes import GroupShapes
 from privacy_sql.kernels.worst_case import implication_curve, negation_curve
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer, Tags
+from privacy_sql.studies.every_choice import lowest_entropy as lowest_entropy
 from privacy_sql.table import Table
 
 PARTS = ("fig5", "fig6", "fig6_negations", "minimal")
@@ -88,16 +86,6 @@ def measure(base: Base, choice: Choice) -> Measured:
         implication_curve(shapes, FACTS),
         negation_curve(shapes, FACTS),
     )
-
-
-def lowest_entropy(counts: Mapping[str, Any]) -> float:
-    """The least entropy, in nats, of the sensitive values of any group."""
-    _, group = np.unique(counts["g"], return_inverse=True)
-    n = np.asarray(counts["n_rows"], np.float64)
-    size = np.bincount(group, n)
-    # H = ln N - (sum of n ln n) / N
-    entropy = np.log(size) - np.bincount(group, n * np.log(n)) / size
-    return max(0.0, float(entropy.min()))
 
 
 def _fig_5(measured: Measured) -> Figure:

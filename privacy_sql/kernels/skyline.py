@@ -208,6 +208,19 @@ def worst_case(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPerson)
     return min(found, key=lambda worst: worst.log_ratio)
 
 
+def chance(worst: Worst, amounts: Amounts, case: ValuesPerPerson) -> float:
+    """The chance of σ when this much is known of the groups of a worst case: its own term of Theorem 2.
+
+    >>> group = Group(people=4, holders=2, others=(2,))
+    >>> round(chance(Worst(0.0, 1, group, group), Amounts(0, 1, 0), "one"), 4)
+    0.6667
+    """
+    ruled_out, k, m = amounts
+    near, far = {1: (k, k + 1), 2: (0, k), 3: (k, 0)}[worst.term]
+    odds = _log_target(worst.target, ruled_out, near, case) + _log_family(worst.family, m, far, case)
+    return 1.0 if odds == -math.inf else _sigmoid(-odds)
+
+
 def _log_target(group: Group, ruled_out: int, known: int, case: ValuesPerPerson) -> float:
     n, s, top = group.people, group.holders, group.others[:ruled_out]
     if known >= innocent(group, case) or _leaves_no_other_value(group, ruled_out, known, case):

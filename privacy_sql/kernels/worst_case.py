@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -84,6 +85,37 @@ def worst_knowledge(shapes: GroupShapes, facts: int) -> Knowledge:
         shape, copy = combination.stages[stage]
         places.append(Place(shape, copy, combination.exact(shape)[h][1], target))
     return Knowledge(1 / (1 + odds), atoms - 1, tuple(places))
+
+
+def growing_certainty(
+    groups: Sequence[tuple[int, Sequence[int]]], atoms: Sequence[Sequence[int]], target: int
+) -> list[Fraction]:
+    """How sure the adversary is after each fact of the worst knowledge, told one by one (Formula 1).
+
+    Per group its people and largest counts, and how many of its top values are claimed of each person. The
+    first person of group `target` is the one in question, whose top value is claimed from the start.
+
+    >>> [str(p) for p in growing_certainty([(5, [2, 2]), (5, [2])], [[2], [1]], 0)]
+    ['2/5', '2/3', '10/13']
+    """
+    claimed = [[0] * len(people) for people in atoms]
+    claimed[target][0] = 1
+    size, top = groups[target]
+    share = Fraction(top[0], size)
+    steps = [share]
+    for group, people in enumerate(atoms):
+        for person, wanted in enumerate(people):
+            while claimed[group][person] < wanted:
+                claimed[group][person] += 1
+                fail = prod(_all_fail(*counts, told) for counts, told in zip(groups, claimed, strict=True))
+                steps.append(share / (share + fail))
+    return steps
+
+
+def _all_fail(size: int, top: Sequence[int], atoms: Sequence[int]) -> Fraction:
+    """The chance that none of these people of a group has any top value claimed of them (Lemma 12)."""
+    factors = (Fraction(max(size - sum(top[:n]) - i, 0), max(size - i, 1)) for i, n in enumerate(atoms) if n)
+    return prod(factors, start=Fraction(1))
 
 
 def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:

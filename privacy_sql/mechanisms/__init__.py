@@ -47,6 +47,7 @@ class Proposal:
     shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
     suppressed: int = 0
     search: Mapping[str, Any] | None = None
+    lattice: Mapping[str, Any] | None = None  # the choices that were decided, for a report
     rehearsal: bool = False  # made with a seed: not for publication
     # for methods that promise instead of showing rows that can be judged
     claims: Mapping[str, str] = field(default_factory=dict)

@@ -71,6 +71,7 @@ class FullDomain:
             levels=levels,
             suppressed=suppressed,
             search=found.summary(),
+            lattice=found.lattice,
         )
 
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:

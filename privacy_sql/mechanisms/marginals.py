@@ -143,7 +143,8 @@ class Marginals:
             "optimal": found.optimal,
             "stopped": found.stopped,
         }
-        return proposal(search.base, search.attributes, search.space.marginals(found.best), told)
+        chosen = search.space.marginals(found.best)
+        return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
 
     def _recipe(self, search: MarginalSearch) -> Proposal:
         """The table and the best k-link anonymous marginal of the nonsensitive columns."""
@@ -157,6 +158,7 @@ class Marginals:
             "explored": len(search.allowed),
             "optimal": True,
             "stopped": None,
+            "steps": search.steps(chosen),
         }
         return proposal(search.base, search.attributes, chosen, told)
 

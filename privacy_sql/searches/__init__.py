@@ -6,7 +6,7 @@ them in one statement), an `Objective` and `Limits`, and hands back what it `Fou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -62,7 +62,8 @@ class Found:
     """What a search knows at its end; everything in it was decided, nothing guessed.
 
     `optimal` is said only when no choice that is still undecided could cost less than `best`; `complete` only
-    when `minimal` holds every minimal safe choice of the space.
+    when `minimal` holds every minimal safe choice of the space. `known` says of which choices it is known
+    whether they are safe, where they were tagged one by one.
     """
 
     choices: int
@@ -76,6 +77,7 @@ class Found:
     undecided: int = 0
     gap: float | None = None
     stopped: str | None = None
+    known: Mapping[Choice, bool] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective
 from privacy_sql.spaces.tags import OPEN, SAFE, Answer, Tags
 
+MOST_TOLD = 10_000  # choices that are told one by one at the end
 Goal = Literal["all", "best", "one"]
 
 
@@ -130,6 +131,7 @@ class _Walk:
             undecided=n_open,
             gap=self._gap(),
             stopped=self.stopped,
+            known=self.tags.settled() if self.lattice.size <= MOST_TOLD else {},
         )
 
     def _must_stop(self) -> bool:

@@ -85,6 +85,11 @@ class Tags:
             self._cursor += len(ahead)  # what is settled never opens again
         return None
 
+    def settled(self) -> dict[Choice, bool]:
+        """Every choice that is known to be safe or not, in lexicographic order."""
+        places = np.argwhere((self.state == SAFE) | (self.state == UNSAFE))
+        return {(choice := tuple(map(int, row))): bool(self.state[choice] == SAFE) for row in places}
+
     def safe_choices(self) -> list[Choice]:
         """The choices known to be safe, in lexicographic order."""
         return [tuple(int(level) for level in row) for row in np.argwhere(self.state == SAFE)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -176,3 +177,69 @@ def _story(asked: Skylines, grouping: Grouping, code: int, points: list[Point]) 
     number = grouping.number(int(asked.groups[worst.target.number]))["group"]
     facts = facts_of(worst, least, wanted, (number, number), asked.case)
     return story(kernel.breach_probability(groups, wanted, asked.case), facts, number)
+
+
+# one step beyond what a report shows, so that the edge of what is shown can be told
+GRID = kernel.Amounts(6, 13, 7)
+MOST_VALUES = 20
+MOST_CELLS = 20_000_000  # groups times values held in memory
+
+
+@dataclass(frozen=True)
+class Explored:
+    """Breach probabilities of one sensitive value for every amount up to `GRID`, in 1/10,000, rounded up."""
+
+    label: str  # "value 3": its place by frequency
+    people: int
+    breach: list[list[list[int]]]  # [values ruled out][others known][family]
+
+
+def explored(grouping: Grouping) -> list[Explored]:
+    """What a knowledge skyline is drawn from, for the values that are easiest to guess (chen2008, Sec. 4.3).
+
+    >>> import pandas as pd, privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["3*"] * 5, "disease": ["AIDS", "flu", "flu", "flu", "flu"]})
+    >>> with ps.connect() as engine:
+    ...     commonest, rare = explored(grouping_of(engine, ps.Table(rows, ["age"], "disease")))
+    >>> rare.label, rare.people, rare.breach[0][3][0]
+    ('value 2', 1, 5000)
+    """
+    asked = Skylines.of(grouping)
+    if asked.tables.counts.size > MOST_CELLS:
+        raise UsageError("too_many_groups", "there are too many groups and values for an overview")
+    ranked = sorted(asked.tables.values, key=lambda code: -asked.everybody(code))
+    kept = _easiest(asked, ranked)
+    return [
+        Explored(f"value {place}", asked.everybody(code), _breaches(asked, code))
+        for place, code in enumerate(ranked, start=1)
+        if code in kept
+    ]
+
+
+def _easiest(asked: Skylines, ranked: list[int]) -> set[int]:
+    """The values that somebody who knows nothing more is surest about."""
+    nothing = kernel.Amounts(0, 0, 0)
+    sure = {
+        code: _rounded_up(asked.tables.about(code, 0, asked.case), nothing, asked.case) for code in ranked
+    }
+    return set(sorted(ranked, key=lambda code: -sure[code])[:MOST_VALUES])
+
+
+def _breaches(asked: Skylines, code: int) -> list[list[list[int]]]:
+    found = []
+    for ruled_out in range(GRID.ruled_out + 1):
+        groups = asked.tables.about(code, ruled_out, asked.case)
+        found.append(
+            [
+                [
+                    _rounded_up(groups, kernel.Amounts(ruled_out, known, family), asked.case)
+                    for family in range(GRID.family + 1)
+                ]
+                for known in range(GRID.known + 1)
+            ]
+        )
+    return found
+
+
+def _rounded_up(groups: list[kernel.Group], amounts: kernel.Amounts, case: kernel.ValuesPerPerson) -> int:
+    return math.ceil(10_000 * kernel.breach_probability(groups, amounts, case))

@@ -28,7 +28,7 @@ def random_queries(
     queries = []
     for _ in range(n_queries):
         columns = sorted(int(c) for c in generator.choice(last, size=min(dimension, last), replace=False))
-        queries.append({c: _some(domains[c], share, generator) for c in [*columns, last]})
+        queries.append({c: some(domains[c], share, generator) for c in [*columns, last]})
     return queries
 
 
@@ -63,7 +63,8 @@ def mean_relative_error(answers: Iterable[tuple[int, float]]) -> float | None:
     return sum(errors) / len(errors) if errors else None
 
 
-def _some(domain: int, share: float, generator: np.random.Generator) -> frozenset[int]:
+def some(domain: int, share: float, generator: np.random.Generator) -> frozenset[int]:
+    """A random share of a domain, at least one value."""
     wanted = max(1, round(domain * share))
     return frozenset(int(value) for value in generator.choice(domain, size=wanted, replace=False))
 

@@ -1,0 +1,96 @@
+"""The sections of a report, in their order: each turns records into words, a table and charts.
+
+A section computes nothing. One whose records are not there says in a line how to get them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.audience import Audience
+from privacy_sql.reporting.charts import Chart
+
+ORDER = (
+    "published",
+    "criteria",
+    "worst_case",
+    "disclosure",
+    "skyline",
+    "options",
+    "groups",
+    "background",
+    "intersection",
+    "divergence",
+    "analyst",
+    "provenance",
+)
+
+
+@dataclass(frozen=True)
+class Material:
+    """Everything a report of one release is made from."""
+
+    name: str
+    audience: Audience
+    run: Record
+    found: Mapping[str, Any] = field(default_factory=dict)  # what other verbs recorded
+    manifest: Record | None = None
+
+    @property
+    def safe(self) -> bool:
+        return bool(self.run["safe"])
+
+    @property
+    def published(self) -> bool:
+        """Whether a release left."""
+        return self.safe and self.run.get("exit", 0) == 0
+
+    @property
+    def internal(self) -> bool:
+        return self.audience == "internal"
+
+    def part(self, name: str) -> Any:
+        """A part of the run's record; None when it is missing."""
+        found = self.run.get(name)
+        return None if not found or (isinstance(found, dict) and "missing" in found) else found
+
+    def why_not(self, name: str, otherwise: str) -> str:
+        """Why a part is missing, or what to do to have it."""
+        found = self.run.get(name)
+        return str(found["missing"]) if isinstance(found, dict) and "missing" in found else otherwise
+
+    @property
+    def hierarchies(self) -> Mapping[str, Any]:
+        return dict(self.run.get("hierarchies", {}))
+
+    @property
+    def sensitive(self) -> str:
+        """The sensitive columns by name."""
+        return " and ".join(self.run.get("sensitive", [])) or "sensitive value"
+
+    @property
+    def verdicts(self) -> Sequence[Record]:
+        return list(self.run.get("verdicts", []))
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section: a heading, what its template needs, its charts, or one line on how to get its data."""
+
+    key: str
+    title: str
+    short: str  # in the list of contents
+    content: Mapping[str, Any] = field(default_factory=dict)
+    charts: Sequence[Chart] = ()
+    missing: str = ""
+    data: Mapping[str, Any] | None = None  # for controls of its own
+
+
+def made(material: Material) -> list[Section]:
+    """Every section of a report."""
+    modules = (importlib.import_module(f"privacy_sql.reporting.sections.{name}") for name in ORDER)
+    return [module.section(material) for module in modules]

@@ -1,0 +1,59 @@
+"""What somebody learns who studied the data before: risk against bandwidth (li2009, Sec. V)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.charts import SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import number
+
+HOW = "Run privacy-sql attack knowledge --select {name}, then make the report again."
+
+
+def section(material: Material) -> Section:
+    title, short = "Somebody who studied the data", "Background"
+    attack = material.found.get("attack_knowledge")
+    if not attack:
+        return Section("background", title, short, missing=HOW.format(name=material.name))
+    stop = float(Fraction(attack["t"]))
+    rows = [_row(adversary, stop) for adversary in attack["adversaries"]]
+    content = {"rows": rows, "exact": attack["exact"], "t": number(stop)}
+    drawn = [(row["at"], row["risk"]) for row in rows if row["at"] is not None and row["risk"] is not None]
+    charts = [_chart(sorted(drawn), stop)] if drawn else []
+    return Section("background", title, short, content, charts)
+
+
+def _row(adversary: Record, stop: float) -> dict[str, Any]:
+    b, risk = adversary["bandwidth"], adversary["max_risk"]
+    return {
+        "bandwidth": b if isinstance(b, str) else ", ".join(map(str, b)),
+        "at": float(Fraction(b)) if isinstance(b, str) else None,
+        "risk": risk,
+        "shown": number(risk) if risk is not None else "not decided",
+        "over": risk is None or risk > stop,
+        "vulnerable": adversary["vulnerable"],
+        "undecided": adversary["undecided"],
+    }
+
+
+def _chart(points: list[tuple[float, float]], stop: float) -> Chart:
+    over = [point for point in points if point[1] > stop]
+    lines = [Line("largest move of belief", [b for b, _ in points], [r for _, r in points], SAFE)]
+    if over:
+        lines.append(
+            Line("above the limit", [b for b, _ in over], [r for _, r in over], UNSAFE, marker="square",
+                 joined=False, size=11)
+        )  # fmt: skip
+    return Chart(
+        "background",
+        "How far a belief moves at most, for adversaries who studied the data more or less closely.",
+        Axis("bandwidth: small is a close study, large a coarse one"),
+        Axis("largest move of belief", 0, 1.15 * max(stop, *(r for _, r in points))),
+        lines=lines,
+        rules=[Rule(stop, f"limit t = {number(stop)}")],
+        header=("bandwidth", "largest move", "over the limit"),
+        rows=[(number(b), number(r), "yes" if r > stop else "no") for b, r in points],
+    )

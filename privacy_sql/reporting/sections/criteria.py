@@ -1,0 +1,31 @@
+"""Each requirement as a question, with its limit, what was measured, and against whom it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import limit, measured
+
+
+def section(material: Material) -> Section:
+    rows = [_row(verdict) for verdict in material.verdicts]
+    missing = (
+        "" if rows else "Nothing was measured: the run stopped before a verdict. The errors above say why."
+    )
+    claims = material.run.get("claims") or {}
+    return Section("criteria", "Criteria", "Criteria", {"rows": rows, "claims": claims}, missing=missing)
+
+
+def _row(verdict: Record) -> dict[str, Any]:
+    return {
+        "question": verdict["question"] or "Does the method keep its promise?",
+        "against": verdict["against"],
+        "rule": verdict["requirement"],
+        "limit": limit(verdict),
+        "measured": measured(verdict["value_float"], verdict["unit"]),
+        "safe": verdict["safe"],
+        "exact": verdict["exact"],
+        "notes": verdict["notes"],
+    }

@@ -1,0 +1,57 @@
+"""How sure somebody can be who knows 0, 1, 2, ... facts (martin2007, Fig. 5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule, Zone
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import percent
+
+
+def section(material: Material) -> Section:
+    title, short = "How much can an adversary know before it breaks?", "Facts"
+    curves = material.part("curves")
+    if not curves:
+        why = material.why_not("curves", "Run privacy-sql run, then make the report again.")
+        return Section("disclosure", title, short, missing=why)
+    required = [v for v in material.verdicts if v["criterion"] == "ck_safety"]
+    implied, denied = curves["implications"], curves["negations"]
+    facts = list(range(len(implied)))
+    certain = next((k for k, share in enumerate(implied) if share >= 1), None)
+    chart = Chart(
+        "facts",
+        _says(implied, certain),
+        Axis("facts the adversary knows (k)", -0.3, len(facts) - 0.7, whole=True),
+        Axis("best guess is right", 0, 1.05, percent=True),
+        lines=[
+            Line("any facts", facts, implied, UNSAFE if any(not v["safe"] for v in required) else SAFE),
+            Line('only "does not have" facts', facts, denied, PLAIN, "dot", "square"),
+        ],
+        rules=[Rule(_limit(v), f"limit {percent(_limit(v))}") for v in required],
+        zones=[_zone(v) for v in required],
+        header=("facts", "any facts", 'only "does not have" facts'),
+        rows=[(k, percent(a), percent(b)) for k, a, b in zip(facts, implied, denied, strict=True)],
+    )
+    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
+    return Section("disclosure", title, short, content, [chart])
+
+
+def _limit(verdict: Record) -> float:
+    return float(Fraction(verdict["limit"]))
+
+
+def _zone(verdict: Record) -> Zone:
+    """Where the curve must not be: at most k facts, the limit or more."""
+    k = int(verdict["params"]["k"])
+    return Zone(-0.3, k + 0.15, _limit(verdict), 1.05, f"stay out\nup to k = {k}")
+
+
+def _says(implied: list[float], certain: int | None) -> str:
+    end = (
+        f"certainty at {certain}" if certain is not None else f"{percent(implied[-1])} at {len(implied) - 1}"
+    )
+    return (
+        f"The best guess is right with {percent(implied[0])} when nothing more is known, and grows to {end}."
+    )

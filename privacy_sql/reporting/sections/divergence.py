@@ -1,0 +1,66 @@
+"""How far a reader's picture is from the truth: this release, and with each table added (kifer2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import choice, number
+
+HOW = "The run measures it for releases at one level per column (generalise, full_domain) and for marginals."
+NAMES = {
+    "kl": "divergence from the source (nats)",
+    "loss": "share of detail lost (0 is none, 1 is all)",
+    "discernibility": "discernibility (sum of squared group sizes)",
+    "average_group_size": "people in a group, on average",
+}
+
+
+def section(material: Material) -> Section:
+    title, short = "What is lost", "What is lost"
+    bars = list(_bars(material))
+    utilities = (material.part("usefulness") or {}).get("utilities", {})
+    rows = [(NAMES.get(name, name), number(value)) for name, value in utilities.items() if value is not None]
+    if not bars and not rows:
+        return Section("divergence", title, short, missing=material.why_not("usefulness", HOW))
+    content = {
+        "rows": rows,
+        "several": len(bars) > 1,
+        "how": ""
+        if len(bars) > 1
+        else "To see what small count tables published beside it would recover, add a"
+        " release with method marginals and inject: its manifest.",
+    }
+    return Section("divergence", title, short, content, [_chart(bars)] if bars else [])
+
+
+def _bars(material: Material) -> Sequence[tuple[str, float]]:
+    """Label and nats: one release, or a collection growing table by table."""
+    steps: Sequence[dict[str, Any]] = (material.run.get("search") or {}).get("steps", [])
+    if steps:
+        names = [choice(step["levels"], material.hierarchies) for step in steps]
+        plus = ["", *["+ "] * (len(steps) - 1)]
+        return [(f"{sign}{name}", step["kl"]) for sign, name, step in zip(plus, names, steps, strict=True)]
+    kl = (material.part("usefulness") or {}).get("utilities", {}).get("kl")
+    if kl is None:
+        return []
+    search = material.found.get("search") or {}
+    best = (search.get("best") or {}).get("values", {}).get("kl")
+    return [("this release", kl), *([("best found", best)] if best is not None else [])]
+
+
+def _chart(bars: Sequence[tuple[str, float]]) -> Chart:
+    values = [kl for _, kl in bars]
+    return Chart(
+        "divergence",
+        "The shorter the bar, the closer a reader's picture is to the truth.",
+        Axis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
+        Axis(""),
+        bars=[Bars("nats", [name for name, _ in bars], values, list(map(number, values)))],
+        across=True,
+        height=90 + 44 * len(bars),
+        header=("published", "nats lost"),
+        rows=[(name, number(kl)) for name, kl in bars],
+    )

@@ -1,0 +1,46 @@
+"""What several releases give away together about the people they share (ganta2008)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from privacy_sql.reporting.charts import PALE, UNSAFE, Axis, Bars, Chart
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import hundredths, percent
+
+HOW = "Run privacy-sql attack intersection {manifest} OTHER --people FILE, then make the report again."
+
+
+def section(material: Material) -> Section:
+    title, short = "Together with other releases", "Other releases"
+    attack = material.found.get("attack_intersection")
+    if not attack:
+        place = material.run.get("manifest") or "MANIFEST"
+        return Section("intersection", title, short, missing=HOW.format(manifest=place))
+    levels = {level: hundredths(share) for level, share in attack["PVP"].items()}
+    content = {
+        "releases": attack["releases"],
+        "people": attack["P"],
+        "found": attack["n_ok"],
+        "vulnerable": attack["VP"],
+        "perfect_new": percent(hundredths(attack["perfect_new"])),
+        "contradicted": attack["n_empty"],
+        "rows": [(_sure(level), percent(share)) for level, share in levels.items()],
+    }
+    shares = list(levels.values())
+    chart = Chart(
+        "exposed",
+        "People whose value is known, or all but known, from these releases together.",
+        Axis("how sure"),
+        Axis("people exposed", 0, max(0.05, 1.2 * max(shares, default=0)), percent=True),
+        bars=[Bars("people", list(map(_sure, levels)), shares, list(map(percent, shares)),
+                   UNSAFE if any(shares) else PALE)],
+        header=("how sure", "people exposed"),
+        rows=[(_sure(level), percent(share)) for level, share in levels.items()],
+    )  # fmt: skip
+    return Section("intersection", title, short, content, [chart])
+
+
+def _sure(level: str) -> str:
+    sure = Fraction(level)
+    return "certain" if sure == 1 else f"{percent(float(sure))} or more"

@@ -1,0 +1,218 @@
+"""Risk against usefulness: the choices that were searched, which are safe, and what each costs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import choice, limit, measured, number, slack
+
+MOST_EDGES = 400  # choices up to which every single step is drawn
+MOST_ROWS = 12
+SIDE_BY_SIDE = 150  # choices that fit half the page
+HOW = "Run privacy-sql search --select {name}, then make the report again."
+# what is told of a choice: marker, colour and size
+KINDS = {
+    "this release": ("star", INK, 15),
+    "safe, cannot be finer": ("diamond", SAFE, 10),
+    "safe, coarser": ("circle", PALE, 7),
+    "not safe": ("square", UNSAFE, 5),
+}
+
+
+def section(material: Material) -> Section:
+    title, short = "Options: risk against usefulness", "Options"
+    search = material.found.get("search")
+    lattice = (search or {}).get("lattice") or material.run.get("lattice")
+    if not lattice or not lattice["choices"]:
+        return Section("options", title, short, missing=HOW.format(name=material.name))
+    own = [(material.run.get("choice") or {}).get("levels", {}).get(c) for c in lattice["columns"]]
+    charts = [chart for chart in (_frontier(material, lattice, own), _lattice(lattice, own)) if chart]
+    minimal = _minimal(material, search, lattice)
+    content = {
+        "total": lattice["total"],
+        "drawn": len(lattice["choices"]),
+        "safe": (search or {}).get("safe_choices"),
+        "complete": (search or {}).get("complete", False),
+        "rows": minimal[:MOST_ROWS],
+        "left_out": max(0, len(minimal) - MOST_ROWS),
+        "cost_of": (search or {}).get("minimise", lattice["cost_of"]),
+        "wide": len(lattice["choices"]) > SIDE_BY_SIDE,
+        "left_out_rows": _suppressed(material, search),
+    }
+    return Section("options", title, short, content, charts)
+
+
+def _suppressed(material: Material, search: Record | None) -> Any:
+    """Rows this release leaves out, where the search that is shown left out none."""
+    searched = (search or {}).get("best") or {}
+    return None if "suppressed" in searched or search is None else material.run.get("suppressed")
+
+
+def best(material: Material) -> Record | None:
+    """The best safe choice that was found, in words: what would make the release safe."""
+    search = material.found.get("search")
+    found = search.get("best") if search else None
+    if not found:
+        return None
+    return {"words": choice(found["levels"], material.hierarchies), "risks": _risk_words(material, found)}
+
+
+def _risk_words(material: Material, found: Record) -> list[str]:
+    units = {v["requirement"]: v["unit"] for v in material.verdicts}
+    return [f"{name}: {measured(v, units.get(name, ''))}" for name, v in found["risks"].items()]
+
+
+def _minimal(material: Material, search: Record | None, lattice: Record) -> list[dict[str, Any]]:
+    """The minimal safe choices, the best first, then those that lose least."""
+    if search is None:
+        return []
+    cost = search["minimise"]
+    best_levels = (search["best"] or {}).get("levels")
+    others = [c for c in search["minimal"] if c["levels"] != best_levels]
+    others.sort(key=lambda c: (c["values"].get(cost) is None, c["values"].get(cost)))
+    return [
+        {
+            "words": choice(c["levels"], material.hierarchies),
+            "risks": _risk_words(material, c),
+            "cost": number(c["values"].get(cost)) if c["values"].get(cost) is not None else "",
+            "best": c["levels"] == best_levels,
+        }
+        for c in [*([search["best"]] if search["best"] else []), *others]
+    ]
+
+
+def _kind(point: Record, own: Sequence[Any]) -> str:
+    if point["levels"] == list(own):
+        return "this release"
+    if not point["safe"]:
+        return "not safe"
+    return "safe, cannot be finer" if point["minimal"] else "safe, coarser"
+
+
+def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart | None:
+    """What was measured of each choice: the risk that decides against what it loses."""
+    verdict = _deciding(material, lattice)
+    if verdict is None:
+        return None
+    name, unit = verdict["requirement"], verdict["unit"]
+    known = [p for p in lattice["choices"] if p["risks"].get(name) is not None and p["cost"] is not None]
+    if not known:
+        return None
+    groups = _by_kind(known, own)
+    lines = [
+        Line(
+            kind,
+            [p["risks"][name] for p in points],
+            [p["cost"] for p in points],
+            KINDS[kind][1],
+            marker=KINDS[kind][0],
+            size=KINDS[kind][2],
+            joined=False,
+            labels=[_told(material, lattice, p) for p in points],
+        )
+        for kind, points in groups
+    ]
+    return Chart(
+        "frontier",
+        f"Each mark is one choice of levels that was measured: {name} against what its labels lose.",
+        Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
+             percent=unit == "share"),
+        Axis(f"lost ({lattice['cost_of']})"),
+        lines=lines,
+        rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
+        header=("choice", name, lattice["cost_of"], "which"),
+        rows=[
+            (_levels(material, lattice, p), measured(p["risks"][name], unit), number(p["cost"]), kind)
+            for kind, points in groups
+            for p in points[:MOST_ROWS]
+        ],
+    )  # fmt: skip
+
+
+def _deciding(material: Material, lattice: Record) -> Record | None:
+    """The requirement a picture shows: one about knowledge rather than sizes, where there is one."""
+    asked = {name for point in lattice["choices"] for name in point["risks"]}
+    able = [v for v in material.verdicts if v["requirement"] in asked and v["limit"] is not None]
+    return min(able, key=lambda v: ({"share": 0, "people": 2}.get(v["unit"], 1), slack(v)), default=None)
+
+
+def _by_kind(points: Sequence[Record], own: Sequence[Any]) -> list[tuple[str, list[Record]]]:
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for point in points:
+        groups[_kind(point, own)].append(point)
+    return [(kind, groups[kind]) for kind in reversed(KINDS) if kind in groups]
+
+
+def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
+    """Every choice as a mark, coarser ones higher up; a step up makes one column coarser."""
+    places = dict(_places(lattice["choices"]))
+    lines = [_steps(places)] if len(places) <= MOST_EDGES else []
+    for kind, points in _by_kind(lattice["choices"], own):
+        at = [places[tuple(p["levels"])] for p in points]
+        marker, colour, size = KINDS[kind]
+        lines.append(
+            Line(
+                kind,
+                [x for x, _ in at],
+                [y for _, y in at],
+                colour,
+                marker=marker,
+                size=size,
+                joined=False,
+                labels=[", ".join(_named(lattice, p)) for p in points],
+            )
+        )
+    counted = [(kind, len(points)) for kind, points in _by_kind(lattice["choices"], own)]
+    return Chart(
+        "lattice",
+        "All choices of levels; every step up makes one column coarser.",
+        Axis("", hidden=True),
+        Axis("steps of coarsening, all columns together"),
+        lines=lines,
+        height=420,
+        header=("choices", "how many"),
+        rows=counted,
+    )
+
+
+def _places(choices: Sequence[Record]) -> Iterator[tuple[tuple[int, ...], tuple[float, int]]]:
+    """A place for each choice: its sum of levels upwards, evenly spread across."""
+    rows: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for point in choices:
+        rows[sum(point["levels"])].append(tuple(point["levels"]))
+    for height, row in rows.items():
+        for number_, levels in enumerate(sorted(row)):
+            yield levels, (number_ - (len(row) - 1) / 2, height)
+
+
+def _steps(places: Mapping[tuple[int, ...], tuple[float, int]]) -> Line:
+    """The single steps between neighbouring choices."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for levels, here in places.items():
+        for column, step in enumerate(levels):
+            above = places.get((*levels[:column], step + 1, *levels[column + 1 :]))
+            if above:
+                x += [here[0], above[0], None]
+                y += [here[1], above[1], None]
+    return Line("one step", x, y, "#cbd5e1", marker=None, legend=False)
+
+
+def _named(lattice: Record, point: Record) -> Iterator[str]:
+    for column, step in zip(lattice["columns"], point["levels"], strict=True):
+        yield f"{column} {step}"
+
+
+def _levels(material: Material, lattice: Record, point: Record) -> str:
+    levels = dict(zip(lattice["columns"], point["levels"], strict=True))
+    return choice(levels, material.hierarchies)
+
+
+def _told(material: Material, lattice: Record, point: Record) -> str:
+    return f"{_levels(material, lattice, point)}: {number(point['cost'])}"

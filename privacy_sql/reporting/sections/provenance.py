@@ -1,0 +1,56 @@
+"""Where it comes from: the manifest, the SQL, and what the release does not claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import count, moment
+
+LIMITS = (
+    "It holds against the adversaries named above and against no stronger one.",
+    "Other releases about the same people are looked at only where they are named above.",
+    "A manifest finds changed bytes. It is no signature: who can write the output can write a manifest.",
+)
+
+
+def section(material: Material) -> Section:
+    rows = [(name, value) for name, value in _rows(material) if value]
+    limits = [*LIMITS]
+    if material.run.get("claims"):
+        limits.insert(1, "What a method promises cannot be checked from rows; it is kept in the ledger.")
+    return Section(
+        "provenance",
+        "Provenance and sign-off",
+        "Provenance",
+        {"rows": rows, "limits": limits, "sql": material.run.get("sql") or ""},
+    )
+
+
+def _rows(material: Material) -> Iterator[tuple[str, Any]]:
+    run, manifest = material.run, material.manifest or {}
+    output = manifest.get("output", {})
+    yield "project", run.get("project")
+    yield "measured", moment(run["made"])
+    yield "published", moment(manifest["made"]) if manifest else "" if material.published else "nothing"
+    yield "verdict", "every requirement holds" if material.safe else "NOT SAFE"
+    yield "rows", f"{count(run.get('rows_in'))} read" if "rows_in" in run else ""
+    yield "rows published", count(run["rows_out"]) if material.published and run.get("rows_out") else ""
+    yield "rows suppressed", count(run["suppressed"]) if run.get("suppressed") is not None else ""
+    yield "method", _method(material)
+    yield "required", " · ".join(run.get("require", []))
+    yield "output", output.get("file") or output.get("relation") or run.get("target")
+    yield "sha256 of the output", output.get("sha256")
+    yield "sha256 of the manifest", manifest.get("checksum")
+    for name, kind in manifest.get("hierarchies", {}).items():
+        yield f"hierarchy of {name}", f"sha256 {kind['checksum']}"
+    versions = manifest.get("versions", {})
+    yield "privacy_sql", versions.get("privacy_sql") or run.get("version")
+    yield "engine", versions.get("engine")
+
+
+def _method(material: Material) -> str:
+    chosen = material.run.get("choice") or {}
+    told = " ".join(f"{key}={value}" for key, value in chosen.items())
+    return f"{material.run.get('method', '')} {told}".strip()

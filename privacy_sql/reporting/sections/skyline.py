@@ -1,0 +1,101 @@
+"""The knowledge skyline: three kinds of knowledge, each up to an amount (chen2008, Sec. 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import people
+
+# what is shown; the records go one step further, so that the edge of the picture can be told
+RULED_OUT, KNOWN, FAMILY = 6, 13, 7
+CERTAIN = 10_000
+DEFAULT = 90
+
+
+def section(material: Material) -> Section:
+    title, short = "Three kinds of knowledge", "Skyline"
+    found = material.part("skyline")
+    if not found or not found["values"]:
+        why = material.why_not("skyline", "Run privacy-sql run, then make the report again.")
+        return Section("skyline", title, short, missing=why)
+    values, limit = found["values"], _limit(material)
+    worst = max(range(len(values)), key=lambda i: values[i]["breach"][0][0][0])
+    required = _required(material)
+    data = {
+        "values": [{"label": v["label"], "breach": v["breach"]} for v in values],
+        "limit": limit,
+        "value": worst,
+        "required": required,
+        "shown": [RULED_OUT, KNOWN, FAMILY],
+    }
+    content = {
+        "values": [f"{v['label']} of {found['n_values']} ({people(v['people'])})" for v in values],
+        "left_out": found["n_values"] - len(values),
+        "value": worst,
+        "limit": limit,
+        "panels": [panel(values[worst]["breach"], step, limit, required) for step in range(RULED_OUT)],
+        "summary": summary(values[worst]["label"], values[worst]["breach"], limit),
+        "sensitive": material.sensitive,
+        "required": bool(required),
+    }
+    return Section("skyline", title, short, content, data=data)
+
+
+def panel(breach: list[list[list[int]]], ruled_out: int, limit: int, required: list[list[int]]) -> Record:
+    """One small picture: a row per family, the largest first, and a cell per number of people known."""
+    corners = set(edge(breach, limit))
+
+    def cell(k: int, m: int) -> dict[str, Any]:
+        return {
+            "percent": breach[ruled_out][k][m] * 100 // CERTAIN,
+            "safe": breach[ruled_out][k][m] < 100 * limit,
+            "edge": (ruled_out, k, m) in corners,
+            "required": [ruled_out, k, m] in required,
+        }
+
+    return {
+        "ruled_out": ruled_out,
+        "rows": [{"family": m, "cells": [cell(k, m) for k in range(KNOWN)]} for m in reversed(range(FAMILY))],
+    }
+
+
+def edge(breach: list[list[list[int]]], limit: int) -> Iterator[tuple[int, int, int]]:
+    """The skyline: safe amounts that stay safe with no more of any kind."""
+    stop = 100 * limit
+    for l in range(RULED_OUT):  # noqa: E741
+        for k in range(KNOWN):
+            for m in range(FAMILY):
+                more = (breach[l + 1][k][m], breach[l][k + 1][m], breach[l][k][m + 1])
+                if breach[l][k][m] < stop and min(more) >= stop:
+                    yield l, k, m
+
+
+def summary(label: str, breach: list[list[list[int]]], limit: int) -> str:
+    """The same in a sentence."""
+    if breach[0][0][0] >= 100 * limit:
+        return f"{label}: at {limit} % it is not safe even when nothing more is known."
+    points = list(edge(breach, limit))
+    if not points:
+        return f"{label}: below {limit} % everywhere in these pictures."
+    told = ", ".join(f"({l}, {k}, {m})" for l, k, m in points[:5])  # noqa: E741
+    more = f" and {len(points) - 5} more points" if len(points) > 5 else ""
+    return f"{label}: below {limit} % for every adversary at or below {told}{more}."
+
+
+def _limit(material: Material) -> int:
+    """The limit somebody required, in percent, else a usual one."""
+    limits = [v["limit"] for v in material.verdicts if v["criterion"] in ("privacy_skyline", "ck_safety")]
+    return max(1, int(100 * Fraction(limits[0]))) if limits else DEFAULT
+
+
+def _required(material: Material) -> list[list[int]]:
+    """The points every value was required to keep."""
+    points: list[list[int]] = []
+    for verdict in material.verdicts:
+        if verdict["criterion"] == "privacy_skyline":
+            points += [[int(n) for n in point[:3]] for point in verdict["params"].get("points", [])]
+    return points

@@ -1,0 +1,83 @@
+"""The worst case as a story: what the strongest adversary asked about learns, fact by fact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import limit, measured, people, percent
+
+MOST_TOLD = 12  # facts told one by one
+
+
+def section(material: Material) -> Section:
+    title, short = "The worst case, in words", "Worst case"
+    if not material.internal:
+        told = "A public report tells the worst value of each requirement, and not whose group it is."
+        return Section("worst_case", title, short, {"stories": [], "others": [], "told": told})
+    stories = [_story(verdict, asked=True) for verdict in material.verdicts if _facts(verdict)]
+    unasked = material.part("unasked")
+    if unasked and not stories:
+        stories = [_story(unasked, asked=False)]
+    others = [_sentence(verdict) for verdict in material.verdicts if not _facts(verdict)]
+    missing = "" if stories or any(others) else "Nothing was measured, so there is no worst case to tell."
+    return Section(
+        "worst_case", title, short, {"stories": stories, "others": others, "told": ""}, missing=missing
+    )
+
+
+def _facts(verdict: Record) -> bool:
+    """Whether the worst case is told fact by fact."""
+    return bool(verdict["witness"].get("certainty"))
+
+
+def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
+    """A first sentence and one step per fact, each with how sure the adversary is then."""
+    witness = verdict["witness"]
+    steps = list(_steps(witness["knows"], [float(Fraction(str(p))) for p in witness["certainty"]]))
+    stop = float(Fraction(verdict["limit"])) if asked else None
+    return {
+        "rule": verdict["requirement"] if asked else "",
+        "safe": verdict["safe"],
+        "start": _start(witness),
+        "steps": [
+            {**step, "over": stop is not None and step["share"] >= stop, "percent": percent(step["share"])}
+            for step in steps
+        ],
+        "left_out": max(0, len(witness["knows"]) - MOST_TOLD),
+        "limit": stop,
+        "limit_words": limit(verdict) if asked else "",
+        "told": verdict["against"],
+    }
+
+
+def _start(witness: Record) -> str:
+    size = people(witness["size"])
+    of_value = witness.get("holders") or next(
+        (place["counts"][0] for place in witness.get("places", []) if place["target"]), None
+    )
+    holders = f"; {of_value:,} of them have the value in question" if of_value else ""
+    return (
+        f"Take a person of group {witness['group']}, person 1 below. The group has {size}{holders}."
+        " Nothing else is known yet."
+    )
+
+
+def _steps(knows: Sequence[str], certainty: Sequence[float]) -> Iterator[dict[str, Any]]:
+    yield {"number": 0, "fact": "", "share": certainty[0]}
+    told = list(zip(knows, certainty[1:], strict=False))
+    for number, (fact, share) in enumerate(told, start=1):
+        if number <= MOST_TOLD or number == len(told):
+            yield {"number": number, "fact": f"{fact[0].upper()}{fact[1:]}.", "share": share}
+
+
+def _sentence(verdict: Record) -> dict[str, Any]:
+    return {
+        "rule": verdict["requirement"],
+        "safe": verdict["safe"],
+        "story": verdict["story"]
+        or f"The worst value is {measured(verdict['value_float'], verdict['unit'])}.",
+    }

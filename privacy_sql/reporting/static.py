@@ -1,0 +1,119 @@
+"""Charts as pictures, SVG and PNG, drawn by matplotlib: for documents that hold no page. Needs no screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.reporting.charts import INK, UNSAFE, Axis, Bars, Chart, Line, Value
+
+MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*"}
+DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
+KINDS = ("svg", "png")
+
+
+def draw(charts: Sequence[Chart], folder: Path) -> list[Path]:
+    """Every chart in a folder, twice; returns the files."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        hint = "Install privacy-sql[static]."
+        raise UsageError("no_matplotlib", "pictures are drawn by matplotlib", hint=hint) from None
+    made = []
+    # text stays text, and the same chart is the same bytes; words of the data are no formulas
+    settings: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "privacy_sql",
+        "text.parse_math": False,
+        "font.size": 10,
+    }
+    with mpl.rc_context(settings):
+        for chart in charts:
+            figure = Figure(figsize=(7.5, max(2.4, chart.height / 80)), layout="constrained")
+            _draw(figure.add_subplot(), chart)
+            made += [_save(figure, folder / f"{chart.key}.{kind}") for kind in KINDS]
+    return made
+
+
+def _save(figure: Any, path: Path) -> Path:
+    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=150, metadata=metadata)
+    except OSError:
+        raise EngineError("cannot_write", f"cannot write to {path.parent.name}") from None
+    return path
+
+
+def _draw(axes: Any, chart: Chart) -> None:
+    axes.set_title(chart.says, loc="left", fontsize=10, wrap=True)
+    for zone in chart.zones:
+        size = (zone.right - zone.left, zone.high - zone.low)
+        axes.bar(zone.left, size[1], size[0], zone.low, align="edge", color=UNSAFE, alpha=0.1)
+        axes.text(zone.left, zone.high, zone.words, color=UNSAFE, va="top")
+    for line in chart.lines:
+        _line(axes, line)
+    for bars in chart.bars:
+        _bars(axes, bars, across=chart.across)
+    for rule in chart.rules:
+        (axes.axvline if rule.upright else axes.axhline)(
+            rule.at, color=UNSAFE, linestyle="--", label=rule.words
+        )
+    _axis(axes.xaxis, chart.x)
+    _axis(axes.yaxis, chart.y)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    if chart.has_legend or chart.rules:
+        axes.legend(frameon=False, fontsize=9)
+
+
+def _line(axes: Any, line: Line) -> None:
+    style: Any = DASHES[line.dash] if line.joined else "none"
+    marker = MARKERS[line.marker] if line.marker else ""
+    axes.plot(
+        _gaps(line.x),
+        _gaps(line.y),
+        linestyle=style,
+        marker=marker,
+        markersize=line.size * 0.8,
+        color=line.colour,
+        drawstyle="steps-post" if line.step else "default",
+        label=line.name if line.legend else "_",
+        zorder=2 if line.marker else 1,
+    )
+
+
+def _gaps(values: Sequence[Value]) -> list[Any]:
+    return [float("nan") if value is None else value for value in values]
+
+
+def _bars(axes: Any, bars: Bars, *, across: bool) -> None:
+    places = range(len(bars.labels))
+    drawn = (axes.barh if across else axes.bar)(
+        places,
+        bars.values,
+        color=bars.colour,
+        edgecolor=INK,
+        linewidth=0.5,
+        label=bars.name if bars.legend else "_",
+    )
+    axes.bar_label(drawn, bars.texts, padding=3)
+    (axes.set_yticks if across else axes.set_xticks)(places, bars.labels)
+    if across:
+        axes.invert_yaxis()  # the first bar stands on top
+
+
+def _axis(axis: Any, wanted: Axis) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    axis.set_visible(not wanted.hidden)
+    axis.set_label_text(wanted.title)
+    if wanted.low is not None and wanted.high is not None:
+        axis.axes.set(**{f"{axis.axis_name}lim": (wanted.low, wanted.high)})
+    if wanted.percent:
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+    if wanted.whole:
+        axis.set_major_locator(MaxNLocator(integer=True))

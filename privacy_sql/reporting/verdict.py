@@ -1,0 +1,87 @@
+"""The verdict in one sentence, and what would make an unsafe release safe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privacy_sql.records import Record
+from privacy_sql.reporting.sections import Material
+from privacy_sql.reporting.sections.options import best
+from privacy_sql.reporting.words import count, limit, measured, moment, people, slack
+
+
+@dataclass(frozen=True)
+class Words:
+    """What stands at the top of a report."""
+
+    heading: str
+    facts: str
+    sentence: str
+    fix: str
+    fix_title: str
+    errors: Sequence[str]
+    warnings: Sequence[str]
+
+
+def in_words(material: Material) -> Words:
+    """The verdict of a release for somebody who reads nothing else."""
+    errors = [f"{error['message']}. {error['hint']}".strip() for error in material.run.get("errors", [])]
+    better = best(material)
+    fix = ""
+    if not material.safe:
+        fix = f"publish {better['words']} ({'; '.join(better['risks'])})." if better else _ask(material)
+    return Words(
+        heading=_heading(material),
+        facts=_facts(material),
+        sentence=_sentence(material),
+        fix=fix,
+        fix_title="What would make it safe:" if better else "To find what would make it safe:",
+        errors=errors,
+        warnings=material.run.get("warnings", []),
+    )
+
+
+def _heading(material: Material) -> str:
+    if not material.safe:
+        return "Do not release"
+    return "Safe against the adversaries named here"
+
+
+def _ask(material: Material) -> str:
+    return f"run privacy-sql search --select {material.name}, then make the report again."
+
+
+def _facts(material: Material) -> str:
+    groups = material.part("groups")
+    parts = [
+        f"{people(material.run['rows_in'])}" if material.run.get("rows_in") and material.run["identified"]
+        else f"{count(material.run['rows_in'])} rows" if material.run.get("rows_in") else "",
+        f"{count(groups['n_groups'])} groups" if groups else "",
+        f"sensitive: {material.sensitive}" if material.run.get("sensitive") else "",
+        f"measured {moment(material.run['made'])}" if material.run.get("made") else "",
+    ]  # fmt: skip
+    return " · ".join(part for part in parts if part)
+
+
+def _sentence(material: Material) -> str:
+    verdicts = material.verdicts
+    if not verdicts:
+        return "Nothing was published, because no verdict was reached."
+    failed = [verdict for verdict in verdicts if not verdict["safe"]]
+    if failed:
+        held = len(verdicts) - len(failed)
+        told = " ".join(_told(verdict) for verdict in failed)
+        return f"{told} {held} of {len(verdicts)} requirements hold. Nothing was published."
+    closest = min(verdicts, key=slack)
+    every = "The requirement holds" if len(verdicts) == 1 else f"All {len(verdicts)} requirements hold"
+    return (
+        f"{every}. Closest to its limit: {_told(closest)} It promises nothing against a stronger adversary."
+    )
+
+
+def _told(verdict: Record) -> str:
+    question = verdict["question"] or "Does the method keep its promise?"
+    value = measured(verdict["value_float"], verdict["unit"])
+    allowed = f"must be {limit(verdict)}" if verdict["limit"] is not None else "has no limit"
+    return f"{question} {verdict['requirement']} is {value} and {allowed}."

@@ -1,0 +1,168 @@
+"""Numbers, levels and requirements as a reader without formulas would say them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+TOP = "*"
+
+
+class Below(int):
+    """A count that is not told: it is at least one and below this number."""
+
+    def __str__(self) -> str:
+        return f"fewer than {int(self):,}"
+
+
+class BelowShare(float):
+    """A share that is not told: it is that of at least one person, and below this number."""
+
+
+def count(number: Any) -> str:
+    """A count with its thousands.
+
+    >>> count(45222), count(Below(5)), count(None)
+    ('45,222', 'fewer than 5', 'not told')
+    """
+    if number is None:
+        return "not told"
+    return str(number) if isinstance(number, Below) else f"{number:,}"
+
+
+def people(number: Any, one: str = "person", many: str = "people") -> str:
+    """A count of people.
+
+    >>> people(1), people(1200), people(Below(5))
+    ('1 person', '1,200 people', 'fewer than 5 people')
+    """
+    return f"{count(number)} {one if number == 1 and not isinstance(number, Below) else many}"
+
+
+def percent(share: Any) -> str:
+    """A share in percent; never rounded to 0 or 100 unless it is.
+
+    >>> percent(0.50612), percent(1), percent(0.99999), percent(0.00001), percent(None)
+    ('50.6 %', '100 %', 'over 99.9 %', 'under 0.1 %', 'not told')
+    """
+    if share is None:
+        return "not told"
+    if isinstance(share, BelowShare):
+        return f"under {percent(float(share))}"
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.1f} %".replace(".0 %", " %")
+
+
+def hundredths(percentage: Any) -> float:
+    """A percentage, exact as text, as a share.
+
+    >>> hundredths("25/2"), hundredths(BelowShare(10.0))
+    (0.125, 0.1)
+    """
+    if isinstance(percentage, BelowShare):
+        return BelowShare(percentage / 100)
+    return float(Fraction(str(percentage)) / 100)
+
+
+def number(value: Any) -> str:
+    """A number that is neither a count nor a share: four digits.
+
+    >>> number(0.294622), number(1234567.0), number(None)
+    ('0.2946', '1,234,567', 'without bound')
+    """
+    if value is None:
+        return "without bound"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def measured(value: Any, unit: str) -> str:
+    """The value of a verdict with its unit.
+
+    >>> measured(26.0, "people"), measured(0.64, "share"), measured(3.5, "values")
+    ('26 people', '64 %', '3.5 values')
+    """
+    if value is None or unit == "":
+        return number(value)
+    if unit == "share":
+        return percent(value)
+    if isinstance(value, Below):
+        return people(value)
+    whole = float(value).is_integer()
+    words = {"people": ("person", "people"), "values": ("value", "values")}[unit]
+    return people(int(value), *words) if whole else f"{number(value)} {words[1]}"
+
+
+RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "below"}
+
+
+def limit(verdict: Mapping[str, Any]) -> str:
+    """The limit of a verdict in words.
+
+    >>> limit({"limit": "3/5", "relation": "<", "unit": "share"})
+    'below 60 %'
+    """
+    if verdict["limit"] is None:
+        return ""
+    return f"{RELATIONS[verdict['relation']]} {measured(float(Fraction(verdict['limit'])), verdict['unit'])}"
+
+
+def slack(verdict: Mapping[str, Any]) -> float:
+    """How far from its limit a value is, as a share of the limit.
+
+    >>> slack({"limit": "10", "value_float": 12.0}), slack({"limit": "10", "value_float": None})
+    (0.2, inf)
+    """
+    if verdict["limit"] is None or verdict["value_float"] is None:
+        return float("inf")
+    stop = float(Fraction(verdict["limit"]))
+    return float(abs(verdict["value_float"] - stop) / max(abs(stop), 1e-9))
+
+
+def moment(text: str) -> str:
+    """A moment to the minute.
+
+    >>> moment("2026-11-18T15:07:17+00:00")
+    '2026-11-18 15:07 UTC'
+    """
+    return f"{text[:10]} {text[11:16]} UTC"
+
+
+def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
+    """How a column is shown at a level of its hierarchy.
+
+    >>> level({"kind": "intervals", "levels": ["raw", "5", "10", "*"]}, 2)
+    'bands of 10'
+    >>> level({"kind": "mask", "levels": ["raw", "3", "0"]}, 1), level(None, 0)
+    ('first 3 characters', 'exact')
+    """
+    if step == 0:
+        return "exact"
+    names = (hierarchy or {}).get("levels", [])
+    name = names[step] if step < len(names) else f"level {step}"
+    kind = (hierarchy or {}).get("kind")
+    if name == TOP or (kind == "mask" and name == "0"):
+        return "removed"
+    shown = {
+        "intervals": "bands of {}",
+        "mask": "first {} characters",
+        "breaks": "cut at {}",
+        "dates": "by {}",
+    }
+    if kind in shown:
+        return shown[kind].format(name).replace("first 1 characters", "first character")
+    if len(names) > 2 and name.startswith("level "):
+        return f"coarser, step {step} of {len(names) - 1}"
+    return name
+
+
+def choice(levels: Mapping[str, int], hierarchies: Mapping[str, Any]) -> str:
+    """One choice of levels in a line.
+
+    >>> choice({"age": 1, "sex": 0}, {"age": {"kind": "intervals", "levels": ["raw", "5", "*"]}})
+    'age bands of 5 · sex exact'
+    """
+    return " · ".join(f"{name} {level(hierarchies.get(name), step)}" for name, step in levels.items())

@@ -1,0 +1,189 @@
+"""Make reports: of a release in memory, of written releases by their manifests, or of a whole project.
+
+A written release is reported on only while its bytes are what its manifest says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest, recording, records, reporting, verbs, writing
+from privacy_sql.errors import UsageError
+from privacy_sql.project import Project
+from privacy_sql.records import Record
+from privacy_sql.release import Release
+from privacy_sql.reporting import static
+
+INDEX = "index.html"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What kind of report is wanted."""
+
+    audience: str | None = None
+    static: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report that was written."""
+
+    release: str
+    file: Path
+    audience: str
+    safe: bool
+    sections: Mapping[str, bool]  # whether there was anything to show
+    sentence: str = ""
+    made: str = ""
+    pictures: Sequence[Path] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "release": self.release,
+            "file": self.file.as_posix(),
+            "audience": self.audience,
+            "safe": self.safe,
+            "sections": dict(self.sections),
+            "pictures": [path.as_posix() for path in self.pictures],
+        }
+
+
+def report(release: Release, path: str | Path, *, audience: str | None = None, static: bool = False) -> Path:
+    """Write the report of a release that stands in memory, published or not; returns its path.
+
+    >>> import pandas as pd, tempfile
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine, tempfile.TemporaryDirectory() as folder:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
+    ...     release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+    ...     print(ps.report(release, f"{folder}/report.html").name)
+    report.html
+    """
+    run = recording.recorded(release)
+    return _write({"release": release.name, "run": run}, Path(path), Asked(audience, static)).file
+
+
+def of_manifest(place: Path, target: Path | None, ask: Asked, directory: Path) -> Made:
+    """The report of a written release, with what the project in `directory` recorded about it."""
+    content = verify(place)
+    file = content["_place"]
+    found = _recorded(directory, content, file) or {
+        "release": content["release"],
+        "run": from_manifest(content),
+    }
+    chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
+    return _write(found, chosen, ask, content)
+
+
+def verify(place: Path) -> Record:
+    """The manifest at, or beside, a path; a release in files must be as it was written."""
+    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
+    in_a_table = file.is_file() and "relation" in str(manifest.read(file).get("output", {}))
+    content = manifest.read(file) if in_a_table else verbs.verify(place)
+    return {**content, "_place": file}
+
+
+def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked) -> tuple[list[Made], Path]:
+    """The report of every release that was run, and a page that lists them all."""
+    made: list[Made] = []
+    rows: list[dict[str, Any]] = []
+    for plan in project.selected(tuple(names)):
+        found = records.read(project.directory, plan.name)
+        if found is None or "run" not in found:
+            rows.append(
+                {
+                    "name": plan.name,
+                    "safe": None,
+                    "audience": "internal",
+                    "sentence": "",
+                    "made": "",
+                    "href": "",
+                }
+            )
+            continue
+        own = found["run"].get("manifest")
+        content = verify(project.directory / own) if own and found["run"]["safe"] else None
+        one = _write(found, folder / f"{plan.name}.html", ask, content, index=INDEX)
+        made.append(one)
+        rows.append({"name": plan.name, "safe": one.safe, "audience": one.audience, "sentence": one.sentence,
+                     "made": one.made, "href": one.file.name})  # fmt: skip
+    if not made:
+        hint = "Run privacy-sql run first."
+        raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
+    index = folder / INDEX
+    if not ask.dry_run:
+        writing.write_alone(index, reporting.index_page(project.name, rows).encode())
+    return made, index
+
+
+def from_manifest(content: Record) -> Record:
+    """What a manifest alone says of a release, in the words of a run's record."""
+    roles = content.get("roles", {})
+    shown = {column["name"]: column["published_as"] for column in content["columns"]}
+    levels = content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None
+    verdicts = [recording.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
+    return {
+        "roles": roles,
+        "sensitive": [name for name, role in roles.items() if role == "sensitive"],
+        "identified": "identifier" in roles.values(),
+        "hierarchies": {
+            name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
+        },
+        "columns": [
+            {
+                "name": name,
+                "role": roles.get(name, ""),
+                "shown": name in shown,
+                "level": (levels or {}).get(name),
+                "shown_as": "" if name in (levels or {}) or name in roles else shown.get(name, ""),
+                "before": None,
+                "after": None,
+            }
+            for name in dict.fromkeys([*roles, *shown])
+        ],
+        "made": content["made"],
+        "version": content["versions"]["privacy_sql"],
+        "safe": bool(verdicts) and all(verdict["safe"] for verdict in verdicts),
+        "rehearsal": bool(content.get("rehearsal")),
+        "verdicts": verdicts,
+        "require": [verdict["requirement"] for verdict in verdicts],
+        "exit": 0,
+        **{
+            key: content.get(key)
+            for key in ("rows_in", "rows_out", "suppressed", "method", "choice", "claims")
+        },
+        **{key: content.get(key) for key in ("search", "sql")},
+    }
+
+
+def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
+    """The project's own record of this very manifest."""
+    found = records.read(directory, content["release"])
+    own = (found or {}).get("run", {}).get("manifest")
+    return found if own and (directory / own).resolve() == file.resolve() else None
+
+
+def _write(found: Record, target: Path, ask: Asked, content: Record | None = None, index: str = "") -> Made:
+    material = reporting.material_of(found, ask.audience, content)
+    page = reporting.page(material, index)
+    pictures: list[Path] = []
+    if not ask.dry_run:
+        writing.write_alone(target, page.html.encode())
+        if ask.static:
+            pictures = static.draw(page.charts, target.with_suffix(""))
+    return Made(
+        release=material.name,
+        file=target,
+        audience=material.audience,
+        safe=material.safe,
+        sections=page.sections,
+        sentence=page.sentence,
+        made=material.run["made"],
+        pictures=pictures,
+    )

@@ -1,0 +1,71 @@
+"""How mixed the least mixed group is, and how much facts disclose, for every choice (martin2007, Fig. 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from privacy_sql.base import count
+from privacy_sql.criteria.ck_safety import group_counts, within_reach
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case import implication_curve
+from privacy_sql.progress import report
+from privacy_sql.rollup import Rollup
+from privacy_sql.table import Table
+
+FACTS = (1, 3, 5, 7)
+MOST_CHOICES = 1000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice of levels: its least mixed group's entropy in nats, and its disclosure to several facts."""
+
+    levels: Mapping[str, int]
+    entropy: float
+    disclosure: Mapping[int, Fraction]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "levels": dict(self.levels),
+            "entropy": self.entropy,
+            "disclosure": {facts: float(value) for facts, value in self.disclosure.items()},
+        }
+
+
+def every_choice(engine: Engine, table: Table, facts: Sequence[int] = FACTS) -> list[Choice]:
+    """Entropy and disclosure of all choices of a table's levels, where they are at most a thousand."""
+    base = count(engine, table)
+    rollup = Rollup(base, with_sensitive=True)
+    if rollup.lattice.size > MOST_CHOICES:
+        hint = f"Up to {MOST_CHOICES} choices are counted one by one."
+        raise UsageError("too_many_choices", f"there are {rollup.lattice.size} choices", hint=hint)
+    made = []
+    for number, choice in enumerate(rollup.lattice.choices()):
+        report("every choice", number, rollup.lattice.size)
+        counts = group_counts(rollup.grouping(choice))
+        shapes = GroupShapes.from_columns(counts["g"], counts["n_rows"], max(facts) + 1)[0]
+        with within_reach():
+            curve = implication_curve(shapes, max(facts))
+        made.append(Choice(rollup.named(choice), lowest_entropy(counts), {k: curve[k] for k in facts}))
+    return made
+
+
+def lowest_entropy(counts: Mapping[str, Any]) -> float:
+    """The least entropy, in nats, of the sensitive values of any group.
+
+    >>> round(lowest_entropy({"g": [0, 0, 1], "n_rows": [2, 2, 5]}), 4)
+    0.0
+    """
+    _, group = np.unique(counts["g"], return_inverse=True)
+    n = np.asarray(counts["n_rows"], np.float64)
+    size = np.bincount(group, n)
+    # H = ln N - (sum of n ln n) / N
+    entropy = np.log(size) - np.bincount(group, n * np.log(n)) / size
+    return max(0.0, float(entropy.min()))

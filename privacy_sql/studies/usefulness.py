@@ -1,0 +1,100 @@
+"""What a release costs its readers, by every utility and by questions people ask (kifer2006, li2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privacy_sql import plugs
+from privacy_sql.answers import Answers
+from privacy_sql.costs import Costs, Seen, Shown
+from privacy_sql.grouping import Grouping
+from privacy_sql.query import names, render
+from privacy_sql.release import Release
+from privacy_sql.utilities.query_error import Query, QueryError, some
+from privacy_sql.verdict import finite
+
+UTILITIES = ("kl", "loss", "discernibility", "average_group_size")
+
+
+class Typical(QueryError):
+    """Counts of one sensitive value among people with a random third of the values of some columns."""
+
+    per_kind = 25
+    share = 1 / 3
+
+    def __init__(self, kinds: Sequence[Sequence[int]]) -> None:
+        self.kinds = kinds
+
+    def queries(self, domains: Sequence[int]) -> list[Query]:
+        """The queries, those of one kind after one another.
+
+        >>> queries = Typical([[], [0]]).queries([9, 4, 2])
+        >>> len(queries), sorted(queries[0]), sorted(queries[-1]), len(queries[-1][0]), len(queries[-1][2])
+        (50, [2], [0, 2], 3, 1)
+        """
+        generator = np.random.default_rng(self.seed)
+        last = len(domains) - 1
+        return [
+            {column: some(domains[column], self.share, generator) for column in columns}
+            | {last: some(domains[last], 0, generator)}
+            for columns in self.kinds
+            for _ in range(self.per_kind)
+        ]
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """Utilities by name; per question (the columns it is about) the mean relative error of the answers."""
+
+    utilities: dict[str, float | None]
+    errors: list[tuple[list[str], float]]
+
+
+def usefulness(release: Release) -> Usefulness:
+    """Everything that can be said about a release at one level per column.
+
+    >>> import pandas as pd, privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["1", "2", "3", "4"], "ill": ["a", "b", "a", "a"]})
+    >>> table = ps.Table(rows, {"age": ps.Intervals(2)}, "ill")
+    >>> with ps.connect() as engine:
+    ...     release = ps.publish(engine, table, [ps.KAnonymity(4)], ps.Generalise({"age": 2}))
+    ...     usefulness(release).errors[0]
+    ([], 0.0)
+    """
+    shown = shown_of(release)
+    base = release.grouping.base
+    costs = Costs(base)
+    reads = [plugs.get("utilities", name)() for name in UTILITIES]
+    able = [u for u in reads if base.table.sensitives or not u.reads_sensitive]
+    utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
+    return Usefulness(
+        utilities, list(_errors(shown, list(base.table.quasi))) if base.table.sensitives else []
+    )
+
+
+def shown_of(release: Release) -> Shown:
+    """The choice of a release at one level per column, with the groups it leaves out."""
+    grouping: Grouping = release.grouping
+    base = grouping.base
+    whole = base.grouped(base.keys(release.levels))
+    gone: frozenset[int] = frozenset()
+    if grouping.gone is not None:
+        rows = base.engine.fetch(render("listed.sql", relation=grouping.gone, columns=names(["g"])))
+        gone = frozenset(row["g"] for row in rows)
+    return Shown(tuple(release.levels.get(name, 0) for name in base.table.quasi), Seen(whole), gone)
+
+
+def _errors(shown: Shown, quasi: Sequence[str]) -> Iterator[tuple[list[str], float]]:
+    """Nothing but the sensitive value, then each column on its own, then all pairs of neighbours."""
+    alone: list[list[int]] = [[column] for column in range(len(quasi))]
+    pairs = [[column, column + 1] for column in range(len(quasi) - 1)]
+    utility = Typical([[], *alone, *pairs])
+    answers = Answers(shown.grouping.base, utility)
+    estimated = answers.estimated(shown.grouping.candidate, shown.choice)
+    for kind, columns in enumerate(utility.kinds):
+        numbers = range(kind * utility.per_kind, (kind + 1) * utility.per_kind)
+        actual = {number: answers.actual[number] for number in numbers if number in answers.actual}
+        yield [quasi[column] for column in columns], utility.value(actual, estimated)
