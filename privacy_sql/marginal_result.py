@@ -16,6 +16,7 @@ class MarginalResult:
 
     minimise: ClassVar[str] = "kl"
     frontier: ClassVar[tuple[Any, ...]] = ()
+    lattice: ClassVar[Mapping[str, Any]] = {}  # collections are no lattice of levels
 
     name: str
     rows: int

@@ -159,7 +159,8 @@ def _rule_words(chart: Chart) -> Iterator[Figure]:
 
 def _zone_words(chart: Chart) -> Iterator[Figure]:
     for zone in chart.zones:
-        at = {"x": zone.left, "y": zone.high, "xanchor": "left", "yanchor": "top"}
+        flat = zone.high - zone.low < 0.25  # no room for words inside
+        at = {"x": zone.right if flat else zone.left, "y": zone.high, "xanchor": "left", "yanchor": "top"}
         words = text(zone.words).replace("\n", "<br>")
         yield {
             **at,

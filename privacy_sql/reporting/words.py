@@ -122,6 +122,15 @@ def slack(verdict: Mapping[str, Any]) -> float:
     return float(abs(verdict["value_float"] - stop) / max(abs(stop), 1e-9))
 
 
+def shortened(label: str, most: int = 48) -> str:
+    """A label that leaves room for the chart beside it; the table below has it whole.
+
+    >>> shortened("age bands of 10", 8)
+    'age ban…'
+    """
+    return label if len(label) <= most else f"{label[: most - 1]}…"
+
+
 def moment(text: str) -> str:
     """A moment to the minute.
 

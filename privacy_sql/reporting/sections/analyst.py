@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import percent
+from privacy_sql.reporting.words import percent, shortened
 
 
 def section(material: Material) -> Section:
@@ -19,7 +19,14 @@ def section(material: Material) -> Section:
         "Typical error of counts among people with some of the exact values of these columns.",
         Axis("typical error", 0, 1.2 * max(0.05, *(error for _, error in asked)), percent=True),
         Axis(""),
-        bars=[Bars("error", [q for q, _ in asked], [e for _, e in asked], [percent(e) for _, e in asked])],
+        bars=[
+            Bars(
+                "error",
+                [shortened(q) for q, _ in asked],
+                [e for _, e in asked],
+                [percent(e) for _, e in asked],
+            )
+        ],
         across=True,
         height=90 + 26 * len(asked),
         header=("people counted by", "typical error"),
@@ -29,4 +36,4 @@ def section(material: Material) -> Section:
 
 
 def _question(sensitive: str, columns: list[str]) -> str:
-    return " and ".join([sensitive, *columns])
+    return f"{sensitive} by {' and '.join(columns)}" if columns else f"{sensitive} alone"

@@ -7,7 +7,7 @@ from typing import Any
 
 from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import choice, number
+from privacy_sql.reporting.words import choice, number, shortened
 
 HOW = "The run measures it for releases at one level per column (generalise, full_domain) and for marginals."
 NAMES = {
@@ -58,7 +58,7 @@ def _chart(bars: Sequence[tuple[str, float]]) -> Chart:
         "The shorter the bar, the closer a reader's picture is to the truth.",
         Axis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
         Axis(""),
-        bars=[Bars("nats", [name for name, _ in bars], values, list(map(number, values)))],
+        bars=[Bars("nats", [shortened(name) for name, _ in bars], values, list(map(number, values)))],
         across=True,
         height=90 + 44 * len(bars),
         header=("published", "nats lost"),

@@ -16,6 +16,7 @@ MOST_EDGES = 400  # choices up to which every single step is drawn
 MOST_ROWS = 12
 SIDE_BY_SIDE = 150  # choices that fit half the page
 HOW = "Run privacy-sql search --select {name}, then make the report again."
+OTHERWISE = "The search was not over one level per column, so there is no picture of its choices."
 # what is told of a choice: marker, colour and size
 KINDS = {
     "this release": ("star", INK, 15),
@@ -30,7 +31,9 @@ def section(material: Material) -> Section:
     search = material.found.get("search")
     lattice = (search or {}).get("lattice") or material.run.get("lattice")
     if not lattice or not lattice["choices"]:
-        return Section("options", title, short, missing=HOW.format(name=material.name))
+        return Section(
+            "options", title, short, missing=OTHERWISE if search else HOW.format(name=material.name)
+        )
     own = [(material.run.get("choice") or {}).get("levels", {}).get(c) for c in lattice["columns"]]
     charts = [chart for chart in (_frontier(material, lattice, own), _lattice(lattice, own)) if chart]
     minimal = _minimal(material, search, lattice)
@@ -58,7 +61,7 @@ def best(material: Material) -> Record | None:
     """The best safe choice that was found, in words: what would make the release safe."""
     search = material.found.get("search")
     found = search.get("best") if search else None
-    if not found:
+    if not found or "levels" not in found:
         return None
     return {"words": choice(found["levels"], material.hierarchies), "risks": _risk_words(material, found)}
 
@@ -101,7 +104,8 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
     if verdict is None:
         return None
     name, unit = verdict["requirement"], verdict["unit"]
-    known = [p for p in lattice["choices"] if p["risks"].get(name) is not None and p["cost"] is not None]
+    measures = [_measured(p, own, verdict) for p in lattice["choices"]]
+    known = [p for p in measures if p["risks"].get(name) is not None and p["cost"] is not None]
     if not known:
         return None
     groups = _by_kind(known, own)
@@ -133,6 +137,13 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
             for p in points[:MOST_ROWS]
         ],
     )  # fmt: skip
+
+
+def _measured(point: Record, own: Sequence[Any], verdict: Record) -> Record:
+    """A choice as it was measured; the release itself as its own verdict says, rows left out and all."""
+    if point["levels"] != list(own):
+        return point
+    return {**point, "risks": {**point["risks"], verdict["requirement"]: verdict["value_float"]}}
 
 
 def _deciding(material: Material, lattice: Record) -> Record | None:
