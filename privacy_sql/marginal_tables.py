@@ -26,7 +26,7 @@ from privacy_sql.kernels.junction_tree import (
     junction_tree,
     maximal_sets,
 )
-from privacy_sql.kernels.leaf_domain import Cell, LeafDomain
+from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, with_one_value
 from privacy_sql.marginal_columns import Attributes, Shown, published
 from privacy_sql.marginal_evidence import CollectionEvidence
 from privacy_sql.query import Query, Sql, render
@@ -146,10 +146,8 @@ class MarginalTables:
                     paths[a] |= {(0, *row[a]) for row, _ in rows}
             small = tuple(place[a][r] for a, r in enumerate(marginal))
             counts[small] = {tuple(nodes[-1] if nodes else 0 for nodes in row): n for row, n in rows}
-        if self.attributes.sensitive is None:  # an attribute of one value in its place
-            paths.append({(0,)})
-            counts = {(*m, 0): {(*cell, 0): n for cell, n in cells.items()} for m, cells in counts.items()}
-        return LeafDomain(tuple(tuple(sorted(found)) for found in paths)), counts
+        domain = LeafDomain(tuple(tuple(sorted(found)) for found in paths))
+        return (domain, counts) if self.attributes.sensitive is not None else with_one_value(domain, counts)
 
     def _rows(
         self, marginal: Resolutions, shown: Sequence[tuple[int, ...]]

@@ -84,6 +84,18 @@ class LeafDomain:
         return summed
 
 
+def with_one_value(
+    domain: LeafDomain, marginals: Mapping[Resolutions, Counts]
+) -> tuple[LeafDomain, dict[Resolutions, dict[Cell, int]]]:
+    """The same with one attribute of one value more, last: what stands in for a sensitive one where none is.
+
+    >>> with_one_value(LeafDomain((((0, 0), (0, 1)),)), {(1,): {(1,): 5}})
+    (LeafDomain(paths=(((0, 0), (0, 1)), ((0,),))), {(1, 0): {(1, 0): 5}})
+    """
+    longer = {(*m, 0): {(*cell, 0): n for cell, n in counts.items()} for m, counts in marginals.items()}
+    return LeafDomain((*domain.paths, ((0,),))), longer
+
+
 def domain_of(labels: Sequence[Sequence[Sequence[object]]]) -> LeafDomain:
     """Number the nodes of hierarchies given as rows `[leaf, level 1, ..., root]`, one per leaf.
 

@@ -167,7 +167,7 @@ def entropies_of(vectors: Floats) -> Floats:
     [0.0, 0.693147]
     """
     shares = vectors / vectors.sum(axis=1, keepdims=True)
-    return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1))
+    return np.asarray(0.0 - (shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1))
 
 
 def fewest_values(cliques: Sequence[JoinClique]) -> Worst:

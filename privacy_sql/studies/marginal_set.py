@@ -32,7 +32,7 @@ from privacy_sql.kernels.junction_tree import (
     maximal_cliques,
     perfect_separators,
 )
-from privacy_sql.kernels.leaf_domain import Cell
+from privacy_sql.kernels.leaf_domain import Cell, with_one_value
 from privacy_sql.kernels.max_entropy import (
     closed_form_kl,
     expected_counts,
@@ -305,8 +305,10 @@ class MarginalSet:
     @cached_property
     def _bounds(self) -> dict[Cell, int]:
         decide = largest_counts if self.decomposable else largest_counts_by_program
-        c = self._sensitive()
-        return decide(self._leaves.domain, self._counts, c)
+        if self._attributes.sensitive is not None:
+            return decide(self._leaves.domain, self._counts, self._attributes.sensitive)
+        bounds = decide(*with_one_value(self._leaves.domain, self._counts), len(self._at))
+        return {cell[:-1]: bound for cell, bound in bounds.items()}
 
     @property
     def k_combinatorial_max(self) -> int:

@@ -61,6 +61,9 @@ def test_each_marginal_safe_does_not_make_the_collection_safe(engine: Any) -> No
 def test_a_collection_without_the_sensitive_column_is_k_link(engine: Any) -> None:
     rows = pd.DataFrame({"a": ["0", "0", "1"], "b": ["0", "1", "0"]})
     found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b"]), [{"a": 0}, {"b": 0}])
+    bounds = {(cell["a"], cell["b"]): bound for cell, bound in found.upper_bounds()}
+    assert bounds == {("0", "0"): 2, ("0", "1"): 1, ("1", "0"): 1, ("1", "1"): 1}
+    assert found.k_combinatorial_max == 1
     assert [v.value for v in ps.check(engine, found, [ps.KLink(1), ps.KCombinatorial(1)]).values()] == [1, 1]
 
 
