@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import criteria, mechanisms
+from privacy_sql import criteria, manifest, mechanisms
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
@@ -55,6 +55,18 @@ class Plan:
     method: Mechanism | None
     output: Output | None
     connection: str | None  # where the source lies; None: the embedded default
+
+    def manifest(self, directory: Path) -> Path:
+        """Where the manifest of this release is once it was written."""
+        file = self.output.file if self.output else None
+        if file is None:
+            return directory / "target" / f"{self.name}{manifest.SUFFIX}"
+        return manifest.manifest_path(file if file.suffix else file / f"{self.name}.csv")
+
+    def beside(self, written: Mapping[Path, Path]) -> Plan:
+        """The same, its method told where other releases of the project, by name, have their manifests."""
+        placed = getattr(self.method, "beside", None)
+        return replace(self, method=placed(written)) if placed else self
 
 
 @dataclass(frozen=True)
@@ -134,9 +146,11 @@ class _Reader:
             self.wrong("releases", "the project names no release")
         raise_all(self.problems)
         name = str(fields.get("name") or self.directory.resolve().name)
-        return Project(
-            self.directory, name, self.connections, {k: v for k, v in plans.items() if v is not None}
-        )
+        made = [plan for plan in plans.values() if plan is not None]
+        written = {self.directory / plan.name: plan.manifest(self.directory) for plan in made if plan.output}
+        for plan in made:
+            plans[plan.name] = plan.beside(written)
+        return Project(self.directory, name, self.connections, {k: v for k, v in plans.items() if v})
 
     def connection(self, content: Any, where: str) -> Mapping[str, str]:
         hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."

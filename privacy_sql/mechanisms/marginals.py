@@ -64,6 +64,12 @@ class Marginals:
             return self
         return Marginals(**{**vars(self), "inject": str(directory / self.inject)})
 
+    def beside(self, written: Mapping[Path, Path]) -> Marginals:
+        """The same where `inject` names another release of the project."""
+        if not isinstance(self.inject, str) or Path(self.inject) not in written:
+            return self
+        return Marginals(**{**vars(self), "inject": str(written[Path(self.inject)])})
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_taken_names(base)
         attributes = Attributes.of(base.table)
@@ -176,7 +182,11 @@ def _linkable(search: MarginalSearch) -> list[Resolutions]:
 
 def _levels_of_release(place: Path) -> dict[str, int]:
     """The levels of a written release, from its manifest."""
-    content = manifest.read(place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place))
+    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
+    if not file.is_file():
+        hint = "Publish the table first, or name its levels."
+        raise UsageError("no_such_file", f"{file.name} does not exist", where="inject", hint=hint)
+    content = manifest.read(file)
     levels = content["choice"].get("levels")
     if levels is None:
         raise UsageError(

@@ -61,6 +61,17 @@ def test_search_gives_the_best_collection_and_the_minimal_tables(project: Path) 
     assert found.more["minimise"] == "kl"
 
 
+def test_a_release_of_the_project_is_injected_into_by_its_name(project: Path) -> None:
+    (project / "privacy.yml").write_text(
+        PROJECT.replace("METHOD", "{inject: table}").replace("{k_anonymity: {k: 5}}", "{k_link: {k: 5}}")
+    )
+    assert "Publish the table first" in str(_run(project, "run", "--select", "people").errors)
+    assert _run(project, "run", "--select", "table").exit == 0
+    assert _run(project, "run", "--select", "people").exit == 0
+    marginals = json.loads((project / "out" / "people.csv.manifest.json").read_text())["choice"]["marginals"]
+    assert any(m.get("age", 9) <= 2 and m.get("sex") == 0 and "ill" in m for m in marginals)
+
+
 def test_search_refuses_what_means_nothing_for_marginals(project: Path) -> None:
     assert "--minimise is not for marginals" in str(_run(project, "search", "--minimise", "loss").errors)
     (project / "privacy.yml").write_text(PROJECT.replace("METHOD", "{collection: [{age: 1}]}"))
