@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import levels
+from privacy_sql.counting import counted
 from privacy_sql.engines import Engine
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.grouping import Grouping as Grouping
 from privacy_sql.grouping import Key as Key
-from privacy_sql.grouping import sizes
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.people import check_multiplicities, check_people
 from privacy_sql.query import Query, Sql, condition, names, render
@@ -197,29 +197,20 @@ def _counted(engine: Engine, table: Table) -> Base:
         source, table = _joined(engine, source, list(columns), table)
     check_people(engine, source, table)
     check_multiplicities(engine, source, table)
-    inside = _internal(table)
-    several = table.values_per_person != "one"
-    counted = engine.create(_count(source, table, inside, several))
-    quasi_only = [(name, alias) for name, alias in inside if alias != "s"]
-    people = _people(engine, source, table, quasi_only) if several else None
-    dictionaries = _dictionaries(engine, [alias for _, alias in inside], counted, people)
-    statistics = _statistics(engine, dictionaries)
-    table = levels.fitted(engine, table, dictionaries)
-    size = sizes(engine, counted)
-    coded = [_encode(engine, counted, dictionaries)]
-    if people:
-        coded.append(_encode(engine, people, {k: v for k, v in dictionaries.items() if k != "s"}))
-    engine, moved = travelled(engine, [*coded, *dictionaries.values()], size["combinations"])
+    found = counted(engine, source, table, columns)
+    table = levels.fitted(engine, table, found.dictionaries)
+    codes = [found.relation, *([found.people] if found.people else [])]
+    engine, moved = travelled(engine, [*codes, *found.dictionaries.values()], found.combinations)
     base = Base(
         engine=engine,
         table=table,
         source=source,
         relation=moved[0],
-        people=moved[1] if people else None,
-        dictionaries=dict(zip(dictionaries, moved[len(coded) :], strict=True)),
-        statistics=statistics,
-        rows=size["rows"],
-        combinations=size["combinations"],
+        people=moved[1] if found.people else None,
+        dictionaries=dict(zip(found.dictionaries, moved[len(codes) :], strict=True)),
+        statistics=found.statistics,
+        rows=found.rows,
+        combinations=found.combinations,
         source_columns=columns,
         stamps=stamps,
     )
@@ -259,66 +250,6 @@ def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tu
         "joint.sql", source=source, columns=columns, parts=list(joint.joined), name=joint.sensitives[0]
     )
     return engine.create(query, view=True), joint
-
-
-def _internal(table: Table) -> list[tuple[str, Sql]]:
-    inside = [(name, Sql(f"q{number}")) for number, name in enumerate(table.quasi, start=1)]
-    if table.group:
-        inside.append((table.group, Sql("grp")))
-    return inside + [(name, Sql("s")) for name in table.sensitives]
-
-
-def _count(source: Sql, table: Table, inside: Sequence[tuple[str, Sql]], several: bool) -> Query:
-    measure = "people" if table.values_per_person == "set" else "sum" if table.count else "rows"
-    return render(
-        "base.sql",
-        source=source,
-        columns=list(inside),
-        measure=measure,
-        counted=table.identifier if measure == "people" else table.count,
-        present=table.sensitives[0] if several and table.sensitives else None,
-    )
-
-
-def _people(engine: Engine, source: Sql, table: Table, quasi: Sequence[tuple[str, Sql]]) -> Sql:
-    return engine.create(
-        render(
-            "base.sql",
-            source=source,
-            columns=list(quasi),
-            measure="people",
-            counted=table.identifier,
-            present=None,
-        )
-    )
-
-
-def _dictionaries(engine: Engine, columns: Sequence[str], counted: Sql, people: Sql | None) -> dict[str, Sql]:
-    """One dictionary per column; people without a value appear in `people` only."""
-    return {
-        str(column): engine.create(
-            render(
-                "dictionary.sql", column=Sql(column), counted=counted if column == "s" else people or counted
-            )
-        )
-        for column in columns
-    }
-
-
-def _statistics(engine: Engine, dictionaries: Mapping[str, Sql]) -> dict[str, Mapping[str, int]]:
-    if not dictionaries:
-        return {}
-    rows = engine.fetch(render("columns.sql", dictionaries=_pairs(dictionaries)))
-    by_position = {row["position"]: row for row in rows}
-    return {column: by_position[number] for number, column in enumerate(dictionaries)}
-
-
-def _encode(engine: Engine, counted: Sql, dictionaries: Mapping[str, Sql]) -> Sql:
-    return engine.create(render("encode.sql", counted=counted, dictionaries=_pairs(dictionaries)))
-
-
-def _pairs(dictionaries: Mapping[str, Sql]) -> list[tuple[Sql, Sql]]:
-    return [(Sql(column), dictionary) for column, dictionary in dictionaries.items()]
 
 
 def _refused_nulls(base: Base) -> list[PrivacySqlError]:

@@ -34,11 +34,11 @@ class Verbs(click.Group):
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from privacy_sql.errors import did_you_mean
+        from privacy_sql.errors import UsageError, did_you_mean
 
         if args and args[0] not in self.list_commands(context) and not args[0].startswith("-"):
             hint = did_you_mean(args[0], self.list_commands(context))
-            raise click.UsageError(f'there is no verb "{args[0]}". {hint}')
+            raise UsageError("unknown_verb", f'there is no verb "{args[0]}"', hint=hint)
         return super().resolve_command(context, args)
 
 

@@ -333,13 +333,7 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 
     `path` is a manifest or an output file. A table needs the engine it lies in.
     """
-    place = Path(path)
-    if not place.name.endswith(manifest.SUFFIX):
-        place = manifest.manifest_path(parts.whole(place))
-    if not place.is_file():
-        raise UsageError(
-            "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
-        )
+    place = manifest_of(path)
     content = manifest.read(place)
     try:
         same = _as_written(content, place, engine)
@@ -348,6 +342,18 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
     if not same:
         raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
     return content
+
+
+def manifest_of(path: str | Path) -> Path:
+    """The manifest of a release, which may be named by one of its output files."""
+    place = Path(path)
+    if not place.name.endswith(manifest.SUFFIX):
+        place = manifest.manifest_path(parts.whole(place))
+    if not place.is_file():
+        raise UsageError(
+            "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
+        )
+    return place
 
 
 def _as_written(content: dict[str, Any], place: Path, engine: Engine | None) -> bool:
@@ -364,7 +370,8 @@ def _same_file(output: dict[str, Any], place: Path) -> bool:
 
 def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine | None) -> bool:
     if engine is None:
-        raise UsageError("no_engine", f"{output['relation']} is a table", hint="Give the engine it lies in.")
+        hint = "Give the engine it lies in: --connect, or --project with its connection."
+        raise UsageError("no_engine", f"{output['relation']} is a table", hint=hint)
     if not engine.has_table(output["relation"]):
         return False
     columns = [column["name"] for column in content["columns"]]

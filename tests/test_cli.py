@@ -227,11 +227,14 @@ def test_a_table_in_a_database_is_published_and_verified(tmp_path: Path) -> None
     place = folder / "target" / "people.manifest.json"
     url = f"duckdb:{folder / 'store' / 'w.db'}"
     assert shaped(call("verify", "--json", place, "--connect", url), "verify")["rows"] == 8
+    assert call("verify", "--json", place, "--project", folder).json["rows"] == 8
+    assert call("verify", "--json", place).codes == ["no_engine"]
     assert call("run", "--json", "--project", folder).codes == ["target_exists"]
     assert call("run", "--json", "--overwrite", "--project", folder).exit == 0
     with ps.connect(url) as engine:
         engine.connection.execute("update public_people set illness = 'x' where illness = 'flu'")
     assert call("verify", "--json", place, "--connect", url).exit == 1
+    assert call("verify", "--json", place, "--project", folder).exit == 1
 
 
 def test_names_no_terminal_can_print_do_not_break_the_output(tmp_path: Path) -> None:

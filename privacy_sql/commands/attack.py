@@ -8,7 +8,7 @@ import pkgutil
 import click
 
 from privacy_sql import commands
-from privacy_sql.errors import did_you_mean
+from privacy_sql.errors import UsageError, did_you_mean
 
 PREFIX = "_attack_"
 
@@ -31,7 +31,8 @@ class Kinds(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(context)
         if args and args[0] not in known and not args[0].startswith("-"):
-            raise click.UsageError(f'there is no attack "{args[0]}". {did_you_mean(args[0], known)}')
+            hint = did_you_mean(args[0], known)
+            raise UsageError("unknown_attack", f'there is no attack "{args[0]}"', hint=hint)
         return super().resolve_command(context, args)
 
 

@@ -7,15 +7,19 @@ from typing import Any
 
 import click
 
-from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands import Outcome, connected, shared
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--connect", "url", help="Where a published table lies, for example duckdb:file.db.")
+@click.option("--connect", "url", help="Where a table lies, if not where the project says: duckdb:file.db.")
 @shared
-def command(paths: tuple[Path, ...], url: str | None, **_: Any) -> Outcome:
+def command(
+    paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: Any
+) -> Outcome:
     """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
+
+    A published table is looked for where the project file says it lies.
 
     \b
     Example: privacy-sql verify out/people.csv
@@ -26,7 +30,7 @@ def command(paths: tuple[Path, ...], url: str | None, **_: Any) -> Outcome:
     found = []
     for path in paths:
         try:
-            content = _verified(path, url)
+            content = _verified(path, url, directory, unsafe_debug)
         except PrivacySqlError as problem:
             whole.exit = first_exit([whole.exit, problem.exit])
             whole.errors += [part.to_json() for part in problem.parts]
@@ -43,11 +47,28 @@ def command(paths: tuple[Path, ...], url: str | None, **_: Any) -> Outcome:
     return whole
 
 
-def _verified(path: Path, url: str | None) -> dict[str, Any]:
+def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> dict[str, Any]:
     from privacy_sql.engines import connect
     from privacy_sql.verbs import verify
 
-    if url is None:
+    if url is not None:
+        with connect(url, unsafe_debug=unsafe_debug) as engine:
+            return verify(path, engine)
+    plan, read = _of_project(path, directory)
+    if plan is None:
         return verify(path)
-    with connect(url) as engine:
+    with connected(read, plan, unsafe_debug) as engine:
         return verify(path, engine)
+
+
+def _of_project(path: Path, directory: Path) -> tuple[Any, Any]:
+    """The release of the project that a manifest is about, when it was written as a table."""
+    from privacy_sql import manifest, project, verbs
+
+    content = manifest.read(verbs.manifest_of(path))
+    output = content.get("output")
+    table = isinstance(output, dict) and not {"file", "files"} & set(output)
+    if not table or not (directory / project.FILE).is_file():
+        return None, None
+    read = project.read(directory)
+    return read.plans.get(content["release"]), read

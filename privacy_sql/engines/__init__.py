@@ -31,6 +31,14 @@ class Engine(Protocol):
     def travel(self) -> int:
         """A counted base of up to so many combinations is searched by an embedded engine."""
 
+    @property
+    def one_pass(self) -> bool:
+        """Whether a step that a statement names several times is worked out once."""
+
+    @property
+    def one_text(self) -> bool:
+        """Whether any two columns of text may share a column, as there is one order of text."""
+
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
         """The same engine for one piece of work, reaching these files (to read) and folders (to write).
 

@@ -73,6 +73,14 @@ class Travelled:
         return self._home.dialect
 
     @property
+    def one_pass(self) -> bool:
+        return self._home.one_pass
+
+    @property
+    def one_text(self) -> bool:
+        return self._home.one_text
+
+    @property
     def connection(self) -> Any:
         """The user's own connection, for work beside ours."""
         return self._home.connection  # type: ignore[attr-defined]

@@ -145,6 +145,8 @@ class DuckDB:
     """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
 
     dialect = "duckdb"
+    one_pass = True
+    one_text = True
     travel = 0  # counts are where they are searched
 
     def __init__(

@@ -84,6 +84,8 @@ class Postgres:
     """A PostgreSQL server: `postgres:`, or `postgres:service=warehouse` for an entry of the service file."""
 
     dialect = "postgres"
+    one_pass = True
+    one_text = False  # columns may have orders of their own
 
     def __init__(
         self, place: str = "", *, dsn_env: str | None = None, travel: int = TRAVEL, unsafe_debug: bool = False

@@ -59,6 +59,8 @@ class Spark:
     """A Spark session: the one that runs already, or one for a master such as `local[2]`."""
 
     dialect = "spark"
+    one_pass = False
+    one_text = True
 
     def __init__(
         self,

@@ -3,15 +3,24 @@
 -- out: what the kind measures (entropy: the counts of the group most at risk and of every group between low and
 --      high), n_groups, g (one such group)    grain: kind of group (and group, by_group)
 {% if kind == "distinct" %}
-with measured as (
+with shown as (
     select
-        p.g,
-        -- people without any value leave no row in the histogram
-        cast(count(h.n_rows) as bigint) as n_values
-    from {{ groups }} as p
-    left join {{ histogram }} as h
-        on p.g = h.g
-    group by p.g
+        g,
+        cast(1 as bigint) as one
+    from {{ histogram }}
+    union all
+    -- people without any value leave no row in the histogram
+    select
+        g,
+        cast(0 as bigint) as one
+    from {{ groups }}
+),
+measured as (
+    select
+        g,
+        cast(sum(one) as bigint) as n_values
+    from shown
+    group by g
 )
 select
     n_values,

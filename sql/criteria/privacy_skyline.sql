@@ -328,46 +328,47 @@ minima as (
     select
         s,
         point,
-        ruled_out,
-        family,
-        n_people,
-        n_holders,
-        n_free,
-        taken,
-        ratio,
-        odds_none,
-        odds_known,
-        chance_none,
-        chance_known,
-        min(ratio) over (partition by s, point) as least_ratio,
-        min(odds_none) over (partition by s, point) as least_odds_none,
-        min(odds_known) over (partition by s, point) as least_odds_known,
-        min(chance_none) over (partition by s, point) as least_chance_none,
-        min(chance_known) over (partition by s, point) as least_chance_known
+        min(ratio) as least_ratio,
+        min(odds_none) as least_odds_none,
+        min(odds_known) as least_odds_known,
+        min(chance_none) as least_chance_none,
+        min(chance_known) as least_chance_known
     from factors
+    group by
+        s,
+        point
 ),
 compared as (
     select
-        s,
-        point,
-        ruled_out,
-        n_people,
-        n_holders,
-        n_free,
-        taken,
-        family,
-        ratio,
-        odds_none - least_odds_none as over_odds_none,
-        odds_known - least_odds_known as over_odds_known,
-        chance_none - least_chance_none as over_chance_none,
-        chance_known - least_chance_known as over_chance_known,
-        least_odds_none + least_chance_known as family_known_elsewhere,
-        least_odds_known + least_chance_none as family_elsewhere,
-        least_ratio,
+        f.s,
+        f.point,
+        f.ruled_out,
+        f.n_people,
+        f.n_holders,
+        f.n_free,
+        f.taken,
+        f.family,
+        f.ratio,
+        f.odds_none - m.least_odds_none as over_odds_none,
+        f.odds_known - m.least_odds_known as over_odds_known,
+        f.chance_none - m.least_chance_none as over_chance_none,
+        f.chance_known - m.least_chance_known as over_chance_known,
+        m.least_odds_none + m.least_chance_known as family_known_elsewhere,
+        m.least_odds_known + m.least_chance_none as family_elsewhere,
+        m.least_ratio,
         greatest(
-            least(least_ratio, least_odds_none + least_chance_known, least_odds_known + least_chance_none), {{ missing }}
+            least(
+                m.least_ratio,
+                m.least_odds_none + m.least_chance_known,
+                m.least_odds_known + m.least_chance_none
+            ),
+            {{ missing }}
         ) + cast({{ rounding }} as double) as near
-    from minima
+    from factors as f
+    inner join minima as m
+        on
+            f.s = m.s
+            and f.point = m.point
 ),
 -- where nothing is certain, the kinds that attain a term which is least; without a family one group is enough
 attained as (

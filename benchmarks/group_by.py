@@ -1,0 +1,68 @@
+"""What a whole check costs beside the one GROUP BY it needs, on the same rows as CSV, Parquet and a table.
+
+Helps the benchmarks beside it. Both are measured in turns, from a fresh connection to the last answer. The
+goal is about files as they come, CSV: there reading is part of both. On DuckDB's own tables, whose text is
+compressed and grouped without being read, what a check does with the combinations shows most; those ratios
+are printed with the milliseconds a check adds, which grow with the combinations and not with the rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+import privacy_sql as ps
+
+
+def export(connection: duckdb.DuckDBPyConnection, place: Path) -> None:
+    """The table `people` of a database at `place`.db also as CSV and Parquet beside it."""
+    connection.execute(f"copy people to '{place}.csv' (format csv, header true)")
+    connection.execute(f"copy people to '{place}.parquet' (format parquet)")
+
+
+def by_source(place: Path, columns: Sequence[str], require: list[Any], limit: float | None) -> dict[str, Any]:
+    """Check against GROUP BY for each kind of source; the last column is the sensitive one."""
+    found = {kind: side_by_side(place, kind, columns, require) for kind in ("csv", "parquet", "table")}
+    if limit is not None:
+        met = found["csv"]["ratio"] <= limit
+        found["csv"]["goal"] = f"ratio <= {limit}: {'met' if met else 'MISSED'}"
+    return found
+
+
+def side_by_side(
+    place: Path, kind: str, columns: Sequence[str], require: list[Any], runs: int = 5
+) -> dict[str, Any]:
+    """The check and its one GROUP BY on the same source, in turns; the best of some runs."""
+    database = f"{place}.db" if kind == "table" else ""
+    source = "people" if kind == "table" else f"{place}.{kind}"
+    rows = {"table": source, "csv": f"read_csv('{source}', all_varchar = true)"}.get(kind, f"'{source}'")
+    shown = ", ".join(columns)
+    statement = f"create temp table counted as select {shown}, count(*) from {rows} group by {shown}"
+
+    def group_by() -> float:
+        with duckdb.connect(database or ":memory:") as connection:
+            return _seconds(lambda: connection.execute(statement))
+
+    def check() -> float:
+        with ps.connect(f"duckdb:{database}") as engine:
+            ps.check(engine, ps.Table(source, [], None), [ps.KAnonymity(1)])  # opens the connection
+            return _seconds(lambda: ps.check(engine, ps.Table(source, columns[:-1], columns[-1]), require))
+
+    pairs = [(group_by(), check()) for _ in range(runs)]
+    base, whole = (min(times) for times in zip(*pairs, strict=True))
+    return {
+        "group_by_s": round(base, 4),
+        "check_s": round(whole, 4),
+        "ratio": round(whole / base, 2),
+        "check_adds_ms": round(1000 * (whole - base)),
+    }
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
