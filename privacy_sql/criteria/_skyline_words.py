@@ -16,6 +16,7 @@ def facts_of(
     target, second = numbers
     known_in = second if worst.term == 2 else target
     facts: dict[str, Any] = {
+        "values_per_person": case,
         "amounts": least._asdict(),
         "asked": asked._asdict(),
         "size": worst.target.people,
@@ -80,10 +81,13 @@ def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:
         return f"Who knows only who is in which group {found}."
     others = facts["amounts"]["known"] + facts["amounts"]["family"]
     few = f" Learning about {people(others)} is enough." if others else ""
-    return (
-        f"Who learns {'; '.join(facts['knows'])}; {found}."
-        f" Take as person 1 somebody who has the value: then these facts can all be true.{few}"
+    # counts do not say which values of a multiset lie with one person, so what cannot be true may be among it
+    true = (
+        "What is counted here does not say whether all of it can be true together"
+        if facts["values_per_person"] == "multiset"
+        else "Take as person 1 somebody who has the value: then these facts can all be true"
     )
+    return f"Who learns {'; '.join(facts['knows'])}; {found}. {true}.{few}"
 
 
 def people(number: int) -> str:
