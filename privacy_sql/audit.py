@@ -7,7 +7,7 @@ every requirement again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from privacy_sql.base import count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
+from privacy_sql.fingerprints import fingerprint
 from privacy_sql.judging import Verdicts, judge
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.release import Release
@@ -86,12 +87,6 @@ def published_table(published: Any, release: Release) -> Table:
         insensitive=[c for c in release.table.insensitive if c not in release.table.joined],
         name=f"{release.name} as published",
     )
-
-
-def fingerprint(engine: Engine, relation: Sql, columns: Sequence[str]) -> dict[str, int]:
-    """Row count and a checksum of the rows that ignores their order."""
-    (found,) = engine.fetch(render("fingerprint.sql", relation=relation, columns=list(columns)))
-    return found
 
 
 def _same_rows(engine: Engine, published: Any, release: Release) -> None:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from privacy_sql.described import COUNTS, Description, describe, publishes_counts
+from privacy_sql import manifest
+from privacy_sql.described import COUNTS
+from privacy_sql.errors import UsageError
 from privacy_sql.findings import Findings, Others
 from privacy_sql.register import FILE_NAME, Register
+from privacy_sql.registered import registered
 from privacy_sql.release import Release
 
 
 def warnings(directory: Path, release: Release) -> list[str]:
     """One line when the release composes badly with registered ones; a registered file that is gone refuses.
 
-    Says nothing when the project asks for `composition` itself, which refuses instead of warning.
+    Earlier versions of the release itself count: they are out. Says nothing when the project asks for
+    `composition` itself, which refuses instead of warning.
     """
     asked = any(criterion.name == "composition" for criterion in release.require)
-    if asked or release.promise is not None or len(release.table.sensitives) != 1:
+    if asked or release.promise is not None:
         return []
-    if (
-        release.method in COUNTS
-    ):  # counts put nobody in a group: an intersection has nothing to take from them
-        return []
-    others = [each for each in registered(directory, release.name) if set(each.columns) & set(release.quasi)]
+    out = registered(Register(directory / FILE_NAME))
+    told = [f"register: {name} publishes exact counts, which this check leaves out" for name in out.counts]
+    others = [each for each in out.groups if set(each.columns) & set(release.quasi)]
     if not others:
-        return []
+        return told
+    if len(release.table.sensitives) != 1 or release.method in COUNTS:
+        return [*told, "register: not compared, for the release has no groups with one sensitive column"]
     found = Findings.beside(release.grouping, Others.of(release.grouping.base, others))
-    told = [f"register: {warning}" for warning in found.warnings]
+    told += [f"register: {warning}" for warning in found.warnings]
     share = found.summary.perfect_new
     if share:
         named = ", ".join(each.name for each in others)
@@ -38,18 +41,29 @@ def warnings(directory: Path, release: Release) -> list[str]:
     return told
 
 
-def registered(directory: Path, name: str) -> list[Description]:
-    """Every registered release but the one this run would replace, each unchanged since it was registered."""
-    register = Register(directory / FILE_NAME)
-    entries = register.entries()
-    kept = [each.name for each in entries.values() if not (each.ours and each.name == name)]
-    files = {known: file for known, file in register.find(kept).items() if not publishes_counts(file)}
-    numbered = enumerate(files.items(), start=1)
-    return [replace(describe(file, number), name=known) for number, (known, file) in numbered]
-
-
-def remember(directory: Path, name: str, manifest: Path) -> None:
+def remember(directory: Path, name: str, place: Path) -> None:
     """Register a release that has left, in a project that keeps a register."""
     register = Register(directory / FILE_NAME)
     if register.path.exists():
-        register.add(name, manifest, ours=True)
+        register.keep(name, place)
+
+
+def remember_standing(directory: Path, place: Path) -> None:
+    """Register what stands where a release will be written, before it is gone: it is out as well.
+
+    A run that was killed, or one from before there was a register, has left without registering. Of a table
+    no copy is kept, so it is not overwritten.
+    """
+    register = Register(directory / FILE_NAME)
+    if not register.path.exists() or not place.exists():
+        return
+    content = manifest.read(place)
+    register.keep(content["release"], place)
+    tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
+    if tables:
+        raise UsageError(
+            "version_lost",
+            f"{', '.join(tables)} holds a registered release, which has to stay readable",
+            where=content["release"],
+            hint="Publish the new version to a table of its own.",
+        )

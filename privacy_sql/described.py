@@ -61,6 +61,8 @@ class Description:
     scale: Mapping[str, str] = field(default_factory=dict)
     values: Any = None  # where the sensitive values are, when not beside the people
     count: str | None = None  # how often each of them occurs
+    # our own tables with what their rows amounted to when they were published
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def files(self) -> list[Path]:
@@ -118,13 +120,13 @@ _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 
 def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
     """One of our own releases: its manifest says what every published column is."""
-    output, roles = content["output"], content["roles"]
+    roles = content["roles"]
     refuse_counts(content["method"], content["release"])
     published = {column["name"]: column["published_as"] for column in content["columns"]}
     sensitive = [name for name in published if roles.get(name) == "sensitive"]
     if len(sensitive) != 1:
         raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
-    people, values = _places(output, path.parent)
+    people, values = _places(content, path.parent)
     return Description(
         name=content["release"],
         source=people,
@@ -134,21 +136,22 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
         columns={name: Published(name) for name in published if roles.get(name) == "quasi-identifier"},
         group=next((name for name, form in published.items() if form == "group number"), None),
         locate="centroid" if content["method"] == "microaggregate" else "region",
+        tables=_tables(content),
     )
 
 
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 
-def publishes_counts(file: Path) -> bool:
-    """Whether a file is the manifest of a release of counts."""
-    return file.name.endswith(manifest.SUFFIX) and manifest.read(file)["method"] in COUNTS
-
-
 def groups_of(release: Any) -> Any:
     """The groups of a release that has not left yet; releases of counts have none, and are refused."""
     refuse_counts(release.method, release.name)
     return release.grouping
+
+
+def _tables(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
+    return {part.pop("relation"): part for part in parts}
 
 
 def refuse_counts(method: str, name: str) -> None:
@@ -159,10 +162,11 @@ def refuse_counts(method: str, name: str) -> None:
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
-def _places(output: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
+def _places(content: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
     """Where the people of a release are, and its values when they are in a table of their own."""
-    parts = output.get("files") or output.get("relations") or [output]
-    found = [_written(part, folder) if "file" in part else part["relation"] for part in parts]
+    found = [
+        _written(part, folder) if "file" in part else part["relation"] for part in manifest.parts(content)
+    ]
     if len(found) > 2:
         raise UsageError("no_groups", "a release of more than two tables is not one of groups")
     return found[0], found[1] if len(found) > 1 else None

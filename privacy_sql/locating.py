@@ -8,9 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from privacy_sql import fingerprints
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description, Published
 from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.labels import columns as rule_columns
 from privacy_sql.levels import labels
@@ -167,6 +169,7 @@ def _counted(engine: Engine, description: Description, columns: list[str]) -> Re
     beside = description.values is None
     # a connection is locked to the files it is opened with, so all are named before the first is read
     engine = engine.session(description.files)
+    _refuse_changed(engine, description)
     table = Table(
         description.source,
         columns,
@@ -195,6 +198,17 @@ def _counted(engine: Engine, description: Description, columns: list[str]) -> Re
         group_names=named,
         home=base.engine,
     )
+
+
+def _refuse_changed(engine: Engine, description: Description) -> None:
+    """A table of ours may hold a later version by now; an attack on that would say nothing of this one."""
+    for table, marks in description.tables.items():
+        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
+            raise NotSafe(
+                "output_changed",
+                f"{table} does not hold what was published as {description.name}",
+                hint="Publish each version to a table of its own: what was published once stays out.",
+            )
 
 
 def _group_names(grouping: Grouping) -> Sql:

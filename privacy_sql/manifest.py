@@ -56,6 +56,19 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
+def parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The files or tables a release consists of."""
+    output = content["output"]
+    found: list[Mapping[str, Any]] = output.get("files") or output.get("relations") or [output]
+    return found
+
+
+def published(content: Mapping[str, Any]) -> str:
+    """A name for what was published: the same for the same rows in the same form, whenever written."""
+    told = {key: content[key] for key in ("release", "columns", "roles", "method", "output")}
+    return hashlib.sha256(_dump(told)).hexdigest()
+
+
 def checksum(path: Path) -> str:
     """SHA-256 of a file's bytes."""
     with path.open("rb") as stream:

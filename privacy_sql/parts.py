@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import audit, manifest, writing
+from privacy_sql import audit, fingerprints, manifest, writing
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError
 from privacy_sql.judging import Verdicts
@@ -138,14 +138,9 @@ def write_part_tables(
             if final[name] in taken:
                 home.drop_table(final[name])
             home.rename_table(relation, final[name])
-    output = [{"relation": relation, **_marks(home, relation)} for relation in final.values()]
+    output = [{"relation": relation, **fingerprints.of_table(home, relation)} for relation in final.values()]
     writing.write_atomically(place, describe(verdicts, {"relations": output}))
     return place
-
-
-def _marks(engine: Engine, table: str) -> dict[str, int]:
-    relation = engine.source(table)
-    return audit.fingerprint(engine, relation, list(engine.columns(relation)))
 
 
 def as_written(output: Mapping[str, Any], folder: Path, engine: Engine | None) -> bool:
@@ -156,7 +151,7 @@ def as_written(output: Mapping[str, Any], folder: Path, engine: Engine | None) -
             raise UsageError("no_engine", "the parts of this release are tables", hint=hint)
         return all(
             engine.has_table(entry["relation"])
-            and {"relation": entry["relation"], **_marks(engine, entry["relation"])} == entry
+            and {"relation": entry["relation"], **fingerprints.of_table(engine, entry["relation"])} == entry
             for entry in output["relations"]
         )
     return all(

@@ -1,19 +1,22 @@
 """The release register: what was published before about the same people, by us or by others.
 
 Ganta et al. 2008, Sec. 1: a release composes with every other release its people are in, so whoever publishes
-must know the others. The register points at manifests and descriptions and keeps the checksum of each.
+must know the others. The register points at manifests and descriptions and keeps the checksum of each. Of our
+own releases it keeps a copy, because what was published stays out when a later version overwrites its file.
 """
 
 from __future__ import annotations
 
-import hashlib
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from privacy_sql import manifest
 from privacy_sql.chain import Chain, Record
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 
 FILE_NAME = "privacy_register.jsonl"
 WHERE = "register"
@@ -43,9 +46,14 @@ class Register:
 
     path: Path
 
+    @property
+    def kept(self) -> Path:
+        """The folder of the copies of our own releases, one folder for each version."""
+        return self.path.with_suffix(".kept")
+
     def entries(self) -> dict[str, Entry]:
-        """The releases by name; of a release registered again the last one, all of them stay in the file."""
-        return {entry.name: entry for entry in map(_entry, Chain(self.path).read())}
+        """The releases by name, of several versions the last one."""
+        return {entry.name: entry for entry in self.history()}
 
     def history(self) -> list[Entry]:
         """Every registration, oldest first."""
@@ -54,39 +62,87 @@ class Register:
     def add(self, name: str, file: Path, *, ours: bool, data: Iterable[Path] = ()) -> Entry:
         """Register a release by its manifest or description; an unchanged one counts once.
 
-        `data` are the files the description reads.
+        `data` are the files the description reads. A later version has to leave the files of the earlier one
+        alone, or it is refused: what they held stays out and must stay readable.
         """
         if not file.is_file():
             raise UsageError("no_such_file", f"{file} does not exist", where=WHERE)
-        read = {self._relative(each): checksum(each) for each in data}
-        entry = Entry(name, self._relative(file), checksum(file), ours, _now(), read)
+        read = {self._relative(each): manifest.checksum(each) for each in data}
+        entry = Entry(name, self._relative(file), manifest.checksum(file), ours, _now(), read)
         chain = Chain(self.path)
         with chain.locked() as records:
-            last = {each.name: each for each in map(_entry, records)}.get(name)
-            if last and (last.file, last.sha256, last.data) == (entry.file, entry.sha256, entry.data):
-                return last
+            earlier = [each for each in map(_entry, records) if each.name == name]
+            for each in earlier:
+                if each.checksums == entry.checksums:
+                    return each
+            self._refuse_overwritten(name, earlier)
             chain.append(asdict(entry))
         return entry
 
+    def keep(self, name: str, place: Path) -> Entry:
+        """Register a release of our own by its manifest, with a copy of the published files.
+
+        The same rows published again are the version that is kept already. Of a table no copy is kept.
+        """
+        if not place.is_file():
+            raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
+        content = manifest.read(place)
+        files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
+        folder = self.kept / manifest.published(content)[:16]
+        if not folder.exists():
+            self._copy(place, files, folder)
+        (kept,) = folder.glob(f"*{manifest.SUFFIX}")
+        return self.add(name, kept, ours=True, data=[folder / file for file in files])
+
+    def _copy(self, place: Path, files: Mapping[str, str], folder: Path) -> None:
+        """Into a folder that is there as a whole or not at all."""
+        self.kept.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.kept) as fresh:
+            made = Path(fresh) / "version"
+            made.mkdir()
+            for file, sha256 in files.items():
+                if not (place.parent / file).is_file() or manifest.checksum(place.parent / file) != sha256:
+                    raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
+                shutil.copyfile(place.parent / file, made / file)
+            shutil.copyfile(place, made / place.name)
+            try:
+                made.rename(folder)
+            except OSError:
+                # another run has kept the same version in the meantime
+                if not folder.exists():
+                    raise
+
     def find(self, names: Iterable[str]) -> dict[str, Path]:
-        """The files of the named releases, unchanged since registered; refuses all others at once."""
-        known = self.entries()
+        """The files of the named releases, every version of each, unchanged since registered.
+
+        The last version is called by its name, earlier ones `name (1)`, `name (2)`, ...; refuses all that are
+        missing or changed at once.
+        """
+        versions: dict[str, list[Entry]] = {}
+        for entry in self.history():
+            versions.setdefault(entry.name, []).append(entry)
         found: dict[str, Path] = {}
         problems: list[PrivacySqlError] = []
         for name in names:
-            problem = self._problem(name, known)
-            if problem:
-                problems.append(problem)
-            else:
-                found[name] = self.path.parent / known[name].file
+            if name not in versions:
+                problems.append(_unknown(name, versions))
+            for number, entry in enumerate(versions.get(name, []), start=1):
+                called = name if number == len(versions[name]) else f"{name} ({number})"
+                problem = self._problem(called, entry)
+                if problem:
+                    problems.append(problem)
+                found[called] = self.path.parent / entry.file
         raise_all(problems)
         return found
 
-    def _problem(self, name: str, known: dict[str, Entry]) -> PrivacySqlError | None:
-        if name not in known:
-            hint = did_you_mean(name, known) or "Add it with `privacy-sql register add`."
-            return UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
-        problems = [self._changed(name, *each) for each in known[name].checksums]
+    def _refuse_overwritten(self, name: str, earlier: Iterable[Entry]) -> None:
+        if any(self._problem(name, entry) for entry in earlier):
+            hint = "Restore its files, and register the new version from files of its own."
+            problem = f'an earlier version of "{name}" is registered and would be lost'
+            raise UsageError("version_lost", problem, where=WHERE, hint=hint)
+
+    def _problem(self, name: str, entry: Entry) -> PrivacySqlError | None:
+        problems = [self._changed(name, *each) for each in entry.checksums]
         return next((problem for problem in problems if problem), None)
 
     def _changed(self, name: str, place: str, sha256: str) -> PrivacySqlError | None:
@@ -95,12 +151,12 @@ class Register:
             return DataError(
                 "release_missing", f'"{name}" is registered, but {file.name} is gone', where=WHERE
             )
-        if checksum(file) != sha256:
+        if manifest.checksum(file) != sha256:
             return DataError(
                 "release_changed",
                 f'{file.name} changed since "{name}" was registered',
                 where=WHERE,
-                hint="Restore it, or register what it is now.",
+                hint="Restore it: what was published then is still out.",
             )
         return None
 
@@ -109,10 +165,9 @@ class Register:
         return target.relative_to(folder).as_posix() if target.is_relative_to(folder) else target.as_posix()
 
 
-def checksum(file: Path) -> str:
-    """The SHA-256 of what has been published: a manifest, a description, or a release of others."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _unknown(name: str, known: Iterable[str]) -> UsageError:
+    hint = did_you_mean(name, known) or "Add it with `privacy-sql register add`."
+    return UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
 
 
 def _entry(record: Record) -> Entry:

@@ -81,6 +81,8 @@ def _run(
 ) -> None:
     result = results[-1]
     output = _ready(plan, overwrite)
+    if not dry_run:
+        consulting.remember_standing(project.directory, _manifest_place(project, plan, output))
     _refuse_unnamed(plan, engine)
     try:
         assert plan.method is not None
@@ -125,7 +127,7 @@ def _written(
     project: Project, plan: Plan, engine: Engine, release: Release, output: Path | str, overwrite: bool
 ) -> Path:
     """Write a release, and keep the keyed hash of the source it was made from; returns its manifest."""
-    kept = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+    kept = _manifest_place(project, plan, output)
     source = plan.table.source if isinstance(plan.table.source, Path) else None
     folder = private_files.private(project.directory)
     # hashed before `write` makes sure that the source is still the one that was counted
@@ -135,6 +137,13 @@ def _written(
     if source and digest:
         private_files.keep_hash(folder, plan.name, source, digest)
     return place
+
+
+def _manifest_place(project: Project, plan: Plan, output: Path | str) -> Path:
+    """Beside an output file; a table's lies with the project."""
+    if isinstance(output, Path):
+        return manifest.manifest_path(output)
+    return project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
 
 
 def _ready(plan: Plan, overwrite: bool) -> Path | str:

@@ -15,6 +15,7 @@ from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.fingerprints import fingerprint
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
 from privacy_sql.query import Sql, render
@@ -254,7 +255,7 @@ def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Pat
     with home.transaction():
         home.write_table(release.view, temporary)
         verdicts = audit.audit(home, temporary, release)
-        marks = audit.fingerprint(home, home.source(temporary), list(release.columns))
+        marks = fingerprint(home, home.source(temporary), list(release.columns))
         if overwrite:
             home.drop_table(table)
         home.rename_table(temporary, table)
@@ -378,5 +379,5 @@ def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine 
     relation = engine.source(output["relation"])
     if list(engine.columns(relation)) != columns:
         return False
-    marks = audit.fingerprint(engine, relation, columns)
+    marks = fingerprint(engine, relation, columns)
     return bool({**marks, "relation": output["relation"]} == output)

@@ -23,6 +23,7 @@ releases:
     output: {{target: out/people.csv}}
 """
 ROWS = "age,illness\n21,AIDS\n22,flu\n31,cold\n32,flu\n"
+NOISY = "{noisy_counts: {epsilon: 1, marginals: [[illness]], domains: {illness: [AIDS, flu, cold]}}}"
 OTHERS = "age,illness\n20-29,AIDS\n20-29,gout\n30-39,cold\n30-39,flu\n"
 
 
@@ -51,9 +52,57 @@ def test_a_run_warns_when_it_composes_badly_and_is_registered_afterwards(project
     (warning,) = outcome.more["releases"][0]["warnings"]
     assert "50.0 % of people" in warning and "hospital_b" in warning
     assert set(Register(project / FILE_NAME).entries()) == {"hospital_b", "people"}
-    # the release this run replaces is not held against it
+    # the same rows again are no new version
     again = _run(project, "run", "--overwrite")
     assert again.exit == 0, again.errors
+    assert len(Register(project / FILE_NAME).history()) == 2
+
+
+VERSIONS = "age,illness\n20,gout\n22,flu\n24,AIDS\n26,cold\n28,flu\n30,gout\n31,AIDS\n"
+
+
+def _version(project: Path, first: int, more: str = "") -> None:
+    """People in fives from `first`: each version is 2-anonymous, and two of them cut the groups apart."""
+    text = PROJECT.format(more=more).replace("{intervals: [10]}", f"{{intervals: [5], origin: {first}}}")
+    (project / "privacy.yml").write_text(text)
+    (project / "people.csv").write_text(VERSIONS)
+
+
+def test_a_new_version_is_held_against_the_one_it_overwrites(project: Path) -> None:
+    _version(project, 0)
+    # published before there is a register, and registered before it is gone
+    assert _run(project, "run").exit == 0
+    Register(project / FILE_NAME).path.touch()
+    _version(project, 3)
+    outcome = _run(project, "run", "--overwrite")
+    assert outcome.exit == 0, outcome.errors
+    (warning,) = outcome.more["releases"][0]["warnings"]
+    assert "42.9 % of people" in warning and "together with people;" in warning
+    assert list(Register(project / FILE_NAME).find(["people"])) == ["people (1)", "people"]
+    _version(project, 0, "      composition: {with: register, max_exposed: 0.4}")
+    outcome = _run(project, "run", "--overwrite")
+    assert outcome.exit == 1
+    (verdict,) = [
+        each for each in outcome.more["releases"][0]["verdicts"] if each["criterion"] == "composition"
+    ]
+    assert verdict["value"] == "3/7"
+
+
+def test_releases_of_noise_are_left_to_the_ledger(project: Path) -> None:
+    pytest.importorskip("opendp", reason="needs the extra dp")
+    noisy = PROJECT.format(more="").replace("    require:\n      k_anonymity: {k: 2}\n", "")
+    noisy = noisy.replace("{generalise: {levels: {age: 1}}}", NOISY)
+    (project / "privacy.yml").write_text(noisy)
+    Register(project / FILE_NAME).path.touch()
+    outcome = _run(project, "run")
+    assert outcome.exit == 0, outcome.errors
+    more = "      composition: {with: register, max_exposed: 0}"
+    (project / "privacy.yml").write_text(PROJECT.format(more=more).replace("  people:", "  groups:"))
+    outcome = _run(project, "run", "--overwrite")
+    (verdict,) = [
+        each for each in outcome.more["releases"][0]["verdicts"] if each["criterion"] == "composition"
+    ]
+    assert (verdict["safe"], verdict["witness"]["noisy_releases_left_to_the_ledger"]) == (True, 1)
 
 
 def test_a_required_composition_refuses_and_publishes_nothing(project: Path) -> None:

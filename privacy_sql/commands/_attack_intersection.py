@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,10 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
 
     named = [each for each in releases if not Path(each).suffix]
     files = Register(directory / FILE_NAME).find(named) if named else {}
-    return [describe(files.get(each, Path(each)), number) for number, each in enumerate(releases, start=1)]
+    # every version of a registered release is out
+    found = [replace(describe(place, 0), name=called) for called, place in files.items()]
+    others = [each for each in releases if each not in named]
+    return [*found, *(describe(Path(each), number) for number, each in enumerate(others, len(found) + 1))]
 
 
 def _people(engine: Any, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:

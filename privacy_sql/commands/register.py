@@ -35,16 +35,19 @@ def add(name: str, file: Path, ours: bool, dry_run: bool, directory: Path, **_: 
     from privacy_sql.described import describe
     from privacy_sql.register import FILE_NAME, Register
 
-    described = describe(file, 1)
     register = Register(directory / FILE_NAME)
-    if not dry_run:
-        by_manifest = file.name.endswith(manifest.SUFFIX)
-        # a manifest has the checksums of its own files
-        data = [] if by_manifest else described.files
-        register.add(name, file, ours=ours or by_manifest, data=data)
-    columns = ", ".join(described.columns)
-    lines = [f"{'would register' if dry_run else 'registered'} {name}: {columns}, {described.sensitive}"]
-    return Outcome("register", lines=lines, more={"registered": name, "columns": list(described.columns)})
+    if file.name.endswith(manifest.SUFFIX) and file.is_file():
+        roles = manifest.read(file)["roles"]
+        columns = [column for column, role in roles.items() if role == "quasi-identifier"]
+        if not dry_run:
+            register.keep(name, file)
+    else:
+        described = describe(file, 1)
+        columns = list(described.columns)
+        if not dry_run:
+            register.add(name, file, ours=ours, data=described.files)
+    lines = [f"{'would register' if dry_run else 'registered'} {name}: {', '.join(columns)}"]
+    return Outcome("register", lines=lines, more={"registered": name, "columns": columns})
 
 
 @command.command(name="list")

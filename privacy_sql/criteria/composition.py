@@ -14,6 +14,7 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.findings import Findings, Others
 from privacy_sql.query import render
 from privacy_sql.register import FILE_NAME, Register
+from privacy_sql.registered import Out, registered
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -69,29 +70,37 @@ class Composition(Criterion):
     def _level(self) -> Fraction:
         return exact(self.at, self.name, "at", 0, 1)
 
-    def releases(self) -> list[Description]:
+    def releases(self) -> Out:
         """The releases to compose with; a registered one that is missing or changed is refused."""
         register = Register(Path(self.register))
-        if isinstance(self.with_, str) and self.with_ != "register":
-            given: Sequence[Any] = [self.with_]
+        if self.with_ == "register":
+            out = registered(register)
+            if not (out.groups or out.noise or out.counts):
+                raise UsageError("empty_register", "no release is registered", where=self.register)
         else:
-            given = list(register.entries()) if self.with_ == "register" else self.with_
-        if not given:
-            raise UsageError("empty_register", "no release is registered", where=self.register)
-        named = [each for each in given if isinstance(each, str) and not Path(each).suffix]
-        files = register.find(named) if named else {}
-        return [
-            describe(files.get(each, each) if isinstance(each, str) else each, number)
-            for number, each in enumerate(given, start=1)
-        ]
+            given = [self.with_] if isinstance(self.with_, str) else list(self.with_)
+            named = [each for each in given if isinstance(each, str) and not Path(each).suffix]
+            out = registered(register, named)
+            spelt = [describe(each, number) for number, each in enumerate(given, 1) if each not in named]
+            out = replace(out, groups=(*out.groups, *spelt))
+        if out.counts:
+            raise UsageError(
+                "exact_counts",
+                f"{', '.join(out.counts)} publishes exact counts, which the attack does not cover",
+                where="composition",
+                hint="Name the releases of groups under `with`, and judge the counts by themselves.",
+            )
+        return out
 
     def gather(self, grouping: Any) -> list[Row]:
         """People by the number of values left, from the attack on this candidate and the other releases."""
         # a search asks about many candidates of one base; where its people are in the others stays the same
         kept = grouping.base.kept
         if id(self) not in kept:
-            kept[id(self)] = self, Others.of(grouping.base, self.releases())
-        found = Findings.beside(grouping, kept[id(self)][1])
+            out = self.releases()
+            kept[id(self)] = self, Others.of(grouping.base, out.groups), len(out.noise)
+        _, others, noise = kept[id(self)]
+        found = Findings.beside(grouping, others)
         unlocated = [
             each.name for each, share in zip(found.releases, found.located, strict=True) if not share
         ]
@@ -104,7 +113,7 @@ class Composition(Criterion):
             )
         query = render("criteria/composition.sql", outcomes=found.outcomes, priors=found.priors)
         rows = found.engine.fetch(query)
-        return [{**row, "everybody": found.crowd.people} for row in rows]
+        return [{**row, "everybody": found.crowd.people, "noise": noise} for row in rows]
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """No single group is at fault."""
@@ -137,6 +146,7 @@ class Composition(Criterion):
             "exposed": exposed,
             "contradicted": left.get(0, 0),
             "fewest_values_left": min((n for n in left if n), default=None),
+            "noisy_releases_left_to_the_ledger": max(row.get("noise", 0) for row in evidence),
         }
         story = (
             f"Of {everybody} people {located} are found in every release, and {exposed} of them are left with"

@@ -60,10 +60,10 @@ class Microaggregate:
         counted = _Counted(base)
         allocation = self._allocate(counted)
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
-        shares = _shares(counted, allocation, generator)
+        grouping = _grouping(counted, _shares(counted, allocation, generator))
         return Proposal(
-            grouping=_grouping(counted, shares),
-            view=_view(counted, shares, _centres(counted, allocation)),
+            grouping=grouping,
+            view=_view(counted, grouping, _centres(counted, allocation)),
             choice={"k": self.k, "size": self.size, "together": self.together},
             quasi=tuple(base.table.quasi),
             shown_as={name: "centre of its group" for name in base.table.quasi},
@@ -165,28 +165,33 @@ def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
 
 def _grouping(counted: _Counted, shares: _Shares) -> Grouping:
     base = counted.base
+    first, last = shares.ranges
     relation = base.engine.load(
         {
             "k1": ("bigint", shares.group.tolist()),
             **_coded(counted, shares),
             "n_rows": ("bigint", shares.rows.tolist()),
+            "first_row": ("bigint", first.tolist()),
+            "last_row": ("bigint", last.tolist()),
         },
         "shares",
     )
     columns = [Sql("k1"), *counted.inside, Sql("n_rows")]
     keyed = render("listed.sql", relation=relation, columns=columns)
-    return Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
+    placed = render(
+        "mechanisms/dealt_rows.sql",
+        coded=base.coded,
+        columns=counted.columns,
+        others=names(base.others.values()),
+        values=base.dictionaries.get("s"),
+        shares=relation,
+    )
+    grouping = Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
+    return grouping.over(base.engine.create(placed, view=True))
 
 
-def _view(counted: _Counted, shares: _Shares, centres: dict[str, tuple[str, list[Any]]]) -> Query:
+def _view(counted: _Counted, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:
     base = counted.base
-    first, last = shares.ranges
-    loaded = {
-        **_coded(counted, shares),
-        "k1": ("bigint", shares.group.tolist()),
-        "first_row": ("bigint", first.tolist()),
-        "last_row": ("bigint", last.tolist()),
-    }
     exact = {
         str(column): None if numbers is not None else base.dictionaries[str(column)]
         for column, numbers in zip(counted.columns, counted.numeric, strict=True)
@@ -197,11 +202,8 @@ def _view(counted: _Counted, shares: _Shares, centres: dict[str, tuple[str, list
     ]
     return render(
         "mechanisms/microaggregate.sql",
-        coded=base.coded,
+        rows=grouping.rows,
         columns=counted.columns,
-        others=names(base.others.values()),
-        values=base.dictionaries.get("s"),
-        shares=base.engine.load(loaded, "shares"),
         centres=base.engine.load(centres, "centres"),
         shown=shown,
     )

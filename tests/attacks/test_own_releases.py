@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.register import Register
 
 PLACES = ps.Tree(
     {"oslo": ["north", "*"], "turku": ["north", "*"], "rome": ["south", "*"], "split": ["south", "*"]}
@@ -75,6 +76,20 @@ def _exposed_before(engine: Any, places: list[Path], people: pd.DataFrame) -> An
     """People whom one release alone exposes, counted one by one."""
     found = ps.intersection_attack(engine, places, _table(people)).people()
     return Fraction(100 * sum(min(person.EA) == 1 for person in found), 60)
+
+
+def test_a_table_that_holds_a_later_version_is_not_attacked(
+    engine: Any, people: pd.DataFrame, tmp_path: Path
+) -> None:
+    place = tmp_path / "out.manifest.json"
+    for method in ("generalise", "boxes"):
+        release = ps.publish(engine, _table(people), [ps.KAnonymity(2)], METHODS[method])
+        ps.write(engine, release, "table:versions_out", overwrite=True, manifest_to=place)
+        if method == "generalise":
+            assert ps.intersection_attack(engine, [place], _table(people)).summary.n_ok == 60
+            earlier = Register(tmp_path / "register.jsonl").keep("versions", place)
+    with pytest.raises(ps.PrivacySqlError, match="does not hold what was published as"):
+        ps.intersection_attack(engine, [tmp_path / earlier.file], _table(people))
 
 
 def test_a_published_file_that_changed_is_not_attacked(

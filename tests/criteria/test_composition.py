@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
+from privacy_sql import manifest
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from privacy_sql.register import Register
 from tests.oracles import intersection_attack as oracle
@@ -84,7 +85,24 @@ def test_one_of_our_own_releases_is_composed_with_by_its_manifest(engine: Any, t
     # alone everybody is exposed by the raw table; together with the first release nobody gains a value
     assert verdict.value == 1
     everything = ps.Composition("register", register=str(tmp_path / "register.jsonl"))
-    assert len(everything.releases()) == 1
+    assert [each.name for each in everything.releases().groups] == ["first"]
+
+
+def test_a_registered_release_of_exact_counts_is_never_passed_over(tmp_path: Path) -> None:
+    place = tmp_path / "counts.csv.manifest.json"
+    (tmp_path / "counts.csv").write_text("sex,n_rows\nF,4\n")
+    place.write_bytes(
+        manifest.canonical(
+            {
+                **{"release": "counts", "method": "marginals", "columns": [], "roles": {}},
+                "output": {"file": "counts.csv", "sha256": manifest.checksum(tmp_path / "counts.csv")},
+            }
+        )
+    )
+    register = Register(tmp_path / "register.jsonl")
+    register.keep("counts", place)
+    with pytest.raises(UsageError, match="exact counts"):
+        ps.Composition("register", register=str(register.path)).releases()
 
 
 def test_only_the_population_shared_by_the_releases_counts(engine: Any) -> None:

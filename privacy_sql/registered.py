@@ -1,0 +1,37 @@
+"""Everything that is out already, as an adversary reads it: registered releases, every version of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from privacy_sql import manifest
+from privacy_sql.described import Description, describe
+from privacy_sql.register import Register
+
+
+@dataclass(frozen=True)
+class Out:
+    """What is out: releases of groups to be attacked, and those whose counts put nobody in a group."""
+
+    groups: tuple[Description, ...]
+    noise: tuple[str, ...]  # their losses add up in the ledger
+    counts: tuple[str, ...]  # exact counts, which no attack here covers
+
+
+def registered(register: Register, names: Iterable[str] | None = None) -> Out:
+    """The named releases, or all; each unchanged since it was registered, or it is refused."""
+    found = register.find(register.entries() if names is None else names)
+    methods = {called: _method(place) for called, place in found.items()}
+    groups = [called for called, method in methods.items() if method not in ("noisy_counts", "marginals")]
+    return Out(
+        groups=tuple(replace(describe(found[called], 0), name=called) for called in groups),
+        noise=tuple(called for called, method in methods.items() if method == "noisy_counts"),
+        counts=tuple(called for called, method in methods.items() if method == "marginals"),
+    )
+
+
+def _method(place: Path) -> str | None:
+    """How one of our own releases was made; None for a description."""
+    return manifest.read(place)["method"] if place.name.endswith(manifest.SUFFIX) else None
