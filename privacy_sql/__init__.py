@@ -29,6 +29,7 @@ _HOME = {
     **dict.fromkeys(["check", "publish", "search", "verify", "write"], "verbs"),
     "report": "reports",
     "MarginalSet": "studies.marginal_set",
+    "specialisations": "studies.specialisations",
     "classification_accuracy": "studies.classification_accuracy",
     "disclosure_curve": "studies.disclosure_curve",
     "disclosure_risk": "studies.disclosure_risk",
