@@ -20,6 +20,7 @@ from privacy_sql.kernels.leaf_domain import Cell, Counts, LeafDomain
 from privacy_sql.kernels.max_entropy import constraint_rows, possible_cells
 
 PROGRAM_CELLS = 5_000  # cells an integer program may hold
+MOST_GROWN = 1_000_000  # cells held on the way there, before later marginals rule some out
 PROGRAM_SECONDS = 60.0  # for all cells of one collection together
 
 
@@ -60,7 +61,7 @@ def largest_counts_by_program(
 
     Raises Undecided where the program is too large, times out or does not prove its answer.
     """
-    cells = possible_cells(domain, marginals)
+    cells = possible_cells(domain, marginals, MOST_GROWN)
     _refuse_large(len(cells))
     members: dict[Cell, list[int]] = {}
     for i, cell in enumerate(cells):
@@ -75,7 +76,7 @@ def largest_support(domain: LeafDomain, marginals: Mapping[Resolutions, Counts])
     The maximum-entropy table is positive there and nowhere else. One linear program: consistent tables
     may be scaled up, so all cells that can be positive can be at least 1 together.
     """
-    cells = possible_cells(domain, marginals)
+    cells = possible_cells(domain, marginals, MOST_GROWN)
     _refuse_large(len(cells))
     return [
         cell

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import log
+from math import inf, log
 
 import numpy as np
 import numpy.typing as npt
@@ -90,10 +90,13 @@ def fitted_counts(
     return dict(zip(cells, values.tolist(), strict=True))
 
 
-def possible_cells(domain: LeafDomain, marginals: Mapping[Resolutions, Counts]) -> list[Cell]:
+def possible_cells(
+    domain: LeafDomain, marginals: Mapping[Resolutions, Counts], most: float = inf
+) -> list[Cell]:
     """The cells at the finest published resolution that no marginal counts as empty.
 
-    Grown marginal by marginal, so its cost follows the cells that stay rather than the whole domain.
+    Grown marginal by marginal, so its cost follows the cells that stay rather than the whole domain. Raises
+    Undecided before it holds more than `most` of them.
     """
     at = (0,) * len(domain.paths)
     cells: list[Cell] = [at]
@@ -103,10 +106,18 @@ def possible_cells(domain: LeafDomain, marginals: Mapping[Resolutions, Counts]) 
         for cell, n_rows in counts.items():
             if n_rows:
                 inside.setdefault(domain.project(cell, resolution, shared), []).append(cell)
+        beside = [inside.get(domain.project(cell, at, shared), ()) for cell in cells]
+        if sum(map(len, beside)) > most:
+            raise Undecided(
+                "too_many_cells",
+                f"the marginals leave more than {most} cells possible",
+                where="collection that is not decomposable",
+                hint="Publish a decomposable collection, or fewer or coarser marginals.",
+            )
         cells = [
             _merged(cell, other, at, resolution)
-            for cell in cells
-            for other in inside.get(domain.project(cell, at, shared), ())
+            for cell, others in zip(cells, beside, strict=True)
+            for other in others
         ]
         at = union(at, resolution)
     return cells

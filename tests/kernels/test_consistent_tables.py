@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -94,6 +95,24 @@ def test_a_collection_too_large_for_the_program_is_undecided(monkeypatch: pytest
     small = in_numbers(case)
     monkeypatch.setattr(consistent_tables, "PROGRAM_CELLS", 3)
     with pytest.raises(Undecided):
+        largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
+
+
+def test_marginals_that_multiply_without_end_are_undecided_before_they_are_multiplied() -> None:
+    """Three columns of 2,000 values each: their cells would not fit into memory."""
+    wide = tuple((0, leaf) for leaf in range(2_000))
+    domain = LeafDomain((wide, wide, wide))
+    table = {(leaf, leaf, leaf): 1 for leaf in range(2_000)}
+    alone = Small(domain, table, [(1, 0, 0), (0, 1, 0), (0, 0, 1)], 2)
+    with pytest.raises(Undecided, match="more than 1000000 cells"):
+        largest_support(domain, alone.counts(alone.collection))
+
+
+def test_without_the_extra_the_question_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(c for c in vector_cases() if c["id"] == "m02")
+    small = in_numbers(case)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(Undecided, match=r"privacy-sql\[exact\]"):
         largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
 
 
