@@ -15,6 +15,7 @@ from typing import Any
 from privacy_sql import levels
 from privacy_sql.counting import counted
 from privacy_sql.engines import Engine
+from privacy_sql.engines._sources import is_folder
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.grouping import Grouping as Grouping
@@ -50,7 +51,7 @@ class Base:
     def refuse_changed(self) -> None:
         """Refuse to go on when a file of the table is not the one that was counted."""
         for path, seen in self.stamps.items():
-            if not path.is_file() or stamp(path) != seen:
+            if not path.exists() or stamp(path) != seen:
                 raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
 
     @cached_property
@@ -221,11 +222,13 @@ def _counted(engine: Engine, table: Table) -> Base:
 def files(table: Table) -> list[Path]:
     """The files a table is read from."""
     named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
-    return [path for path in map(Path, named) if path.is_file()]
+    return [path for path in map(Path, named) if path.is_file() or is_folder(path)]
 
 
 def stamp(path: Path) -> tuple[int, ...]:
     """What changes when a file is written to or replaced."""
+    if path.is_dir():
+        return tuple(number for file in sorted(path.iterdir()) for number in stamp(file))
     found = path.stat()
     return (found.st_size, found.st_mtime_ns, found.st_ino)
 

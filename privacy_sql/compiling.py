@@ -28,6 +28,7 @@ DIALECTS = (
     "redshift",
     "clickhouse",
 )
+VALUES = "value_codes"  # `values` itself is a word of every dialect
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def _steps(table: Table, levels: Mapping[str, int], where: Sql | None) -> list[t
     steps.append(("groups", render("groups.sql", histogram=Sql("histogram"))))
     if sensitive is not None:
         steps.append(("overall", render("overall.sql", histogram=Sql("histogram"))))
+        steps.append((VALUES, render("standalone/values.sql", keyed=Sql("keyed"))))
     return steps
 
 
@@ -120,7 +122,7 @@ def _evidence(criterion: Criterion, steps: Sequence[tuple[str, Query]]) -> State
     question = f"{criterion}: {criterion.question}"
     if not standalone(criterion):
         return Statement(f"{question}\nNeeds more than this table's counts: ask `privacy-sql check`.", None)
-    relations: dict[str, Any] = {name: Sql(name) for name, _ in steps}
+    relations: dict[str, Any] = {name: Sql(name) for name, _ in steps} | {"values": Sql(VALUES)}
     query = render(f"criteria/{criterion.name}.sql", **relations, **criterion.context(), by_group=False)
     heading = (
         f"{question}\nEvidence in counts; safe when the value is {criterion.relation} {criterion.limit}."

@@ -70,6 +70,14 @@ def published(content: Mapping[str, Any]) -> str:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """SHA-256 of a file's bytes; of a folder, that of the names and checksums of its files."""
+    if path.is_dir():
+        listed = "".join(f"{file.name} {checksum(file)}\n" for file in sorted(path.iterdir()))
+        return hashlib.sha256(listed.encode()).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def size(path: Path) -> int:
+    """The bytes of a file, or of all files of a folder."""
+    return sum(map(size, path.iterdir())) if path.is_dir() else path.stat().st_size

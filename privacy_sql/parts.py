@@ -55,7 +55,7 @@ def write_parts(release: Release, target: Path, *, overwrite: bool, describe: De
             return _written(release, files, temporaries, place, overwrite, describe)
         finally:
             for temporary in temporaries.values():
-                temporary.unlink(missing_ok=True)
+                writing.remove(temporary)
 
 
 def audited(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
@@ -74,7 +74,7 @@ def _written(
     home: Engine = release.grouping.base.engine
     for name, view in release.parts.items():
         home.write_file(view, temporaries[name], writing.kind_of(files[name]))
-        writing.sync(temporaries[name])
+        writing.sync_all(temporaries[name])
     accepted = {name: manifest.checksum(temporary) for name, temporary in temporaries.items()}
     with home.beside() as auditor:
         verdicts = audited(auditor.session(list(temporaries.values())), temporaries, release)
@@ -84,7 +84,7 @@ def _written(
         writing.rename(temporary, files[name], overwrite)
     _refuse_changed(files, accepted)
     output = [
-        {"file": file.name, "sha256": accepted[name], "bytes": file.stat().st_size}
+        {"file": file.name, "sha256": accepted[name], "bytes": manifest.size(file)}
         for name, file in files.items()
     ]
     try:
@@ -92,7 +92,7 @@ def _written(
     except BaseException:
         # without their manifest they are no release, so they must not look like one
         for file in files.values():
-            file.unlink(missing_ok=True)
+            writing.remove(file)
         raise
     return place
 
@@ -106,14 +106,14 @@ def _remove_old(place: Path) -> None:
         place.unlink()
         writing.sync(place.parent)
     for entry in old:
-        (place.parent / Path(entry["file"]).name).unlink(missing_ok=True)
+        writing.remove(place.parent / Path(entry["file"]).name)
 
 
 def _refuse_changed(files: Mapping[str, Path], accepted: Mapping[str, str]) -> None:
     """The bytes that were audited are the bytes that stand there now, or nothing stands there."""
     if any(manifest.checksum(file) != accepted[name] for name, file in files.items()):
         for file in files.values():
-            file.unlink(missing_ok=True)
+            writing.remove(file)
         raise NotSafe("changed_bytes", "a file changed while it was checked", hint="Nothing was published.")
 
 
@@ -155,6 +155,6 @@ def as_written(output: Mapping[str, Any], folder: Path, engine: Engine | None) -
             for entry in output["relations"]
         )
     return all(
-        (folder / entry["file"]).is_file() and manifest.checksum(folder / entry["file"]) == entry["sha256"]
+        (folder / entry["file"]).exists() and manifest.checksum(folder / entry["file"]) == entry["sha256"]
         for entry in output["files"]
     )

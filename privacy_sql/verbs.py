@@ -366,7 +366,7 @@ def _as_written(content: dict[str, Any], place: Path, engine: Engine | None) -> 
 
 def _same_file(output: dict[str, Any], place: Path) -> bool:
     written = place.parent / output["file"]
-    return written.is_file() and manifest.checksum(written) == str(output["sha256"])
+    return written.exists() and manifest.checksum(written) == str(output["sha256"])
 
 
 def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine | None) -> bool:

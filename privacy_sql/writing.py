@@ -2,7 +2,7 @@
 
 Order: lock the folder, write a temporary file beside the target, fsync, audit it from its own bytes, remove
 the old manifest, rename, look at the bytes once more, write the manifest last. A release exists only while
-its manifest verifies.
+its manifest verifies. A cluster writes a folder of Parquet files, which is renamed as a whole.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import fcntl
 import glob
 import os
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -77,19 +78,27 @@ def publish_file(
             inspect(temporary)
             return _replace(temporary, target, accepted, overwrite, describe)
         finally:
-            temporary.unlink(missing_ok=True)
+            remove(temporary)
+
+
+def remove(path: Path) -> None:
+    """Take away a file, or a folder with its files; nothing when there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def sweep(target: Path) -> None:
     """Remove what a killed run left beside a target; call it while the folder is held."""
     for left in target.parent.glob(f".{'[0-9a-f]' * 12}-{glob.escape(target.name)}*"):
-        left.unlink(missing_ok=True)
+        remove(left)
 
 
 def _written(temporary: Path, write: Callable[[Path], None]) -> None:
     try:
         write(temporary)
-        sync(temporary)
+        sync_all(temporary)
     except OSError as problem:
         raise unwritable(temporary.parent, problem) from None
 
@@ -102,34 +111,36 @@ def _replace(
         place.unlink(missing_ok=True)
         sync(target.parent)
     with contextlib.suppress(OSError):
-        temporary.chmod(0o666 & ~_umask())
+        _open_to_readers(temporary)
     rename(temporary, target, overwrite)
     # the bytes that were audited are the bytes that stand there now, or nothing stands there
     if manifest.checksum(target) != accepted:
-        target.unlink()
+        remove(target)
         raise NotSafe(
             "changed_bytes", f"{target.name} changed while it was checked", hint="Nothing was published."
         )
     try:
-        write_atomically(place, describe(accepted, target.stat().st_size))
+        write_atomically(place, describe(accepted, manifest.size(target)))
     except BaseException:
         # without its manifest it is no release, so it must not look like one
-        target.unlink(missing_ok=True)
+        remove(target)
         raise
     return place
 
 
 def rename(temporary: Path, target: Path, overwrite: bool) -> None:
     """Give a temporary file its final name."""
-    # a link refuses when the target appeared meanwhile; a rename would replace it
-    place = os.replace if overwrite else os.link
+    # a link refuses when the target appeared meanwhile; a rename would replace it, unless a folder
+    place = os.link if temporary.is_file() and not overwrite else os.replace
     try:
+        if overwrite and (temporary.is_dir() or target.is_dir()):
+            remove(target)
         place(temporary, target)
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
         raise UsageError("target_exists", f"{target.name} exists", hint="Use --overwrite.") from None
     except OSError as problem:
         raise unwritable(target.parent, problem) from None
-    temporary.unlink(missing_ok=True)
+    remove(temporary)
     sync(target.parent)
 
 
@@ -157,8 +168,22 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def _open_to_readers(path: Path) -> None:
+    """The rights a new file or folder of this user has."""
+    for file in path.iterdir() if path.is_dir() else ():
+        _open_to_readers(file)
+    path.chmod((0o777 if path.is_dir() else 0o666) & ~_umask())
+
+
+def sync_all(path: Path) -> None:
+    """Make a file, or a folder with its files, survive a power cut."""
+    for file in path.iterdir() if path.is_dir() else ():
+        sync(file)
+    sync(path)
+
+
 def sync(path: Path) -> None:
-    """Make a file or folder survive a power cut."""
+    """Make a file or the entries of a folder survive a power cut."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

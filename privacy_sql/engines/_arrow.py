@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset
 import pyarrow.parquet
 
 from privacy_sql.engines import Columns
@@ -90,14 +91,13 @@ def of_file(path: Path) -> pa.Table:
         ) from None
 
 
-def write(table: pa.Table, path: Path, kind: str) -> None:
-    """Write a table to a new CSV or Parquet file, private to this user."""
+def write_csv(folder: Path, path: Path) -> None:
+    """Write the Parquet files of a folder to a new CSV file, private to this user, some rows at a time."""
+    rows = pa.dataset.dataset([str(file) for file in sorted(folder.iterdir())], format="parquet")
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-        if kind == "csv":
-            out.write(header(table.column_names))
-            pa.csv.write_csv(table, out, pa.csv.WriteOptions(include_header=False))
-        else:
-            pa.parquet.write_table(table, out)
+        out.write(header(rows.schema.names))
+        for batch in rows.to_batches(batch_size=100_000):
+            pa.csv.write_csv(batch, out, pa.csv.WriteOptions(include_header=False))
 
 
 def plain(table: pa.Table) -> pa.Table:

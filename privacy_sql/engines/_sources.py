@@ -15,15 +15,21 @@ FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
 def is_file(source: Any) -> bool:
-    """Whether a source names a file rather than a relation."""
+    """Whether a source names a file, or a folder of Parquet files, rather than a relation."""
     if isinstance(source, str):
-        return Path(source).suffix.lower() in FILES and Path(source).is_file()
+        path = Path(source)
+        return path.suffix.lower() in FILES and (path.is_file() or is_folder(path))
     return isinstance(source, Path)
 
 
-def existing(path: Path) -> Path:
-    """A file that is there."""
-    if not path.is_file():
+def is_folder(path: Path) -> bool:
+    """Whether this is a folder of Parquet files, as a cluster writes them."""
+    return path.suffix.lower() == ".parquet" and path.is_dir()
+
+
+def existing(path: Path, *, folders: bool = False) -> Path:
+    """A file that is there, or a folder of Parquet files where an engine reads such."""
+    if not path.is_file() and not (folders and is_folder(path)):
         raise UsageError("no_file", f"there is no file {path.name}", hint="Check the path.")
     return path
 

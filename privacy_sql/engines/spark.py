@@ -1,7 +1,7 @@
 """Spark: for tables beyond one machine; `spark:local[2]`, or `spark:` for the session that runs already.
 
 Rows stay on the cluster. Temporary relations are checkpointed where they are counted, so that nothing is
-counted twice; Parquet is read by the cluster, a CSV file goes through the driver.
+counted twice; Parquet is read and written by the cluster, file or folder, a CSV file goes through the driver.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import shutil
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,6 +35,7 @@ SETTINGS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.variable.substitute": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 QUIET = {
     "spark.ui.enabled": "false",
@@ -50,6 +52,8 @@ KINDS = {
     "float": "number",
     **dict.fromkeys(["tinyint", "smallint", "int", "bigint"], "integer"),
 }
+# no file beside the data, and time stamps as other engines read them
+WRITING = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "SCHEMA_NOT_FOUND")
 BAD_VALUE = ("CAST_INVALID_INPUT", "CAST_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "ARITHMETIC_OVERFLOW")
 _numbers = itertools.count(1)  # temporary views belong to Spark's session, which engines share
@@ -118,7 +122,7 @@ class Spark:
 
     def source(self, source: Any) -> Sql:
         if is_file(source):
-            return self._plain(self._file(existing(Path(source))))
+            return self._plain(self._file(existing(Path(source), folders=True)))
         if isinstance(source, str):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)
@@ -128,7 +132,10 @@ class Spark:
         return self._plain(self._session.createDataFrame(arrows.plain(arrows.of_frame(source))))
 
     def _file(self, path: Path) -> Any:
-        if path.name.startswith((".", "_")):  # Spark passes over such files without a word
+        if path.is_dir():  # by the names of its files, because Spark passes over a folder that is hidden
+            with self._explained("reading"):
+                return self._session.read.parquet(*(str(file.resolve()) for file in sorted(path.iterdir())))
+        if path.name.startswith((".", "_")):  # and over such files, without a word
             return self._session.createDataFrame(arrows.plain(arrows.of_file(path)))
         if path.suffix.lower() == ".parquet":
             with self._explained("reading"):
@@ -193,7 +200,25 @@ class Spark:
     # -- relations out -------------------------------------------------------------------------------
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
-        arrows.write(self.arrow(query), path, kind)
+        """Parquet is a folder that the cluster writes; CSV is made of one, some rows at a time."""
+        frame = self._sql(query.text(self.dialect), query.origin)
+        if kind == "parquet":
+            self._write_folder(frame, path, query.origin)
+            return
+        parts = path.with_name(f"{path.name}.parts")
+        shown = [f"cast({_quote(name)} as string) as {_quote(name)}" for name in frame.columns]
+        try:
+            self._write_folder(frame.selectExpr(*shown), parts, query.origin)
+            arrows.write_csv(parts, path)
+        finally:
+            shutil.rmtree(parts, ignore_errors=True)
+
+    def _write_folder(self, frame: Any, path: Path, origin: str) -> None:
+        path.mkdir(mode=0o700)  # private until it is published; Spark adds its files to it
+        with self._timed(origin):
+            frame.write.mode("append").options(**WRITING).parquet(str(path.resolve()))
+        for mark in path.glob(".*"):  # checksums of the local file system
+            mark.unlink()
 
     def write_table(self, query: Query, table: str) -> None:
         self._sql(f"create table {_named(table)} using parquet as {query.text(self.dialect)}", query.origin)

@@ -5,6 +5,7 @@
 -- out: n_people, n_all, scale, difference (NULL where it may outgrow a bigint), far (the distance as a double),
 --      n_stray (values that are no numbers, when ordered), n_blurred (numbers a double cannot tell apart), g
 -- grain: the farthest group of each size (every group, by_group)
+-- NULLS FIRST is said where nothing is NULL, because BigQuery knows no other order there.
 {% macro fitting() %}
 fitting as (
     select
@@ -75,14 +76,14 @@ line as (
 cumulated as (
     select
         place,
-        cast(sum(n_rows) over (order by place rows between unbounded preceding and current row) as bigint) as upto
+        cast(sum(n_rows) over (order by place nulls first rows between unbounded preceding and current row) as bigint) as upto
     from line
 ),
 summed as (
     select
         place,
         upto,
-        cast(sum(upto) over (order by place rows between unbounded preceding and current row) as bigint) as running
+        cast(sum(upto) over (order by place nulls first rows between unbounded preceding and current row) as bigint) as running
     from cumulated
 ),
 edges as (
@@ -119,9 +120,9 @@ steps as (
     select
         g,
         place as low,
-        min(place) over (partition by g order by place rows between 1 following and 1 following) as high,
+        min(place) over (partition by g order by place nulls first rows between 1 following and 1 following) as high,
         cast(
-            sum(n_rows) over (partition by g order by place rows between unbounded preceding and current row) as bigint
+            sum(n_rows) over (partition by g order by place nulls first rows between unbounded preceding and current row) as bigint
         ) as reached
     from shown
     union all
@@ -178,10 +179,10 @@ turning as (
         reached,
         n_people,
         cast(
-            sum(1 - side) over (order by share, side rows between unbounded preceding and current row) as bigint
+            sum(1 - side) over (order by share nulls first, side nulls first rows between unbounded preceding and current row) as bigint
         ) as turn,
         cast(
-            sum(upto) over (order by share, side rows between unbounded preceding and current row) as bigint
+            sum(upto) over (order by share nulls first, side nulls first rows between unbounded preceding and current row) as bigint
         ) as running
     from sorted
 ),

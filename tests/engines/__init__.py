@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import pytest
+
 import privacy_sql as ps
+from privacy_sql import plugs
 from tests.engines import server
 
 # so many cases run at least where an engine is required (`.ci/run`); raise it when cases are added
@@ -38,6 +42,20 @@ def _database() -> str:
     with psycopg.connect(home, autocommit=True) as connection:
         connection.execute(f"create database {name}".encode())
     return home.replace("dbname=postgres", f"dbname={name}")
+
+
+@contextmanager
+def without_duckdb(monkeypatch: Any) -> Iterator[None]:
+    """A machine on which nothing may import DuckDB."""
+    for cache_of_parts in (plugs.get, plugs.load):
+        cache_of_parts.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "duckdb", None)
+        patch.setitem(sys.modules, "privacy_sql.engines.duckdb", None)
+        with pytest.raises(ImportError):
+            ps.connect("duckdb:")
+        yield
+    plugs.get.cache_clear()
 
 
 @contextmanager

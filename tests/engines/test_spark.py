@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -14,8 +15,9 @@ import privacy_sql as ps
 from privacy_sql import plugs
 from privacy_sql.base import count
 from privacy_sql.criteria import make
-from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.errors import EngineError, NotSafe, UsageError
 from tests import cases as reading
+from tests import engines
 from tests.conftest import cases
 from tests.engines import server
 
@@ -44,18 +46,26 @@ def spark(session: Any, request: pytest.FixtureRequest) -> Any:
     return session
 
 
+KINDS = ("safe", "unsafe", "null", "tie")
+
+
+def kinds(name: str, case: dict[str, Any]) -> list[str]:
+    """What a case shows: a verdict, a NULL, a value at its limit."""
+    limit = getattr(make(name, case["params"]), "limit", None)
+    tied = limit is not None and case.get("value") == str(limit)
+    found = ["safe" if case["safe"] else "unsafe"]
+    found += ["null"] if "null" in case["rows"] else []
+    return found + (["tie"] if tied or "exactly" in case["name"] else [])
+
+
 def chosen() -> list[Any]:
-    """Per criterion the first case of each kind: safe, unsafe, with a NULL, at its limit."""
-    found = {}
+    """Per criterion the first case of each kind."""
+    found: dict[tuple[str, str], Any] = {}
     for parameter in cases("criteria"):
-        name, case = parameter.values
-        kinds = [case["safe"]]
-        kinds += ["null"] if "null" in case["rows"] else []
-        kinds += (
-            ["tie"] if "tie" in case["name"] or "equal" in case["name"] or "exactly" in case["name"] else []
-        )
-        for kind in kinds:
-            found.setdefault((name, kind), parameter)
+        for kind in kinds(*parameter.values):
+            found.setdefault((parameter.values[0], kind), parameter)
+    missing = set(itertools.product(plugs.available("criteria"), KINDS)) - set(found)
+    assert not missing, f"no case for {sorted(missing)}"
     return list({parameter.id: parameter for parameter in found.values()}.values())
 
 
@@ -68,10 +78,6 @@ def test_spark_says_what_the_case_says(spark: Any, name: str, case: dict[str, An
         assert verdict.value == pytest.approx(case["value"], abs=1e-9)
     elif case.get("value", "none") != "none":
         assert verdict.value == Fraction(str(case["value"]))
-
-
-def test_every_criterion_is_asked_on_spark() -> None:
-    assert {parameter.values[0] for parameter in chosen()} == set(plugs.available("criteria"))
 
 
 def people() -> ps.Table:
@@ -105,6 +111,46 @@ def test_a_method_leaves_the_same_rows_as_on_duckdb(spark: Any, tmp_path: Path, 
             written.append([sorted(map(tuple, pd.read_csv(f, dtype=str).fillna("").values)) for f in files])
     if name != "bucketize":  # buckets are numbered by chance
         assert written[0] == written[1]
+
+
+def test_everything_runs_on_spark_when_duckdb_is_not_there(
+    spark: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    with engines.without_duckdb(monkeypatch):
+        for number, method in enumerate(METHODS.values()):
+            require = ps.KLink(2) if isinstance(method, ps.Marginals) else ps.KAnonymity(2)
+            release = ps.publish(spark, people(), [require], method)
+            assert release.safe
+            ps.verify(ps.write(spark, release, tmp_path / f"{number}.parquet"))
+
+
+def test_parquet_is_published_as_a_folder_that_appears_whole(
+    spark: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    release = ps.publish(spark, people(), [ps.KAnonymity(2)], METHODS["generalise"])
+    target = tmp_path / "out.parquet"
+    seen: list[list[str]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "privacy_sql.audit.audit", lambda *_: seen.append(list(map(str, tmp_path.iterdir()))) or 1 / 0
+        )
+        with pytest.raises(ZeroDivisionError):
+            ps.write(spark, release, target)
+    # while it was audited it had another name, and was private; nothing is left of it
+    assert len(seen[0]) == 1 and str(target) not in seen[0]
+    assert list(tmp_path.iterdir()) == []
+    manifest = ps.write(spark, release, target)
+    assert target.is_dir() and all(file.suffix == ".parquet" for file in target.iterdir())
+    ps.verify(target)
+    with pytest.raises(UsageError, match="exists"):
+        ps.write(spark, release, target)
+    ps.write(spark, release, target, overwrite=True)
+    # it is read again as a source, whole
+    again = ps.check(spark, ps.Table(target, ["age", "job"], "ill"), [ps.KAnonymity(2)])
+    assert again["k_anonymity(k=2)"].value == release.verdicts["k_anonymity(k=2)"].value
+    (target / "part-more.parquet").write_bytes(b"more")
+    with pytest.raises(NotSafe):
+        ps.verify(manifest)
 
 
 def test_counts_travel_and_parquet_goes_in_and_out(spark: Any, tmp_path: Path) -> None:
