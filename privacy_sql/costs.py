@@ -17,7 +17,7 @@ from privacy_sql.grouping import Grouping
 from privacy_sql.judging import failing
 from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Column, Grouped, Label, Published, Utility
+from privacy_sql.utilities import Additive, Column, Grouped, Label, Learnt, Published, Utility
 from privacy_sql.utilities.query_error import QueryError
 
 
@@ -72,11 +72,12 @@ class Shown:
     choice: Choice
     seen: Seen
     gone: frozenset[int] = frozenset()
+    n_before: int = 0  # people whom the groups seen leave out already
 
     @cached_property
     def n_suppressed(self) -> int:
         """The people who are left out."""
-        return self.seen.people_in(self.gone)
+        return self.n_before + self.seen.people_in(self.gone)
 
     @cached_property
     def grouping(self) -> Grouping:
@@ -88,8 +89,9 @@ class Shown:
 class Costs:
     """Utilities of the choices of one base; what they need to know about labels is counted once."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Base, k: int | None = None) -> None:
         self.base = base
+        self.k = k  # the largest that is required
         self._loaded: dict[tuple[int, int], Sql] = {}
         self._asked: Answers | None = None
 
@@ -171,10 +173,12 @@ class Costs:
             return utility.cost(self._published_labels(shown), self.n_people)
         if isinstance(utility, QueryError):
             return self._answers(utility).error(shown.grouping.candidate, shown.choice)
+        engine, context = shown.grouping.base.engine, self._context(shown)
+        if isinstance(utility, Learnt):
+            counted = engine.arrays(render(f"utilities/{utility.name}.sql", **context))
+            return utility.value(counted, self.published(shown))
         assert isinstance(utility, Grouped)
-        rows = shown.grouping.base.engine.fetch(
-            render(f"utilities/{utility.name}.sql", **self._context(shown))
-        )
+        rows = engine.fetch(render(f"utilities/{utility.template or utility.name}.sql", **context))
         return utility.value(rows, self.published(shown))
 
     def _answers(self, utility: QueryError) -> Answers:
@@ -186,7 +190,7 @@ class Costs:
         """How much of the source a choice publishes, and out of how many possibilities."""
         values = self.base.statistics["s"]["n_values"] if self.base.table.sensitives else 1
         combinations = float(prod(column.whole.n_leaves for column in self.columns))
-        return Published(self.n_people, shown.n_suppressed, combinations, values)
+        return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
 
     def _published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
         found = [
@@ -211,6 +215,7 @@ class Costs:
         return {
             "published": shown.grouping.members,
             "histogram": shown.grouping.candidate,
+            "aliases": self._aliases,
             "base": self.base.relation,
             "everywhere": repr(self.published(shown).everywhere),
             "leaves": [

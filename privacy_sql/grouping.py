@@ -54,6 +54,7 @@ class Grouping:
     numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
     gone: Sql | None = None  # g of the groups left out
     placed: Sql | None = None  # source rows with their g, where the keys do not tell it
+    beside: tuple[Grouping, ...] = ()  # of the other sensitive columns, where cells are left out
 
     @classmethod
     def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
@@ -110,12 +111,16 @@ class Grouping:
             gone=gone,
         )
 
+    @property
+    def row_columns(self) -> list[Sql]:
+        """What source rows hold beside their group: codes, raw values and the other columns."""
+        base = self.base
+        return names([*base.columns, *(f"r_{alias}" for alias in base.columns), *base.others.values()])
+
     @cached_property
     def rows(self) -> Sql:
         """The source rows that stay, with the number of their group: what a view reads from."""
-        base = self.base
-        raw = [f"r_{alias}" for alias in base.columns]
-        columns = names([*base.columns, *raw, *base.others.values()])
+        base, columns = self.base, self.row_columns
         if self.placed is not None:
             if self.gone is None:
                 return self.placed

@@ -11,7 +11,7 @@ from privacy_sql.base import Base, Grouping, Key
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
-from privacy_sql.query import Query, names, render
+from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.release import verdict_table
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
@@ -68,7 +68,8 @@ def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
     if not getattr(grouping.base, "sides", ()):  # published rows are read one sensitive column at a time
         return Verdicts(verdicts)
     every = Verdicts()
-    for part in (grouping, *(side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides)):
+    others = grouping.beside or [side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides]
+    for part in (grouping, *others):
         for criterion in require:
             name = for_column(str(criterion), part.base)
             verdict = verdicts[str(criterion)] if part is grouping else _one(part, criterion)
@@ -138,6 +139,28 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
 def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
     """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
     return criterion.judge(_rows(grouping, criterion))
+
+
+def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Verdict]:
+    """The same verdict for several groupings of one engine, with all their evidence in one statement."""
+    gathered = [criterion.gather(grouping) for grouping in groupings]
+    if len(groupings) > 1 and not any(found is not None for found in gathered):
+        gathered = _side_by_side(groupings, criterion)
+    return [
+        criterion.judge(_rows(grouping, criterion) if found is None else found)
+        for grouping, found in zip(groupings, gathered, strict=True)
+    ]
+
+
+def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[Any]:
+    engine = groupings[0].base.engine
+    parts = [evidence(grouping, criterion) for grouping in groupings]
+    columns = names(engine.columns(engine.create(parts[0], view=True)))
+    found: list[list[dict[str, Any]]] = [[] for _ in groupings]
+    query = render("searches/side_by_side.sql", parts=[Sql(part.sql) for part in parts], columns=columns)
+    for row in engine.fetch(query):
+        found[row.pop("choice")].append(row)
+    return found
 
 
 def _one(grouping: Grouping, criterion: Criterion) -> Verdict:

@@ -11,22 +11,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
-from privacy_sql import plugs
 from privacy_sql.base import Base
-from privacy_sql.costs import Costs, Seen, Shown
+from privacy_sql.costs import Seen, Shown
 from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping
-from privacy_sql.judging import decided, for_column
-from privacy_sql.rollup import Rollup
+from privacy_sql.judging import decided, decided_each, for_column
+from privacy_sql.pricing import Pricing
+from privacy_sql.rollup import Rolled, Rollup
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
 from privacy_sql.searches.full_domain import FullDomainSearch, Goal
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer
-from privacy_sql.utilities import Additive, Utility
+from privacy_sql.suppressing import Thinned, thinned
 from privacy_sql.verdict import Verdict
 
 # above this many choices the lattice is not tagged one by one
@@ -44,54 +41,73 @@ class LatticeSearch:
     require: tuple[Criterion, ...]
     minimise: str = "loss"
     allowed: Fraction = Fraction(0)
+    with_values: bool = False  # sensitive values are counted although no requirement reads them
     verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.utility: Utility = plugs.get("utilities", self.minimise)()
         # what settles most with least counting is asked first
         self.order = sorted(self.require, key=lambda c: (not c.safe_under_merging, c.reads_sensitive))
-        self.costs = Costs(self.base)
-        reads = [c.reads_sensitive for c in self.require]
-        self.rollup = Rollup(self.base, with_sensitive=any(reads) or self.utility.reads_sensitive)
+        self.pricing = Pricing(self)
+        together = bool(self.base.sides and self.allowed)
+        reads = [*(c.reads_sensitive for c in self.require), self.pricing.utility.reads_sensitive]
+        reads += [together, self.with_values]
+        self.rollup = Rollup(self.base, with_sensitive=bool(self.base.table.sensitives) and any(reads))
         self._last: Shown | None = None
+        self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
         # the same choices for every further sensitive column; their own columns stand as they are
-        self.sides = [LatticeSearch(side, self.require, self.minimise) for side in self.base.sides]
+        self.sides = [
+            LatticeSearch(side, self.require, self.minimise, with_values=together) for side in self.base.sides
+        ]
 
     @property
     def lattice(self) -> Lattice:
         return self.rollup.lattice
 
-    def run(self, goal: Goal = "all", limits: Limits | None = None, width: int = 1) -> Found:
+    def run(self, goal: Goal = "all", limits: Limits | None = None) -> Found:
         """All minimal safe choices, the best or one; best-first with a gap where the lattice is too large."""
         if self.lattice.size > MOST_TAGGED:
-            return BestFirst().choose(self.lattice, self.decide, self, limits)
-        return FullDomainSearch(goal, width).choose(self.lattice, self.decide, self, limits)
+            return BestFirst().choose(self.lattice, self.decide, self.pricing, limits)
+        walk = FullDomainSearch(goal, self.base.engine.at_once)
+        return walk.choose(self.lattice, self.decide, self.pricing, limits)
 
     # -- answers ---------------------------------------------------------------------------------------
 
     def decide(self, choices: Sequence[Choice]) -> list[Answer]:
         """Whether each choice is safe, and whether that settles coarser or finer ones too."""
-        return [self._suppressing(choice) if self.allowed else self._beside(choice) for choice in choices]
+        self.tried.update(dict.fromkeys(choices))
+        seen = [Seen(grouping) for grouping in self._groupings(choices)]
+        if self.allowed:
+            return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
+        return self._for_every_column(choices, seen)
 
-    def _beside(self, choice: Choice) -> Answer:
+    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
         """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
-        own = self._plain(choice)
-        for side in self.sides if own.safe else ():
-            other = side._plain(choice)
-            if not other.safe:
-                return other
-            own = Answer(True, own.carries and other.carries)
-        return own
+        answers = dict(zip(choices, self._plain(choices, seen), strict=True))
+        for side in self.sides:
+            asked = [choice for choice, answer in answers.items() if answer.safe]
+            found = side._plain(asked, [Seen(grouping) for grouping in side._groupings(asked)])
+            for choice, other in zip(asked, found, strict=True):
+                carries = other.carries and (not other.safe or answers[choice].carries)
+                answers[choice] = Answer(other.safe, carries)
+        return list(answers.values())
 
-    def _plain(self, choice: Choice) -> Answer:
-        shown = self._shown(choice, Seen(self._grouping(choice)))
+    def _plain(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
+        """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
+        carries = all(criterion.safe_under_merging for criterion in self.require)
+        answers = dict.fromkeys(choices, Answer(True, carries))
         for criterion in self.order:
-            if not self._decided(shown, criterion).safe:
-                # what is not proved to be safe under merging proves nothing about finer choices
-                return Answer(False, carries=criterion.safe_under_merging)
-        return Answer(True, carries=all(c.safe_under_merging for c in self.require))
+            left = [
+                self._shown(choice, its)
+                for choice, its in zip(choices, seen, strict=True)
+                if answers[choice].safe
+            ]
+            for shown, verdict in zip(left, self._decided(left, criterion), strict=True):
+                if not verdict.safe:
+                    # what is not proved to be safe under merging proves nothing about finer choices
+                    answers[shown.choice] = Answer(False, carries=criterion.safe_under_merging)
+        return list(answers.values())
 
-    def _suppressing(self, choice: Choice) -> Answer:
+    def _suppressing(self, choice: Choice, seen: Seen) -> Answer:
         """With suppression: failing groups may go, as long as they hold few enough rows.
 
         When a group that contains a safe group is safe, the rows in failing groups become fewer with every
@@ -99,21 +115,31 @@ class LatticeSearch:
         from below: too many rows failing those settles all finer choices. A choice that suppresses nobody
         settles all coarser ones. Anything else settles itself only.
         """
-        seen = Seen(self._grouping(choice))
-        bounding = [c for criterion in self.require for c in growing(criterion)]
-        if self._too_many(seen, seen.failing(bounding)):
+        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
+        if not grows and self._beyond(choice, seen):
             return Answer(False, carries=True)
         shown = self._thinned(choice, seen)
-        if shown is None:
-            return Answer(False, carries=False)
-        if all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require):
-            return Answer(True, carries=True)
-        safe = all(self._decided(shown, criterion).safe for criterion in self.order)
-        untouched = not shown.gone and all(c.safe_under_merging for c in self.require)
+        if shown is None or grows:
+            return Answer(shown is not None, carries=grows)
+        safe = all(
+            side._decided([side.shown(choice)], criterion)[0].safe
+            for side in (self, *self.sides)
+            for criterion in self.order
+        )
+        untouched = not shown.n_suppressed and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
+
+    def _beyond(self, choice: Choice, seen: Seen) -> bool:
+        """Whether too many rows fail what is required at least, so that finer choices fail it for more."""
+        bounding = [c for criterion in self.require for c in growing(criterion)]
+        if self.sides:
+            return self._together(choice, seen, bounding) is None
+        return self._too_many(seen, seen.failing(bounding))
 
     def _thinned(self, choice: Choice, seen: Seen) -> Shown | None:
         """What stays when failing groups go, and those that fail then; None when too many rows would go."""
+        if self.sides:
+            return self._thinned_together(choice, seen)
         gone = seen.failing(self.require)
         while not self._too_many(seen, gone):
             shown = self._shown(choice, seen, gone)
@@ -125,21 +151,47 @@ class LatticeSearch:
             gone |= more
         return None
 
+    def _thinned_together(self, choice: Choice, seen: Seen) -> Shown | None:
+        """The same for several sensitive columns: what fails for one leaves for all."""
+        found = self._together(choice, seen, self.require)
+        if found is None:
+            return None
+        for side, grouping in zip((self, *self.sides), found.groupings, strict=True):
+            side._last = Shown(choice, Seen(grouping), n_before=found.n_suppressed)
+        return self._last
+
+    def _together(self, choice: Choice, seen: Seen, require: Sequence[Criterion]) -> Thinned | None:
+        groupings = [seen.grouping, *(side._groupings([choice])[0] for side in self.sides)]
+        rolled = [grouping for grouping in groupings if isinstance(grouping, Rolled)]
+        return thinned(rolled, lambda it: Seen(it).failing(require), self.allowed * self.base.rows)
+
     def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
         """Whether more rows than allowed would go; a person may have several."""
         held = seen.rows_in(gone) if self.base.people else seen.people_in(gone)
         return held > self.allowed * self.base.rows
 
-    def _decided(self, shown: Shown, criterion: Criterion) -> Verdict:
-        verdict = decided(shown.grouping, criterion)
-        self.verdicts.setdefault(shown.choice, {})[str(criterion)] = verdict
-        return verdict
+    def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
+        verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
+        for its, verdict in zip(shown, verdicts, strict=True):
+            self.verdicts.setdefault(its.choice, {})[str(criterion)] = verdict
+        return verdicts
+
+    def complete(self, choices: Sequence[Choice]) -> None:
+        """Ask about choices what the search had no need to: every requirement, for every sensitive column."""
+        for choice in choices:
+            for side in (self, *self.sides):
+                known = side.verdicts.setdefault(choice, {})
+                missing = [criterion for criterion in side.order if str(criterion) not in known]
+                if missing and self.allowed:
+                    self.shown(choice)  # what leaves for one column leaves for all
+                for criterion in missing:
+                    side._decided([side.shown(choice)], criterion)
 
     def top_verdicts(self) -> dict[str, Verdict]:
         """Every requirement asked about the most general choice, nobody suppressed."""
         found = {}
         for side in (self, *self.sides):
-            grouping = side._grouping(self.lattice.top)
+            (grouping,) = side._groupings([self.lattice.top])
             for criterion in self.require:
                 found[for_column(str(criterion), side.base)] = decided(grouping, criterion)
         return found
@@ -154,10 +206,10 @@ class LatticeSearch:
 
     # -- what is shown ---------------------------------------------------------------------------------
 
-    def _grouping(self, choice: Choice) -> Grouping:
-        if any(criterion.needs_base for criterion in self.require):
-            return self.base.grouped(self.base.keys(self.rollup.named(choice)))
-        return self.rollup.grouping(choice)
+    def _groupings(self, choices: Sequence[Choice]) -> list[Grouping]:
+        if self._needs_base:
+            return [self.base.grouped(self.base.keys(self.rollup.named(choice))) for choice in choices]
+        return list(self.rollup.groupings(choices))
 
     def _shown(self, choice: Choice, seen: Seen, gone: frozenset[int] = frozenset()) -> Shown:
         self._last = Shown(choice, seen, gone)
@@ -167,63 +219,23 @@ class LatticeSearch:
         """What a safe choice publishes, its failing groups suppressed."""
         if self._last is not None and self._last.choice == choice:
             return self._last
-        seen = Seen(self._grouping(choice))
+        (grouping,) = self._groupings([choice])
+        seen = Seen(grouping)
         return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
 
-    # -- costs (the objective of the search) -----------------------------------------------------------
-
-    @property
-    def monotone(self) -> bool:
-        """Suppression makes fine choices cost more than coarse ones."""
-        return self.utility.monotone and not (self.allowed and self.minimise != "height")
-
-    @cached_property
-    def level_bounds(self) -> list[list[float]] | None:
-        """What every level costs at least, itself and everything above it."""
-        if not isinstance(self.utility, Additive):
-            return None
-        parts = self.costs.parts(self.utility, least=bool(self.allowed))
-        return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
+    def valued(self, shown: Shown) -> Shown:
+        """The same groups with their sensitive values, where the search goes without them."""
+        if self.rollup.with_sensitive or self._needs_base or not self.base.table.sensitives:
+            return shown
+        return Shown(shown.choice, Seen(self._with_values.grouping(shown.choice)), shown.gone)
 
     @cached_property
-    def _parts(self) -> dict[str, list[list[float]]]:
-        return {}
+    def _with_values(self) -> Rollup:
+        return Rollup(self.base, with_sensitive=True)
 
     @cached_property
-    def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
-        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
-        if not (self.allowed and grows and isinstance(self.utility, Additive) and self.minimise != "height"):
-            return None
-        bare = self.lattice.total(self.costs.parts(self.utility))
-        more = self.lattice.total(self.costs.spared(self.utility))
-        return None if (more < 0).any() else (bare, more)
-
-    def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
-        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
-        if self._spared is None:
-            return False
-        finer = tuple(slice(0, level + 1) for level in choice)
-        bare, more = self._spared
-        share = self.shown(choice).n_suppressed / self.costs.n_people
-        floor[finer] = np.maximum(floor[finer], bare[finer] + share * more[finer])
-        return True
-
-    def cost(self, choice: Choice) -> tuple[float, ...]:
-        """The cost of a choice; equal costs are told apart by the loss of its labels."""
-        return (self.priced(self.utility, choice), self.of_levels("loss", choice))
-
-    def priced(self, utility: Utility, choice: Choice) -> float:
-        """What a choice costs under a utility, from its labels alone where nothing can be suppressed."""
-        if isinstance(utility, Additive) and (not self.allowed or utility.name == "height"):
-            return self.of_levels(utility.name, choice)
-        return self.costs.cost(utility, self.shown(choice))
-
-    def of_levels(self, utility: str, choice: Choice) -> float:
-        """The cost of a choice under an additive utility when nothing is suppressed."""
-        if utility not in self._parts:
-            self._parts[utility] = self.costs.parts(plugs.get("utilities", utility)())
-        return sum(levels[level] for levels, level in zip(self._parts[utility], choice, strict=True))
+    def _needs_base(self) -> bool:
+        return any(criterion.needs_base for criterion in self.require)
 
 
 def growing(criterion: Criterion) -> tuple[Criterion, ...]:

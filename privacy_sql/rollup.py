@@ -11,10 +11,11 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from privacy_sql.base import Base, Key
 from privacy_sql.grouping import PACKED_LIMIT, Grouping
-from privacy_sql.query import Query, Sql, names, render
+from privacy_sql.query import Sql, names, render
 from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
 
 # a counted choice is worth its memory when it saves most of the counting from there
@@ -45,11 +46,21 @@ class Rolled(Grouping):
         sensitive = "overall" in self.__dict__
         histogram = kept(self.histogram, [*aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")])
         members = kept(self.members, [*aliases, Sql("n_rows")]) if self.base.people else histogram
-        groups_left = engine.create(render("groups.sql", histogram=members), view=True)
+        return self.holding(histogram, members, gone)
+
+    def holding(self, histogram: Sql, members: Sql | None = None, gone: Sql | None = None) -> Rolled:
+        """The same keys over other counts; a row is a person unless the members are counted apart."""
+        engine = self.base.engine
+        groups = engine.create(render("groups.sql", histogram=members or histogram), view=True)
         made = replace(
-            self, candidate=histogram, members=members, histogram=histogram, groups=groups_left, gone=gone
+            self,
+            candidate=histogram,
+            members=members or histogram,
+            histogram=histogram,
+            groups=groups,
+            gone=gone,
         )
-        if sensitive:
+        if "overall" in self.__dict__:
             made.__dict__["overall"] = engine.create(render("overall.sql", histogram=histogram))
         return made
 
@@ -92,17 +103,27 @@ class Rollup:
         """A choice as the user reads it: level by column."""
         return dict(zip(self.base.table.quasi, choice, strict=True))
 
-    def grouping(self, choice: Choice) -> Grouping:
+    def grouping(self, choice: Choice) -> Rolled:
         """The groups of a choice, counted from the smallest choice below it that is counted already."""
+        return self.groupings([choice])[0]
+
+    def groupings(self, choices: Sequence[Choice]) -> list[Rolled]:
+        """The groups of several choices, all counted in one statement."""
         base = _beside(self.base)
-        keys = tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
-        histogram = self._counted(self._values, choice, keys, base, self.with_sensitive)
-        members = self._counted(self._people, choice, keys, base, False) if self._people else histogram
+        histograms = self._counted(self._values, choices, base, self.with_sensitive)
+        members = self._counted(self._people, choices, base, False) if self._people else histograms
+        found = zip(choices, histograms, members, strict=True)
+        return [self._grouped(base, choice, histogram, people) for choice, histogram, people in found]
+
+    def _grouped(self, base: Base, choice: Choice, histogram: Sql, members: Sql) -> Rolled:
         groups = base.engine.create(render("groups.sql", histogram=members), view=True)
-        made = Rolled(base, keys, histogram, members, histogram, groups)
+        made = Rolled(base, self._keys(choice), histogram, members, histogram, groups)
         if self.with_sensitive:
             made.__dict__["overall"] = self._overall  # the same for every choice: counted once
         return made
+
+    def _keys(self, choice: Choice) -> tuple[Key, ...]:
+        return tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
 
     @cached_property
     def _overall(self) -> Sql:
@@ -113,27 +134,44 @@ class Rollup:
         return Counted(relation, tuple(self.columns), n_combinations, self.base)
 
     def _counted(
-        self,
-        known: dict[Choice, Counted],
-        choice: Choice,
-        keys: tuple[Key, ...],
-        base: Base,
-        sensitive: bool,
-    ) -> Sql:
-        below, source = min(
-            ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice)),
-            key=lambda pair: pair[1].n_combinations,
-        )
-        if below == choice and source.owner is not self.base:
-            return source.relation
-        made = base.engine.create(self._query(source, below, keys, sensitive))
-        (size,) = base.engine.fetch(render("sizes.sql", counted=made))
-        if size["n_combinations"] * WORTH_KEEPING <= source.n_combinations:
-            aliases = tuple(names(f"k{number}" for number, _ in enumerate(keys, start=1)))
-            known[choice] = Counted(made, aliases, size["n_combinations"], base)
+        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+    ) -> list[Sql]:
+        """The counts of choices: known ones, and all others from what is known, in one statement."""
+        missing = [c for c in choices if c not in known or known[c].owner is self.base]
+        made = self._rolled_up(known, missing, base, sensitive) if missing else {}
+        return [made[choice] if choice in made else known[choice].relation for choice in choices]
+
+    def _rolled_up(
+        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+    ) -> dict[Choice, Sql]:
+        sources = [_smallest_below(known, choice) for choice in choices]
+        steps = [
+            self._steps(choice, below, source)
+            for choice, (below, source) in zip(choices, sources, strict=True)
+        ]
+        counted = base.engine.create(render("searches/roll_up.sql", choices=steps, sensitive=sensitive))
+        sizes = {
+            row["choice"]: row["n_combinations"]
+            for row in base.engine.fetch(render("searches/choice_sizes.sql", counted=counted))
+        }
+        aliases = tuple(names(f"k{number}" for number, _ in enumerate(self.columns, start=1)))
+        columns = [Sql("g"), *aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")]
+        made = {}
+        for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
+            made[choice] = counted if len(choices) == 1 else self._alone(base, counted, columns, number)
+            if sizes[number] * WORTH_KEEPING <= source.n_combinations:
+                known[choice] = Counted(made[choice], aliases, sizes[number], base)
         return made
 
-    def _query(self, source: Counted, below: Choice, keys: tuple[Key, ...], sensitive: bool) -> Query:
+    @staticmethod
+    def _alone(base: Base, counted: Sql, columns: Sequence[Sql], number: int) -> Sql:
+        """One choice of several that were counted together."""
+        query = render("searches/one_choice.sql", counted=counted, columns=columns, number=number)
+        return base.engine.create(query, view=True)
+
+    def _steps(self, choice: Choice, below: Choice, source: Counted) -> dict[str, Any]:
+        """How a choice is counted from a finer one."""
+        keys = self._keys(choice)
         steps = [
             (
                 Sql(f"k{number}"),
@@ -145,14 +183,13 @@ class Rollup:
         ]
         sizes = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
         packed = math.prod(size for _, size in sizes) < PACKED_LIMIT
-        return render(
-            "searches/roll_up.sql",
-            counted=source.relation,
-            keys=steps,
-            sizes=sizes,
-            packed=packed,
-            sensitive=sensitive,
-        )
+        return {"counted": source.relation, "steps": steps, "sizes": sizes, "packed": packed}
+
+
+def _smallest_below(known: Mapping[Choice, Counted], choice: Choice) -> tuple[Choice, Counted]:
+    """The counted choice a choice is counted from."""
+    below = ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice))
+    return min(below, key=lambda pair: pair[1].n_combinations)
 
 
 def _beside(base: Base) -> Base:

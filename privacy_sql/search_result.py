@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from privacy_sql import notebook, plugs
+from privacy_sql import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided
+from privacy_sql.frontier import frontier
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.searches import Found
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive
 from privacy_sql.verdict import Verdict, finite, shown
 
-# these are shown beside the one that was minimised
+# of a minimal choice these are shown beside the one that was minimised; of the best one all
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
 # pricing every minimal choice by SQL is worth it while they are few
 FEW = 30
@@ -96,9 +97,10 @@ class SearchResult:
 
 def result(search: LatticeSearch, found: Found) -> SearchResult:
     """A search's end as plain data: levels by column, risks by requirement, utilities by name."""
-    priced = found.minimal if len(found.minimal) <= FEW else ()
-    minimal = [_described(search, choice, choice in priced) for choice in found.minimal]
-    best = None if found.best is None else _described(search, found.best, True)
+    few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW else frozenset()
+    minimal = [_described(search, choice, few) for choice in found.minimal]
+    every = {utility.name for utility in search.pricing.measures()}
+    best = None if found.best is None else _described(search, found.best, every)
     return SearchResult(
         name=search.base.table.name,
         rows=search.base.rows,
@@ -106,7 +108,7 @@ def result(search: LatticeSearch, found: Found) -> SearchResult:
         found=found,
         minimal=tuple(minimal),
         best=best,
-        frontier=tuple(frontier(search)),
+        frontier=tuple(frontier(search, finished=not found.stopped)),
         lattice=lattice(search, found),
     )
 
@@ -124,7 +126,7 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
         if len(known) <= MOST_DRAWN
         else list(dict.fromkeys([*found.minimal, *asked]))[:MOST_DRAWN]
     )
-    cost = search.minimise if isinstance(search.utility, Additive) else "loss"
+    cost = search.minimise if isinstance(search.pricing.utility, Additive) else "loss"
     return {
         "cost_of": cost,
         "columns": list(search.base.table.quasi),
@@ -135,7 +137,7 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
                 "levels": list(choice),
                 "safe": known[choice],
                 "minimal": choice in found.minimal,
-                "cost": search.of_levels(cost, choice),
+                "cost": search.pricing.of_levels(cost, choice),
                 "risks": {name: finite(verdict.value) for name, verdict in search.asked(choice).items()},
             }
             for choice in told
@@ -143,60 +145,22 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
     }
 
 
-def _described(search: LatticeSearch, choice: Choice, fully: bool) -> dict[str, Any]:
-    verdicts = search.asked(choice)
-    values = {}
-    for name in dict.fromkeys([search.minimise, *ALWAYS]):
-        utility = plugs.get("utilities", name)()
-        if fully or (isinstance(utility, Additive) and not search.allowed):
-            values[name] = finite(utility.shown(search.priced(utility, choice)))
-    if "loss" in values and values["loss"] is not None:
-        values["granularity"] = 1 - values["loss"]
+def _described(search: LatticeSearch, choice: Choice, names: Collection[str]) -> dict[str, Any]:
+    """A choice with the utilities of these names, and those that follow from its labels."""
+    pricing = search.pricing
+    values = {
+        utility.name: finite(utility.shown(pricing.priced(utility, choice)))
+        for utility in pricing.measures()
+        if utility.name in names or (isinstance(utility, Additive) and not search.allowed)
+    }
+    if (loss := values.get("loss")) is not None:
+        values["granularity"] = 1 - loss
     described: dict[str, Any] = {"levels": search.rollup.named(choice), "values": values}
+    verdicts = search.asked(choice)
     described["risks"] = {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()}
-    if search.allowed and fully:
+    if search.allowed and names:
         described["suppressed"] = search.shown(choice).n_suppressed
     return described
-
-
-def frontier(search: LatticeSearch) -> list[dict[str, Any]]:
-    """The decided choices that no other one beats in every risk and in cost: what a limit buys.
-
-    Only for utilities that follow from the labels, and choices about which every requirement was asked.
-    """
-    if not isinstance(search.utility, Additive) or search.allowed or search.sides:
-        return []
-    points = [
-        (search.of_levels(search.minimise, choice), choice, verdicts)
-        for choice, verdicts in search.verdicts.items()
-        if len(verdicts) == len(search.require) and all(v.value is not None for v in verdicts.values())
-    ]
-    scored = [
-        ((cost, *map(_danger, verdicts.values())), choice, verdicts) for cost, choice, verdicts in points
-    ]
-    kept = [
-        (score, choice, verdicts)
-        for score, choice, verdicts in scored
-        if not any(_dominates(other, score) for other, _, _ in scored)
-    ]
-    return [
-        {
-            "levels": search.rollup.named(choice),
-            "cost": score[0],
-            "risks": {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()},
-            "safe": all(verdict.safe for verdict in verdicts.values()),
-        }
-        for score, choice, verdicts in sorted(kept, key=lambda point: (point[0], point[1]))
-    ]
-
-
-def _danger(verdict: Verdict) -> float:
-    assert verdict.value is not None
-    return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)
-
-
-def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:

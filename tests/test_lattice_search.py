@@ -1,6 +1,7 @@
 """Search on tables: the safe choices, their minimal ones and what they cost follow from the definitions."""
 
 import random
+from collections import Counter
 from fractions import Fraction
 from math import prod
 
@@ -10,7 +11,9 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import plugs
 from privacy_sql.base import count
+from privacy_sql.frontier import frontier
 from privacy_sql.lattice_search import LatticeSearch
+from privacy_sql.searches import Limits
 from privacy_sql.utilities.query_error import QueryError
 from tests.oracles import full_domain as oracle
 from tests.oracles import utility as utility_oracle
@@ -22,6 +25,7 @@ RULES = {
     "k and distinct": ([ps.KAnonymity(3), ps.LDiversity(2)], [oracle.k_anonymous(3), oracle.distinct(2)]),
     "recursive": ([ps.LDiversity(2, kind="recursive", c=2)], [oracle.recursive(2, 2)]),
 }
+LARGE = (0, 6, 9, 10, 19)  # seeds of tables with up to 27 choices
 SHARES = {"none": Fraction(0), "a fifth": Fraction(1, 5), "half": Fraction(1, 2)}
 
 
@@ -66,7 +70,7 @@ class Small:
 @pytest.mark.parametrize("rule", RULES)
 def test_the_safe_and_minimal_choices_are_those_of_the_definition(engine, rule, share):
     require, rules = RULES[rule]
-    for seed in range(8):
+    for seed in (*range(1, 5), *LARGE):
         small = Small(seed)
         search = LatticeSearch(small.base(engine), tuple(require), "loss", SHARES[share])
         found = search.run("all")
@@ -81,6 +85,10 @@ COSTS = {
     "ncp": lambda s, release, domains: utility_oracle.ncp(release, domains),
     "discernibility": lambda s, release, domains: utility_oracle.discernibility(release),
     "average_group_size": lambda s, release, domains: utility_oracle.average_group_size(release),
+    "c_avg": lambda s, release, domains: utility_oracle.average_group_size(release) / 2,  # k is 2
+    "information_gain_privacy_loss": lambda s, release, domains: (
+        -utility_oracle.information_gain_privacy_loss(s.rows, release)
+    ),
     "entropy": lambda s, release, domains: utility_oracle.entropy(s.rows, release, domains),
     "ambiguity": lambda s, release, domains: utility_oracle.ambiguity(release, domains),
     "classification": lambda s, release, domains: utility_oracle.classification(s.rows, release),
@@ -131,14 +139,52 @@ def test_the_best_choice_costs_what_the_definition_says_and_nothing_safe_costs_l
             assert found.cost[0] == pytest.approx(min(costs.values()), abs=1e-9), seed
             assert costs[found.best] == pytest.approx(min(costs.values()), abs=1e-9), seed
         for choice, cost in costs.items():
-            assert search.priced(search.utility, choice) == pytest.approx(cost, abs=1e-9), (seed, choice)
+            assert search.pricing.priced(search.pricing.utility, choice) == pytest.approx(cost, abs=1e-9), (
+                seed,
+                choice,
+            )
 
 
 def test_every_utility_found_by_name_is_among_those_compared_with_their_definition():
     assert set(plugs.available("utilities")) - set(COSTS) <= {
         "height",  # compared in tests/utilities, as it reads the choice alone
         "precision",
+        "classification_accuracy",  # below, with the accuracy of the release itself
     }
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("rule", RULES)
+def test_choices_that_are_counted_together_get_the_answers_they_get_alone(engine, rule, share):
+    require, _ = RULES[rule]
+    for seed in (6, 10):
+        base = Small(seed).base(engine)
+        together, alone = (LatticeSearch(base, tuple(require), "loss", SHARES[share]) for _ in range(2))
+        choices = list(together.lattice.choices())
+        assert together.decide(choices) == [alone.decide([choice])[0] for choice in choices], seed
+        assert decided(together) == decided(alone)
+
+
+def decided(search):
+    """What was decided about every choice; the groups named as witnesses may differ."""
+    return {
+        choice: {requirement: (verdict.safe, verdict.value) for requirement, verdict in verdicts.items()}
+        for choice, verdicts in search.verdicts.items()
+    }
+
+
+def test_several_choices_take_as_many_statements_with_results_as_one(engine, monkeypatch):
+    search = LatticeSearch(Small(10).base(engine), (ps.KAnonymity(1), ps.LDiversity(1)))
+    choices = list(search.lattice.choices())
+    kind, fetched = type(search.base.engine), []
+    fetch = kind.fetch
+    monkeypatch.setattr(kind, "fetch", lambda self, query: fetched.append(query.origin) or fetch(self, query))
+    counts = []
+    for asked in (choices[:1], choices[1:3], choices[3:]):
+        fetched.clear()
+        search.decide(asked)
+        counts.append(len(fetched))
+    assert len(choices) > 6 and counts == [3, 3, 3]  # sizes, and the evidence of each requirement
 
 
 def test_people_with_several_values_are_counted_as_people(engine):
@@ -184,3 +230,51 @@ def histogram(grouping):
         ps.Query(f"select {keys}, s, cast(sum(n_rows) as bigint) as n from {relation} group by {keys}, s")
     )
     return sorted(tuple(row.values()) for row in rows)
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("name", ["loss", "discernibility", "kl"])
+def test_the_frontier_holds_what_no_choice_asked_about_beats_with_the_costs_of_the_definition(
+    engine, name, share
+):
+    """Published as far as may be; a choice that would suppress too much is shown whole, and not safe."""
+    require, rules = RULES["k"]
+    for seed in (0, 9):
+        small = Small(seed)
+        search = LatticeSearch(small.base(engine), tuple(require), name, SHARES[share])
+        search.run("all")
+        points = {}
+        for choice in search.tried:
+            safe = choice in oracle.safe_choices(small.rows, small.hierarchies, rules, SHARES[share])
+            kept = rules if safe else []
+            release = oracle.release(small.rows, small.hierarchies, choice, kept, SHARES[share])
+            smallest = min(Counter(labels for labels in release if labels).values())
+            cost = COSTS[name](small, release, oracle.occurring(small.rows, small.hierarchies))
+            points[choice] = (round(cost, 9), -smallest, safe)
+        wanted = {
+            point
+            for point in points.values()
+            if not any(other[:2] != point[:2] and other[0] <= point[0] and other[1] <= point[1]
+                       for other in points.values())
+        }  # fmt: skip
+        found = frontier(search)
+        told = {(round(p["cost"], 9), -p["risks"]["k_anonymity(k=2)"], p["safe"]) for p in found}
+        assert told == wanted, seed
+        assert [p["cost"] for p in found] == sorted(p["cost"] for p in found)
+
+
+def test_the_frontier_asks_every_requirement_also_where_the_first_one_failed(engine):
+    search = LatticeSearch(Small(10).base(engine), (ps.KAnonymity(2), ps.LDiversity(2)), "loss")
+    search.run("all")
+    assert any(len(verdicts) == 1 for verdicts in search.verdicts.values())
+    points = frontier(search)
+    assert points and all(len(point["risks"]) == 2 for point in points)
+    assert {point["safe"] for point in points} == {True, False}
+
+
+def test_a_search_that_was_stopped_is_not_asked_more_for_its_frontier(engine):
+    search = LatticeSearch(Small(10).base(engine), (ps.KAnonymity(2), ps.LDiversity(2)), "discernibility")
+    search.run("all", Limits(budget=3))
+    before = {choice: dict(verdicts) for choice, verdicts in search.verdicts.items()}
+    assert frontier(search, finished=False) == []  # its costs would have to be counted
+    assert search.verdicts == before

@@ -1,6 +1,8 @@
 """Several sensitive columns: each with the others counted as quasi-identifiers, or all as one value."""
 
+import random
 from collections import Counter
+from fractions import Fraction
 
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.base import count
 from privacy_sql.errors import NoSafeChoice, UsageError
+from privacy_sql.lattice_search import LatticeSearch
 
 ROWS = pd.DataFrame(
     [
@@ -97,15 +100,87 @@ def test_a_method_that_would_show_the_other_column_beside_exact_values_is_refuse
         ps.publish(engine, table(joint=joint), [ps.KAnonymity(1)], ps.Bucketize(["age"]))
 
 
-@pytest.mark.parametrize("method", [ps.FullDomain(max_suppressed="0.1"), ps.FullDomain(local_recoding=True)])
-def test_suppression_for_one_column_of_several_is_refused(engine, method):
-    with pytest.raises(UsageError, match="joint: true"):
-        ps.publish(engine, table(), [ps.KAnonymity(1)], method)
+def remaining(rows, level, safe):
+    """The rows that stay when groups that fail for either column leave, and those that fail then, and so on.
+
+    A group of one column shows one label (5 years wide at level 1, anything at level 2) and one value of the
+    other column.
+    """
+    label = [lambda age: age, lambda age: age // 5, lambda age: None][level]
+    left, before = list(rows), None
+    while left != before:
+        before = left
+        for own, other in ((1, 2), (2, 1)):
+            groups = {}
+            for row in left:
+                groups.setdefault((label(row[0]), row[other]), []).append(row[own])
+            left = [row for row in left if safe(groups[label(row[0]), row[other]])]
+    return left
 
 
-def test_suppression_at_chosen_levels_is_refused_too(engine):
+RULES = {
+    "k": ([ps.KAnonymity(2)], lambda values: len(values) >= 2),
+    "k and distinct": (
+        [ps.KAnonymity(2), ps.LDiversity(2)],
+        lambda values: len(values) >= 2 and len(set(values)) >= 2,
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_fails_for_one_column_leaves_for_all_and_no_more_than_that(engine, rule):
+    require, safe = RULES[rule]
+    for seed in range(4):
+        rng = random.Random(seed)
+        rows = [(rng.randrange(20, 30), rng.choice("ab"), rng.choice("xyz")) for _ in range(30)]
+        frame = pd.DataFrame(rows, columns=["age", "illness", "income"]).astype(str)
+        several = ps.Table(frame, {"age": ps.Intervals(5)}, ("illness", "income"))
+        share = Fraction(2, 5)
+        search = LatticeSearch(count(engine, several, several=True), tuple(require), "loss", share)
+        found = search.run("all")
+        kept = {level: remaining(rows, level, safe) for level in (0, 1, 2)}
+        wanted = {level for level, left in kept.items() if left and len(rows) - len(left) <= share * 30}
+        assert found.safe_choices == len(wanted) and found.complete, seed
+        assert {choice[0] for choice in found.minimal} == ({min(wanted)} if wanted else set()), seed
+        for level in wanted:
+            assert search.shown((level, 0)).n_suppressed == len(rows) - len(kept[level]), (seed, level)
+        if wanted:
+            level = {"age": min(wanted)}
+            release = ps.publish(engine, several, require, ps.Generalise(level, share))
+            assert release.safe and release.rows_out == len(kept[min(wanted)])
+
+
+def test_rows_suppressed_for_two_columns_are_published_and_audited(engine, tmp_path):
+    rows = pd.concat([ROWS.dropna()] * 2 + [ROWS.dropna().assign(age="39", illness=None, income="low")[:1]])
+    several = ps.Table(rows, {"age": ps.Intervals(10)}, ("illness", "income"), insensitive=[])
+    release = ps.publish(engine, several, [ps.KAnonymity(2)], ps.FullDomain(max_suppressed="0.2"))
+    assert release.safe and (release.rows_in, release.suppressed) == (11, 1)
+    ps.verify(ps.write(engine, release, tmp_path / "out.csv"))
+    written = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    assert len(written) == 10 and "" not in set(written["illness"])
+    for other in ("illness", "income"):
+        assert written.groupby(["age", other]).size().min() >= 2
+
+
+def test_the_frontier_tells_the_risks_of_every_column(engine):
+    for method in (ps.FullDomain(), ps.FullDomain(max_suppressed="0.5")):
+        found = ps.search(engine, table(), [ps.KAnonymity(1), ps.LDiversity(1)], method)
+        risks = {name for point in found.frontier for name in point["risks"]}
+        assert risks == {
+            f"{requirement} for {column}"
+            for requirement in ("k_anonymity(k=1)", "l_diversity(l=1)")
+            for column in ("illness", "income")
+        }
+
+
+def test_local_recoding_for_one_column_of_several_is_refused(engine):
     with pytest.raises(UsageError, match="joint: true"):
-        ps.publish(engine, table(), [ps.KAnonymity(2)], ps.Generalise({"age": 0}, "0.9"))
+        ps.publish(engine, table(), [ps.KAnonymity(1)], ps.FullDomain(local_recoding=True))
+
+
+def test_suppression_is_refused_where_a_requirement_reads_original_values(engine):
+    with pytest.raises(UsageError, match="reads original values"):
+        ps.publish(engine, table(), [ps.BTPrivacy([["0.3", "0.9"]])], ps.FullDomain(max_suppressed="0.1"))
 
 
 def test_a_question_that_takes_one_sensitive_column_refuses_several(engine):

@@ -39,6 +39,10 @@ class Engine(Protocol):
     def one_text(self) -> bool:
         """Whether any two columns of text may share a column, as there is one order of text."""
 
+    @property
+    def at_once(self) -> int:
+        """How many choices a search had best count in one statement, where each statement has its price."""
+
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
         """The same engine for one piece of work, reaching these files (to read) and folders (to write).
 

@@ -81,6 +81,10 @@ class Travelled:
         return self._home.one_text
 
     @property
+    def at_once(self) -> int:
+        return self._near.at_once
+
+    @property
     def connection(self) -> Any:
         """The user's own connection, for work beside ours."""
         return self._home.connection  # type: ignore[attr-defined]

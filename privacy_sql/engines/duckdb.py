@@ -148,6 +148,7 @@ class DuckDB:
     one_pass = True
     one_text = True
     travel = 0  # counts are where they are searched
+    at_once = 1
 
     def __init__(
         self,

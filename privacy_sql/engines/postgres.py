@@ -86,6 +86,7 @@ class Postgres:
     dialect = "postgres"
     one_pass = True
     one_text = False  # columns may have orders of their own
+    at_once = 1
 
     def __init__(
         self, place: str = "", *, dsn_env: str | None = None, travel: int = TRAVEL, unsafe_debug: bool = False

@@ -65,6 +65,7 @@ class Spark:
     dialect = "spark"
     one_pass = False
     one_text = True
+    at_once = 8  # every statement is a job: planning it takes longer than counting
 
     def __init__(
         self,

@@ -16,6 +16,9 @@ from privacy_sql.base import Base, Grouping
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.parameters import bind
 from privacy_sql.query import Query
+from privacy_sql.rollup import Rollup
+from privacy_sql.suppressing import published, thinned
+from privacy_sql.table import Table
 from privacy_sql.views import generalised as generalised
 from privacy_sql.views import shown as shown
 
@@ -127,6 +130,9 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
     `allowed` is a share of the rows. Leaving rows out changes the whole table, so a criterion that compares
     with it may let other groups fail; the caller judges what stays.
     """
+    if grouping.base.sides:
+        refuse_suppression(grouping.base.table, asked)
+        return _suppressed_together(grouping, asked, allowed)
     total = grouping.n_rows
     kept, gone = grouping, frozenset[int]()
     while more := asked.failing(kept) - gone:
@@ -136,3 +142,29 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
             break
         kept = candidate
     return kept, total - kept.n_rows
+
+
+def refuse_suppression(table: Table, asked: Asked) -> None:
+    """Refuse to suppress rows for several sensitive columns where what leaves cannot be told from counts."""
+    unfit = [str(criterion) for criterion in asked.require if criterion.needs_base]
+    if unfit or table.values_per_person != "one":
+        reason = f"{', '.join(unfit)} reads original values" if unfit else "people have several values each"
+        raise UsageError(
+            "several_sensitive",
+            f"{reason}, so no rows can be suppressed for several sensitive columns",
+            where=table.name,
+            hint="Declare joint: true, or leave out max_suppressed.",
+        )
+
+
+def _suppressed_together(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
+    """The same for several sensitive columns: what fails for one leaves for all."""
+    base = grouping.base
+    levels = {base.columns[key.column][0]: key.level for key in grouping.keys}
+    counted = [Rollup(side, with_sensitive=True) for side in (base, *base.sides)]
+    rolled = [rollup.grouping(rollup.choice(levels)) for rollup in counted]
+    found = thinned(rolled, asked.failing, allowed * grouping.n_rows)
+    if found is None or not found.n_suppressed:
+        return grouping, 0
+    whole = [grouping, *(side.grouped(side.keys(levels)) for side in base.sides)]
+    return published(whole, found.cells), found.n_suppressed

@@ -82,7 +82,7 @@ class Recoding:
         kept, n_suppressed = suppress(grouping, self.asked, allowed)
         if n_suppressed > most:
             return False
-        lost = search.priced(Loss(), found.best) * rest.rows - n_suppressed
+        lost = search.pricing.priced(Loss(), found.best) * rest.rows - n_suppressed
         before = self.rounds[-1].plan if self.rounds else None
         plan = render(
             "searches/published_in.sql",

@@ -14,8 +14,9 @@ from privacy_sql import plugs
 from privacy_sql.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.mechanisms import Asked, Proposal, generalised, share, suppress
+from privacy_sql.mechanisms import Asked, Proposal, generalised, refuse_suppression, share, suppress
 from privacy_sql.mechanisms._recoding import Recoding
+from privacy_sql.pricing import lacking
 from privacy_sql.progress import report
 from privacy_sql.search_result import SearchResult, nothing_safe, result
 from privacy_sql.searches import Limits
@@ -123,12 +124,22 @@ class FullDomain:
                 hint="Name quasi-identifiers and no group column.",
             )
         size = prod(kind.height + 1 for kind in table.hierarchies.values())
-        if len(table.sensitives) > 1 and not table.joint and (self._allowed or self.local_recoding):
+        several = len(table.sensitives) > 1 and not table.joint
+        if several and self.local_recoding:
             raise UsageError(
                 "several_sensitive",
-                "rows cannot be suppressed for one sensitive column and stay for another",
+                "local_recoding is for one sensitive column",
                 where=table.name,
-                hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
+                hint="Declare joint: true, or use max_suppressed without local_recoding.",
+            )
+        if several and self._allowed:
+            refuse_suppression(table, asked)
+        if missing := lacking(plugs.get("utilities", self.minimise)(), table, asked.require):
+            raise UsageError(
+                "no_value",
+                f"{self.minimise} has no value without {missing}",
+                where=table.name,
+                hint="Minimise loss, for example.",
             )
         if self.local_recoding and table.values_per_person != "one":
             raise UsageError(

@@ -169,8 +169,8 @@ class _Walk:
         kept = [chain for chain in chains if chain]
         taken = {choice for chain in kept for choice in chain}
         while len(kept) < self.width:
-            start = self.tags.coarsest_open()
-            if start is None or start in taken:
+            start = self.tags.coarsest_open(besides=taken)
+            if start is None:
                 break
             kept.append(self._descend(start, taken))
             taken.update(kept[-1])

@@ -6,6 +6,7 @@ as far as the answer itself says that it carries over.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
 import numpy as np
@@ -74,15 +75,19 @@ class Tags:
         """Stop asking about open choices that cannot matter any more; their safety stays unknown."""
         self.state[mask & (self.state == OPEN)] = ASIDE
 
-    def coarsest_open(self) -> Choice | None:
-        """An open choice with the highest sum of levels, or None when all is settled."""
+    def coarsest_open(self, besides: Container[Choice] = ()) -> Choice | None:
+        """An open choice with the highest sum of levels, none of those named, or None when there is none."""
         flat = self.state.reshape(-1)
-        while self._cursor < len(self._order):
+        while self._cursor < len(self._order) and flat[self._order[self._cursor]] != OPEN:
             ahead = flat[self._order[self._cursor : self._cursor + 4096]] == OPEN
-            if ahead.any():
-                self._cursor += int(ahead.argmax())
-                return self.lattice.position(int(self._order[self._cursor]))
-            self._cursor += len(ahead)  # what is settled never opens again
+            # what is settled never opens again
+            self._cursor += int(ahead.argmax()) if ahead.any() else len(ahead)
+        for start in range(self._cursor, len(self._order), 4096):
+            window = self._order[start : start + 4096]
+            for index in window[flat[window] == OPEN]:
+                choice = self.lattice.position(int(index))
+                if choice not in besides:
+                    return choice
         return None
 
     def settled(self) -> dict[Choice, bool]:

@@ -8,6 +8,7 @@ choice as long as nothing is suppressed. The others have a template `sql/utiliti
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -43,6 +44,7 @@ class Published:
     n_suppressed: int = 0
     n_combinations: float = 1.0  # raw combinations of quasi-identifiers that are possible
     n_values: int = 1  # sensitive values
+    k: int | None = None  # the largest k required
 
     @property
     def everywhere(self) -> float:
@@ -50,13 +52,15 @@ class Published:
         return self.n_suppressed / (self.n_combinations * self.n_values)
 
 
-class Utility:
+class Utility(ABC):
     """One way to measure what a release costs its readers."""
 
     name: ClassVar[str]
     # without suppression a coarser choice never costs less
     monotone: ClassVar[bool] = False
     reads_sensitive: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = False  # it has no value where no column is sensitive
+    needs_k: ClassVar[bool] = False  # it compares with the k that is required
 
     def shown(self, cost: float) -> float:
         """The number people know under this name."""
@@ -68,9 +72,9 @@ class Additive(Utility):
 
     monotone = True
 
+    @abstractmethod
     def penalty(self, label: Label, column: Column) -> float:
         """What one published value costs."""
-        raise NotImplementedError
 
     def suppressed(self, column: Column) -> float:
         """What a value costs that is not published."""
@@ -88,8 +92,18 @@ class Additive(Utility):
 
 
 class Grouped(Utility):
-    """A utility that is measured on the groups, with a template of its own name."""
+    """A utility that is measured on the groups, with a template of its own name unless it says another."""
 
+    template: ClassVar[str] = ""
+
+    @abstractmethod
     def value(self, rows: Sequence[Row], published: Published) -> float:
         """The cost, from the rows of the template."""
-        raise NotImplementedError
+
+
+class Learnt(Utility):
+    """A utility that is learnt from all that is published: its template counts equal rows, as arrays."""
+
+    @abstractmethod
+    def value(self, counted: Mapping[str, Any], published: Published) -> float:
+        """The cost, from the columns of the template."""

@@ -1,4 +1,4 @@
-"""The average size of the published groups, plain and against the size that was asked for."""
+"""The average size of the published groups."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,17 +15,6 @@ def average_group_size(n_published: int, n_groups: int) -> Fraction:
     Fraction(5, 2)
     """
     return Fraction(n_published, n_groups)
-
-
-def normalised_average_group_size(n_published: int, n_groups: int, k: int) -> Fraction:
-    """C_avg: how many times larger than the required k the average group is.
-
-    LeFevre et al. 2006, Sec. 2: 1 is the best a k-anonymous table can reach.
-
-    >>> normalised_average_group_size(10, 1, 5)
-    Fraction(2, 1)
-    """
-    return Fraction(n_published, n_groups * k)
 
 
 class AverageGroupSize(Grouped):

@@ -23,6 +23,7 @@ class Classification(Grouped):
     name = "classification"
     monotone = True  # the majority of a merged group is at most the sum of both majorities
     reads_sensitive = True
+    needs_sensitive = True
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

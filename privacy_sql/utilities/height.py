@@ -21,6 +21,9 @@ class Height(Additive):
 
     name = "height"
 
+    def penalty(self, label: Label, column: Column) -> float:
+        return label.level
+
     def cost(self, columns: Sequence[tuple[Column, Sequence[tuple[Label, int]]]], n_rows: int) -> float:
         return height([labels[0][0].level if labels else column.height for column, labels in columns])
 

@@ -78,6 +78,7 @@ class QueryError(Utility):
 
     name = "query_error"
     reads_sensitive = True
+    needs_sensitive = True
     dimension = 3
     selectivity = 0.05
     n_queries = 200

@@ -1,9 +1,12 @@
--- Combinations counted at finer levels, counted again at coarser ones.
--- in: counted (the finer columns, s, n_rows), keys [(alias, column, level, codes)] codes none where the level stays,
---     sizes [(alias, size)], packed, sensitive    out: g, k1.., s, n_rows    grain: combination
-with keyed as (
+-- Combinations counted at finer levels, counted again at coarser ones: several choices in one statement.
+-- in: choices [(counted (the finer columns, s, n_rows), steps [(alias, column, level, codes)] codes none where the
+--     level stays, sizes [(alias, size)], packed)], sensitive
+-- out: choice (its place), g, k1.., s, n_rows    grain: choice, combination
+with
+{% for each in choices %}
+keyed_{{ loop.index0 }} as (
     select
-        {% for alias, column, level, codes in keys %}
+        {% for alias, column, level, codes in each.steps %}
         {% if codes is none %}
         counted.{{ column }} as {{ alias }},
         {% else %}
@@ -14,15 +17,15 @@ with keyed as (
         counted.s,
         {% endif %}
         cast(sum(counted.n_rows) as bigint) as n_rows
-    from {{ counted }} as counted
-    {% for alias, column, level, codes in keys %}
+    from {{ each.counted }} as counted
+    {% for alias, column, level, codes in each.steps %}
     {% if codes is not none %}
     inner join {{ codes }} as c_{{ alias }}
         on counted.{{ column }} = c_{{ alias }}.code
     {% endif %}
     {% endfor %}
     group by
-        {% for alias, column, level, codes in keys %}
+        {% for alias, column, level, codes in each.steps %}
         {% if codes is none %}
         counted.{{ column }}
         {% else %}
@@ -34,26 +37,34 @@ with keyed as (
         {% if sensitive %}
         counted.s
         {% endif %}
-)
+){% if not loop.last %},{% endif %}
+
+{% endfor %}
+{% for each in choices %}
 select
-    {% if packed %}
-    {{ privacy_sql.pack(sizes) }} as g,
+    cast({{ loop.index0 }} as bigint) as choice,
+    {% if each.packed %}
+    {{ privacy_sql.pack(each.sizes) }} as g,
     {% else %}
     cast(
         dense_rank() over (
             order by
-                {% for alias, size in sizes %}
+                {% for alias, size in each.sizes %}
                 {{ alias }}{% if not loop.last %},{% endif %}
 
                 {% endfor %}
         ) as bigint
     ) as g,
     {% endif %}
-    {% for alias, size in sizes %}
+    {% for alias, size in each.sizes %}
     {{ alias }},
     {% endfor %}
     {% if sensitive %}
     s,
     {% endif %}
     n_rows
-from keyed
+from keyed_{{ loop.index0 }} as keyed
+{% if not loop.last %}
+union all
+{% endif %}
+{% endfor %}

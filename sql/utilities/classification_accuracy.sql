@@ -1,22 +1,14 @@
--- The published rows as numbers to learn from: alike rows with alike classes are counted.
--- in: published, features, target    out: f1.., class, n_rows    grain: published combination with its class
-with coded as (
-    select
-        {% for name in features %}
-        dense_rank() over (order by {{ adapter.quote(name) }}) as f{{ loop.index }},
-        {% endfor %}
-        dense_rank() over (order by {{ adapter.quote(target) }}) as class
-    from {{ published }}
-)
+-- The published labels and classes as numbers to learn from: alike rows are counted.
+-- in: histogram (k1.., s, n_rows) of what is published, aliases    out: k1.., class, n_rows    grain: labels, class
 select
-    {% for name in features %}
-    cast(f{{ loop.index }} as bigint) as f{{ loop.index }},
+    {% for alias in aliases %}
+    {{ alias }},
     {% endfor %}
-    cast(class as bigint) as class,
-    cast(count(*) as bigint) as n_rows
-from coded
+    s as class,
+    cast(sum(n_rows) as bigint) as n_rows
+from {{ histogram }}
 group by
-    {% for name in features %}
-    f{{ loop.index }},
+    {% for alias in aliases %}
+    {{ alias }},
     {% endfor %}
-    class
+    s

@@ -9,7 +9,9 @@ import pandas as pd
 
 import privacy_sql as ps
 from privacy_sql import proposing
-from tests.calls import JOBS, WORKERS
+from privacy_sql.base import count
+from privacy_sql.lattice_search import LatticeSearch
+from tests.calls import JOBS, WORKERS, workers
 
 UTILITIES = (
     "loss",
@@ -20,6 +22,9 @@ UTILITIES = (
     "classification",
     "kl",
     "query_error",
+    "c_avg",
+    "information_gain_privacy_loss",
+    "classification_accuracy",
 )
 
 
@@ -30,6 +35,12 @@ def searched(engine: ps.Engine) -> None:
     for minimise in UTILITIES:
         for share in (0, "0.4"):
             ps.publish(engine, table, require, ps.FullDomain(minimise, share))
+
+
+def together(engine: ps.Engine) -> None:
+    """Several choices in one statement."""
+    search = LatticeSearch(count(engine, workers()), (ps.KAnonymity(2), ps.LDiversity(2)))
+    search.decide(list(search.lattice.choices()))
 
 
 def wide(engine: ps.Engine) -> None:
@@ -72,6 +83,15 @@ def several_columns(engine: ps.Engine) -> None:
     """Two sensitive columns, read as one value."""
     rows = pd.DataFrame({"c": ["a", "a"], "s": ["x", None], "t": ["y", "y"]})
     ps.check(engine, ps.Table(rows, ["c"], ("s", "t"), joint=True), [ps.LDiversity(2)])
+
+
+def suppressed_together(engine: ps.Engine) -> None:
+    """Rows that leave for two sensitive columns."""
+    rows = pd.DataFrame({"c": list("aaab"), "s": list("xxyz"), "t": list("vvww")})
+    table = ps.Table(rows, {"c": ps.KeepOrDrop()}, ("s", "t"))
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.FullDomain(max_suppressed="0.5"))
+    ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"c": 0}, "0.5"))
+    assert release.suppressed == 2
 
 
 def proposed(engine: ps.Engine) -> None:

@@ -1,12 +1,13 @@
 """Full-domain generalisation end to end: chosen, judged, written; and what is refused, with which words."""
 
 import time
+from math import log
 
 import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import progress
+from privacy_sql import plugs, progress
 from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
 
 ROWS = [
@@ -64,6 +65,49 @@ def test_the_frontier_keeps_what_no_other_choice_beats(engine):
     assert risks == sorted(set(risks))  # every step up in cost buys a larger smallest group
 
 
+def test_the_best_choice_is_told_with_every_utility_that_has_a_value(engine):
+    extra = {"classification_accuracy"}  # only where it is minimised: it needs scikit-learn
+    found = ps.search(engine, table(), [ps.KAnonymity(2)]).best["values"]
+    assert set(found) == {*plugs.available("utilities"), "granularity"} - extra
+    assert found["c_avg"] == found["average_group_size"] / 2
+    suppressing = ps.FullDomain(max_suppressed="0.2")
+    assert set(ps.search(engine, table(), [ps.LDiversity(1)], suppressing).best["values"]) == set(found) - {
+        "c_avg"
+    }
+    bare = ps.Table(pd.DataFrame(ROWS, columns=["age", "job", "s"]), {"age": ps.Intervals(5)}, drop=["s"])
+    needy = {u for u in set(found) - {"granularity"} if plugs.get("utilities", u).needs_sensitive}
+    assert set(ps.search(engine, bare, [ps.KAnonymity(1)]).best["values"]) == set(found) - needy
+
+
+@pytest.mark.parametrize("utility", ["c_avg", "query_error", "classification"])
+def test_a_utility_without_a_value_is_refused_as_objective_before_any_query(utility):
+    bare = ps.Table("people.csv", {"age": ps.Intervals(5)})
+    require = [ps.KAnonymity(2)] if utility != "c_avg" else [ps.LDiversity(2)]
+    with pytest.raises(UsageError, match=f"{utility} has no value without"):
+        ps.search(Closed(), bare, require, ps.FullDomain(utility))
+
+
+def test_kl_of_a_table_without_a_sensitive_column_is_that_of_its_quasi_identifiers(engine):
+    frame = pd.DataFrame({"job": ["baker", "baker", "cook", "nurse"]})
+    jobs = ps.Table(frame, {"job": ps.Tree(JOBS)})
+    found = ps.search(engine, jobs, [ps.KAnonymity(2)], ps.FullDomain("kl"))
+    assert found.best["levels"] == {"job": 2}
+    # p = 1/2, 1/4, 1/4 against a third each
+    assert found.best["values"]["kl"] == pytest.approx(0.5 * log(1.5) + 2 * 0.25 * log(0.75))
+
+
+def test_classification_accuracy_as_objective_is_that_of_the_release(engine):
+    pytest.importorskip("sklearn", reason="install the extra ml")
+    rows = [("30", job, ill) for job, ill in (("baker", "burn"), ("nurse", "flu")) for _ in range(30)]
+    method = ps.FullDomain("classification_accuracy")
+    found = ps.search(engine, table(rows), [ps.KAnonymity(5)], method)
+    assert found.best["values"]["classification_accuracy"] == 1 and found.best["levels"]["job"] < 2
+    release = ps.publish(engine, table(rows), [ps.KAnonymity(5)], method)
+    assert ps.classification_accuracy(engine, release) == 1
+    hidden = ps.search(engine, table(rows), [ps.KAnonymity(60)], method)
+    assert hidden.best["values"]["classification_accuracy"] == pytest.approx(0.5, abs=0.2)
+
+
 def test_nothing_safe_says_what_stands_in_the_way_and_which_one_relaxation_helps(engine):
     with pytest.raises(
         NoSafeChoice, match=r"fully generalised, l_diversity\(l=3\) is 2 and must be >= 3"
@@ -85,9 +129,16 @@ def test_an_interrupt_publishes_nothing(engine, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("privacy_sql.lattice_search.decided", interrupted)
+    monkeypatch.setattr("privacy_sql.lattice_search.decided_each", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain())
+
+
+class Closed:
+    """An engine that must not be asked."""
+
+    def __getattr__(self, name):
+        raise AssertionError("the engine was asked")
 
 
 class Moody(ps.KAnonymity):
@@ -110,10 +161,6 @@ def test_a_requirement_that_is_not_safe_under_merging_is_asked_about_every_choic
 
 
 def test_a_requirement_that_is_not_safe_under_merging_is_refused_beyond_the_budget_before_any_query(engine):
-    class Closed:
-        def __getattr__(self, name):
-            raise AssertionError("the engine was asked")
-
     method = ps.FullDomain(most_choices=11)
     for call in (
         lambda: ps.publish(Closed(), table(), [Moody(1)], method),

@@ -78,6 +78,22 @@ def classification(rows, release):
     return wrong / len(rows)
 
 
+def bits(values):
+    return -sum(log2(values.count(value) / len(values)) for value in values) / len(values)
+
+
+def information_gain_privacy_loss(rows, release):
+    """What a reader of the groups gains over a reader of one group of everybody, per person of anonymity."""
+    shown = [row[-1] for row, labels in zip(rows, release, strict=True) if labels]
+    groups = [
+        [row[-1] for row, its in zip(rows, release, strict=True) if its == labels]
+        for labels in set(release) - {None}
+    ]
+    gain = bits(shown) - sum(len(group) / len(shown) * bits(group) for group in groups)
+    lost = len(rows) - min(map(len, groups))
+    return gain * len(shown) / len(rows) / (lost + 1)
+
+
 def reconstructed(rows, release, domains, sensitive):
     """The distribution a reader assumes: every row spread evenly over what its labels cover."""
     spread = {}

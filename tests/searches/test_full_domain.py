@@ -28,6 +28,24 @@ def test_all_minimal_choices_of_planted_lattices_are_found(block):
         assert len(set(puzzle.asked)) == len(puzzle.asked), f"seed {seed}: nothing is asked twice"
 
 
+def test_several_chains_are_followed_at_once_in_fewer_rounds():
+    def rounds(width):
+        batches = []
+        for seed in range(60):
+            puzzle = monotone_puzzle(seed)
+
+            def decide(choices, puzzle=puzzle):
+                batches.append(len(choices))
+                return puzzle.decide(choices)
+
+            check(puzzle, FullDomainSearch(width=width).choose(puzzle.lattice, decide, puzzle.costs))
+        return batches
+
+    alone, together = rounds(1), rounds(4)
+    assert set(alone) == {1} and max(together) == 4
+    assert len(together) < len(alone) * 2 / 3
+
+
 def test_costs_without_order_are_minimised_over_all_safe_choices():
     for seed in range(100):
         puzzle = monotone_puzzle(seed, costs=any_costs)

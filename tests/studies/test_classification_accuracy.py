@@ -8,7 +8,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
-from privacy_sql.studies.classification_accuracy import accuracy, folded
+from privacy_sql.utilities.classification_accuracy import accuracy, folded
 
 pytest.importorskip("sklearn", reason="install the extra ml")
 # the job decides the illness; the age says nothing

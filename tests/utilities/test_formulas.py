@@ -11,6 +11,7 @@ from privacy_sql.utilities import (
     Label,
     ambiguity,
     average_group_size,
+    c_avg,
     classification,
     discernibility,
     entropy,
@@ -104,7 +105,7 @@ def test_discernibility_and_average_size_count_rows_that_look_alike(seed):
     if sizes:
         mean = average_group_size.average_group_size(sum(sizes), len(sizes))
         assert mean == oracle.average_group_size(small.release)
-        assert average_group_size.normalised_average_group_size(sum(sizes), len(sizes), 3) == mean / 3
+        assert c_avg.c_avg(sum(sizes), len(sizes), 3) == mean / 3
 
 
 @releases

@@ -1,0 +1,7 @@
+-- How many combinations each of the choices has that were counted together.
+-- in: counted (choice)    out: choice, n_combinations    grain: choice
+select
+    choice,
+    cast(count(*) as bigint) as n_combinations
+from {{ counted }}
+group by choice
