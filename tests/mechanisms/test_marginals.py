@@ -96,15 +96,24 @@ def test_a_walk_that_steps_back_keeps_to_the_marginals_allowed(engine: Any) -> N
     assert all(search.space.with_sensitive(c.graph) <= 1 for c in behind if search.safe(c))
 
 
-def test_every_verdict_of_the_search_is_that_of_the_driver(engine: Any) -> None:
+@pytest.mark.parametrize(
+    ("diversity", "most"),
+    [
+        (REQUIRE[2], 40),
+        (ps.MaxentLDiversity(l=3, kind="entropy"), 10),
+        (ps.MaxentLDiversity(l=4, kind="distinct"), 10),
+    ],
+)
+def test_every_verdict_of_the_search_is_that_of_the_driver(engine: Any, diversity: Any, most: int) -> None:
     """The search asks arrays, the driver asks SQL: the same answer for every collection on the way."""
     base = count(engine, people(60))
-    search = MarginalSearch(base, tuple(REQUIRE))
+    require = [*REQUIRE[:2], diversity]
+    search = MarginalSearch(base, tuple(require))
     edge, seen = [search.space.start], set()
-    while edge and len(seen) < 40:
+    while edge and len(seen) < most:
         here = edge.pop()
         levels = [search.attributes.levels(m) for m in search.space.marginals(here)]
-        verdicts = ps.check(engine, ps.MarginalSet(engine, people(60), levels), REQUIRE)
+        verdicts = ps.check(engine, ps.MarginalSet(engine, people(60), levels), require)
         assert search.safe(here) == bool(verdicts)
         assert here.kl == pytest.approx(ps.MarginalSet(engine, people(60), levels).kl, abs=1e-9)
         for after in search.space.larger(here):
