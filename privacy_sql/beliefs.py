@@ -278,7 +278,7 @@ class Published:
 
     numbers: Array  # g of each group, ascending
     group: Array  # place of the group, one entry per (group, kind), ascending
-    kind: Array
+    kind: Array  # ascending within its group
     people: Array
     counts: Array  # group by sensitive value
 
@@ -300,7 +300,7 @@ def published(grouping: Any, table: Studied) -> Published:
     counts = np.zeros((len(numbers), len(table.values)), dtype=np.int64)
     place = np.searchsorted(list(table.values), what["s"].astype(np.int64))
     counts[np.searchsorted(numbers, what["g"]), place] = what["n_rows"]
-    order = np.argsort(group, kind="stable")
+    order = np.lexsort((who["c"], group))
     return Published(
         numbers,
         group[order],

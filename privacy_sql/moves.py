@@ -124,6 +124,7 @@ def rows(
         measure.between,
         cast(Method, method),
         cap,
+        _once(table.base, ("decided", bandwidth), dict),
     )
     risk = np.full(len(found.known), -np.inf)
     with np.errstate(invalid="ignore"):

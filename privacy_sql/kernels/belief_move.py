@@ -15,6 +15,10 @@ Array = NDArray[Any]
 Measure = Callable[[Array, Array], Array]
 Method = Literal["exact", "estimate", "omega", "sinkhorn"]
 
+Decided = dict[bytes, tuple[Any, str]]  # kinds, people and counts of a group -> her beliefs, how known
+
+MOST_KEPT = 50_000  # groups whose beliefs are kept for the next time they are asked about
+
 EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE = "exact", "estimated", "undecided", "impossible"
 
 
@@ -38,6 +42,7 @@ def group_moves(
     measure: Measure,
     method: Method = "exact",
     cap: int = STATE_CAP,
+    known_before: Decided | None = None,
 ) -> Moves:
     """The move of belief of every kind of person in every group.
 
@@ -47,21 +52,35 @@ def group_moves(
     """
     if method != "exact":
         return _estimated(prior[kind], group, people, counts, measure, method)
-    after, known = exact_posteriors(prior, group, kind, people, counts, cap)
+    after, known = exact_posteriors(prior, group, kind, people, counts, cap, known_before)
     return Moves(measure(prior[kind], after), known)
 
 
 def exact_posteriors(
-    prior: Array, group: Array, kind: Array, people: Array, counts: Array, cap: int = STATE_CAP
+    prior: Array,
+    group: Array,
+    kind: Array,
+    people: Array,
+    counts: Array,
+    cap: int = STATE_CAP,
+    known_before: Decided | None = None,
 ) -> tuple[Array, tuple[str, ...]]:
-    """The exact posterior of every kind of person in every group (nan: none), and how it is known."""
+    """The exact posterior of every kind of person in every group (nan: none), and how it is known.
+
+    A search meets the same groups again: what was decided under this prior is kept in `known_before`.
+    """
     ends = np.searchsorted(group, np.arange(len(counts) + 1))
     after = np.full((len(group), prior.shape[1]), np.nan)
+    decided = {} if known_before is None else known_before
     known = []
     for g, n in enumerate(counts):
         here = slice(int(ends[g]), int(ends[g + 1]))
-        after[here], how = _exact(prior[kind[here]], people[here], n, cap)
+        content = b"".join(part.tobytes() for part in (kind[here], people[here], n))
+        found = decided.get(content) or _exact(prior[kind[here]], people[here], n, cap)
+        after[here], how = found
         known.append(how)
+        if how != UNDECIDED and len(decided) < MOST_KEPT:
+            decided[content] = found
     return after, tuple(known)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ Array = NDArray[Any]
 
 STATE_CAP = 2_000_000
 """Count vectors that the exact posterior may visit in numpy; a group with more is undecided."""
+
+SMALL = 2_000
+"""Count vectors up to which their order is kept for the next group with the same counts."""
 
 SINKHORN_SWEEPS = 100
 SINKHORN_TOLERANCE = 1e-9
@@ -57,7 +61,8 @@ def exact_posterior(prior: Array, counts: Sequence[int] | Array, cap: int = STAT
     Fraction(1, 2)
     """
     table, n = _checked(prior, counts)
-    present = [i for i, c in enumerate(n) if c > 0]
+    # the rarest value first, so that groups with the same counts walk the same vectors
+    present = sorted((i for i, c in enumerate(n) if c > 0), key=n.__getitem__)
     states = count_states(n)
     if states > cap:
         raise Undecided(
@@ -116,7 +121,7 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
     A count vector c with |c| = j is reached only after j people, so one array over all vectors, sorted by
     |c|, holds every layer. `before[c]` sums what the first |c| people do with c, `after[c]` the last |c|.
     """
-    steps, ends = _steps(shape)
+    steps, ends = (_small_steps if math.prod(shape) <= SMALL else _steps)(tuple(shape))
     before, log_before = _sweep(part, steps, ends, exact)
     after, _ = _sweep(part[::-1], steps, ends, exact)
     states = len(steps)
@@ -133,7 +138,7 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
     return beliefs, log_before + math.log(top.numerator) - math.log(top.denominator), before[states - 1]
 
 
-def _steps(shape: list[int]) -> tuple[NDArray[np.int32], list[int]]:
+def _steps(shape: tuple[int, ...]) -> tuple[NDArray[np.int32], list[int]]:
     """For each count vector the place of the one with one i less, per value i; and where each layer ends.
 
     Vectors are sorted by their sum and then as numbers, so that a vector and what it leaves mirror each
@@ -152,6 +157,9 @@ def _steps(shape: list[int]) -> tuple[NDArray[np.int32], list[int]]:
         stride //= size
         steps[:, i] = np.where(order // stride % size > 0, place[order - stride], states)
     return steps, [0, *np.cumsum(np.bincount(total)).tolist()]
+
+
+_small_steps = lru_cache(maxsize=256)(_steps)
 
 
 def _sweep(part: Array, steps: NDArray[np.int32], ends: list[int], exact: bool) -> tuple[Array, float]:
