@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Block = tuple[int, int]
 
-CHAIN_ROWS = 20_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
+CHAIN_ROWS = 10_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
 DIGITS = 10**38  # whole numbers below this add up without loss on every engine
 
 
