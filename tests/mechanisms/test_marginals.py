@@ -62,6 +62,14 @@ def test_the_collection_found_is_safe_and_better_than_single_columns(engine: Any
     assert found.decomposable and found.kl == pytest.approx(release.search["kl"], abs=1e-9)
 
 
+def test_too_many_collections_to_list_are_walked_and_the_best_met_is_not_called_optimal() -> None:
+    with ps.connect() as engine:
+        walked = ps.publish(engine, people(), REQUIRE, ps.Marginals(beam=1, most_choices=1))
+        listed = ps.publish(engine, people(), REQUIRE, ps.Marginals())
+    assert walked.safe and not walked.search["optimal"] and listed.search["optimal"]
+    assert walked.search["explored"] > 1 and walked.search["kl"] == pytest.approx(listed.search["kl"])
+
+
 def test_a_table_that_is_injected_into_stays(engine: Any) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals(inject={"age": 2, "job": 1, "sex": 1}))
     levels = release.choice["marginals"]
