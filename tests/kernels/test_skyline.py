@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from privacy_sql.kernels.skyline import (
     Amounts,
     Group,
     breach_probability,
+    chance,
     is_safe,
     least_amounts,
     negated_ratio,
@@ -135,12 +137,17 @@ def test_breach_probability_equals_the_worst_over_all_worlds_and_groundings(case
     agrees()
 
 
-def replay(release, case, amounts):
-    """Ground the witness in people and values, and ask the worlds how sure the adversary is then."""
+def worst_of(release, case, amounts):
+    """The worst knowledge of these amounts, with the fewest facts."""
     groups = as_tables(release).about("s", amounts[0], case)
     least = least_amounts(groups, Amounts(*amounts), case)
+    return least, worst_case(groups, least, case)
+
+
+def replay(release, case, amounts, kinds=3):
+    """Ground the witness, or its first kinds of facts, in people and values, and ask all worlds."""
+    least, worst = worst_of(release, case, amounts)
     assert all(few <= allowed for few, allowed in zip(least, amounts, strict=True))
-    worst = worst_case(groups, least, case)
     g, f = worst.target.number, worst.family.number
     t, crowd = (g, 0), {g: [(g, i) for i in range(1, release[g][0])]}
     crowd.setdefault(f, [(f, i) for i in range(release[f][0])])
@@ -153,7 +160,8 @@ def replay(release, case, amounts):
     facts = [(crowd[where].pop(), told[i] if case == "one" else "s") for i in range(least.known)]
     family = [crowd[f].pop() for _ in range(least.family)]
     oracle = Oracle(release, case)
-    known = oracle.about_others(facts) & oracle.about_target(t, "s", xs) & oracle.about_family(t, "s", family)
+    parts = oracle.about_target(t, "s", xs), oracle.about_others(facts), oracle.about_family(t, "s", family)
+    known = reduce(int.__and__, parts[:kinds], oracle.all)
     return oracle.probability(oracle.has(t, "s"), known)
 
 
@@ -167,6 +175,18 @@ def test_the_witness_replayed_in_all_worlds_attains_the_breach_probability(case)
         assert replay(release, case, amounts) == breach(as_tables(release), "s", amounts, case)
 
     attains()
+
+
+@pytest.mark.parametrize("case", ["one", "set", "multiset"])
+def test_the_chance_after_each_kind_of_knowledge_is_what_all_worlds_say(case):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        release, amounts = tiny_release(rng, case), amounts_for(rng)
+        least, worst = worst_of(release, case, amounts)
+        for kinds in range(4):
+            known = Amounts(*(n if kind < kinds else 0 for kind, n in enumerate(least)))
+            expected = float(replay(release, case, amounts, kinds))
+            assert chance(worst, known, case) == pytest.approx(expected, abs=1e-12), (seed, kinds)
 
 
 @pytest.mark.parametrize("case", ["one", "set", "multiset"])

@@ -17,6 +17,7 @@ from privacy_sql.kernels.group_shapes import GroupShapes
 from privacy_sql.kernels.running_worst_case import RunningWorstCase
 from privacy_sql.kernels.worst_case import (
     Knowledge,
+    growing_certainty,
     implication_curve,
     negation_curve,
     worst_case_disclosure,
@@ -38,8 +39,8 @@ def tiny_groups(people: int, values: int = 3) -> st.SearchStrategy[list[list[int
     return st.lists(group, min_size=1, max_size=3).filter(lambda gs: sum(map(sum, gs)) <= people)
 
 
-def replayed(groups: list[list[int]], knowledge: Knowledge) -> Fraction | None:
-    """The chance of the target given the witness's implications, by counting tables."""
+def replayed(groups: list[list[int]], knowledge: Knowledge, facts: int | None = None) -> Fraction | None:
+    """The chance of the target given the witness's implications, or the first of them, by counting tables."""
     shapes = GroupShapes.of(groups)
     sorted_shapes = [tuple(sorted((n for n in g if n), reverse=True)) for g in groups]
     starts = np.cumsum([0, *map(sum, groups)])
@@ -56,7 +57,18 @@ def replayed(groups: list[list[int]], knowledge: Knowledge) -> Fraction | None:
         target += atoms[: place.target]
         others += atoms[place.target :]
     assert len(target) == 1 and len(others) == knowledge.facts
-    return oracle.chance(oracle.tables(groups), target[0], [([a], target) for a in others])
+    return oracle.chance(oracle.tables(groups), target[0], [([a], target) for a in others[:facts]])
+
+
+@few
+@given(tiny_groups(people=6), st.integers(0, 3))
+def test_certainty_after_each_fact_is_what_all_tables_say(groups: list[list[int]], facts: int) -> None:
+    knowledge = worst_knowledge(GroupShapes.of(groups), facts)
+    shapes = GroupShapes.of(groups)
+    counts = [(int(shapes.size[p.shape]), shapes.top[p.shape].tolist()) for p in knowledge.places]
+    target = next(number for number, place in enumerate(knowledge.places) if place.target)
+    found = growing_certainty(counts, [place.atoms for place in knowledge.places], target)
+    assert found == [replayed(groups, knowledge, told) for told in range(knowledge.facts + 1)]
 
 
 @few

@@ -1,0 +1,238 @@
+"""The report as a reader meets it, in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.reporting.browser import axe, browser, complaints, opened, requests
+
+PAGES = ("good", "public", "bad", "index")
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+def script(driver: Any, text: str) -> Any:
+    return driver.execute_script(f"return {text}")
+
+
+def until(true: Callable[[], Any], seconds: float = 60) -> None:
+    """Look again and again, since a browser draws when it likes."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not become true"
+        time.sleep(0.05)
+
+
+def cells(driver: Any) -> list[list[str]]:
+    """Text and class of every cell of the small pictures."""
+    found: list[list[str]] = script(
+        driver,
+        "Array.from(document.querySelectorAll('.panel td')).map(c => [c.textContent, c.className.trim()])",
+    )
+    return found
+
+
+def set_value(driver: Any, control: str, value: int, event: str) -> None:
+    driver.execute_script(
+        "var e = document.getElementById(arguments[0]); e.value = arguments[1];"
+        "e.dispatchEvent(new Event(arguments[2], {bubbles: true}))",
+        control,
+        value,
+        event,
+    )
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_error_and_asks_for_nothing_but_itself(driver: Any, pages: Path, name: str) -> None:
+    page = pages / f"{name}.html"
+    driver.get("about:blank")
+    complaints(driver), requests(driver)
+    opened(driver, page)
+    if name != "index":
+        until(lambda: script(driver, "document.querySelectorAll('.chart .main-svg').length") > 0)
+        driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+        until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
+    assert complaints(driver) == []
+    assert requests(driver) == {page.as_uri()}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_names_with_tags_and_quotes_stay_text(driver: Any, pages: Path, name: str) -> None:
+    opened(driver, pages / f"{name}.html")
+    assert script(driver, "typeof window.broken") == "undefined"
+    assert "</script><script>window.broken=1</script>\"'<b>&amp;" in script(
+        driver, "document.body.textContent"
+    )
+    # the project's name has an opened <b>: nothing after it may have become bold
+    assert script(driver, "document.querySelectorAll('b').length") == 0
+
+
+def test_every_section_has_its_chart_drawn(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    wanted = script(driver, "Array.from(document.querySelectorAll('[data-chart]')).map(c => c.dataset.chart)")
+    assert set(wanted) == {
+        *("facts", "frontier", "lattice", "sizes", "mixed", "background", "exposed", "divergence", "errors"),
+    }
+    until(lambda: script(driver, "document.querySelectorAll('.chart .plot-container').length") == len(wanted))
+    assert script(driver, "document.querySelectorAll('.modebar-btn').length") == 0
+
+
+def test_the_limit_changes_cells_summary_and_skyline(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    before, said = cells(driver), script(driver, "document.getElementById('skyline-summary').textContent")
+    set_value(driver, "skyline-limit", 50, "input")
+    after = cells(driver)
+    assert [text for text, _ in after] == [text for text, _ in before]  # what is known did not change
+    assert sum("unsafe" in kind for _, kind in after) > sum("unsafe" in kind for _, kind in before)
+    assert all(("unsafe" in kind) == (int(text) >= 50) for text, kind in after)
+    assert script(driver, "document.getElementById('skyline-shown').textContent") == "50 %"
+    now = script(driver, "document.getElementById('skyline-summary').textContent")
+    assert now != said and "below 50 %" in now
+    corners = [n for n, (_, kind) in enumerate(after) if "edge" in kind]
+    assert corners and not [n for n in corners if "unsafe" in after[n][1]]
+
+
+def test_the_script_draws_what_the_page_holds_without_it(driver: Any, pages: Path) -> None:
+    page = pages / "good.html"
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened(driver, page)
+        plain = cells(driver), script(driver, "document.getElementById('skyline-summary').textContent")
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    opened(driver, page)
+    assert (cells(driver), script(driver, "document.getElementById('skyline-summary').textContent")) == plain
+
+
+def test_the_value_changes_the_numbers(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    chosen = int(script(driver, "document.getElementById('skyline-value').value"))
+    before = cells(driver)
+    set_value(driver, "skyline-value", 0 if chosen else 5, "change")
+    assert [text for text, _ in cells(driver)] != [text for text, _ in before]
+    set_value(driver, "skyline-value", chosen, "change")
+    assert cells(driver) == before
+
+
+def test_the_controls_work_with_the_keyboard_alone(driver: Any, pages: Path) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    opened(driver, pages / "good.html")
+    driver.find_element("id", "skyline-value").send_keys(Keys.TAB)
+    slider = driver.switch_to.active_element
+    assert slider.get_attribute("id") == "skyline-limit"
+    start = int(slider.get_attribute("value"))
+    slider.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    assert script(driver, "document.getElementById('skyline-shown').textContent") == f"{start - 2} %"
+    summary = driver.find_element("css selector", "#skyline-3d summary")
+    summary.send_keys(Keys.ENTER)
+    assert script(driver, "document.getElementById('skyline-3d').open") is True
+
+
+def test_three_dimensions_draw_under_the_policy(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    complaints(driver)
+    driver.execute_script("document.getElementById('skyline-3d').open = true")
+    until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
+    place = driver.find_element("id", "skyline-stairs")
+    driver.execute_script("arguments[0].scrollIntoView()", place)
+    until(lambda: coloured(place.screenshot_as_png) > 5000)
+    first = place.screenshot_as_png
+    set_value(driver, "skyline-limit", 45, "input")
+    until(lambda: place.screenshot_as_png != first)
+    assert complaints(driver) == []
+    assert script(driver, "document.getElementById('skyline-no3d').hidden") is True
+
+
+def coloured(png: bytes) -> int:
+    """How many points of a picture are no shade of grey."""
+    import io
+
+    from matplotlib.image import imread
+
+    picture = imread(io.BytesIO(png))[:, :, :3]
+    return int(((picture.max(axis=2) - picture.min(axis=2)) > 0.1).sum())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_scrolls_sideways_on_a_narrow_screen(driver: Any, pages: Path, name: str) -> None:
+    opened(driver, pages / f"{name}.html", width=500)
+    driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    until(lambda: script(driver, "document.readyState") == "complete")
+    assert script(driver, "document.documentElement.scrollWidth") <= 500
+    cut = "Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > 501"
+    wide = script(driver, f"{cut} && !e.closest('.wide, pre, .chart, .chart3d, .vh')).map(e => e.className)")
+    assert wide == []
+
+
+@pytest.mark.parametrize("name", ["good", "public", "bad"])
+def test_text_and_tables_are_there_with_script_off(driver: Any, pages: Path, name: str) -> None:
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened(driver, pages / f"{name}.html")
+        assert script(driver, "document.documentElement.className") == ""
+        shown = script(driver, "document.body.innerText")
+        assert {"Criteria", "Groups", "Provenance and sign-off"} <= set(shown.splitlines())
+        assert "k_anonymity(k=5)" in shown and "value 1 of 6" not in shown
+        height = (
+            "document.querySelector('.controls').offsetHeight + document.querySelector('.chart').offsetHeight"
+        )
+        assert script(driver, height) == 0  # what needs script is not there to be clicked in vain
+        assert len(cells(driver)) == 6 * 13 * 7
+        driver.execute_script("document.querySelector('figure details').open = true")
+        assert script(driver, "document.querySelector('figure details table').offsetHeight") > 100
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_it_prints_with_its_tables_and_without_its_controls(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    until(lambda: script(driver, "document.querySelectorAll('.chart .main-svg').length") > 0)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        height = "(s) => document.querySelector(s).offsetHeight"
+        assert script(driver, f"['nav', '.controls'].map({height})") == [0, 0]
+        assert script(driver, f"({height})('figure details table')") > 0  # closed parts are printed open
+        printed = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert printed.startswith(b"%PDF") and 4 <= printed.count(b"/Type /Page\n") <= 40
+
+
+def test_what_is_unsafe_can_be_told_without_colour(driver: Any, pages: Path) -> None:
+    opened(driver, pages / "good.html")
+    style = (
+        "s => [getComputedStyle(document.querySelector(s))].flatMap(c => [c.fontWeight, c.backgroundImage])"
+    )
+    safe, unsafe = script(driver, f"['.panel td:not(.unsafe)', '.panel td.unsafe'].map({style})")
+    assert safe != unsafe and unsafe[0] == "700" and "gradient" in unsafe[1]
+    opened(driver, pages / "bad.html")
+    assert "✖ Do not release" in script(driver, "document.querySelector('.verdict').innerText")
+    assert "✖ FAILS" in script(driver, "document.getElementById('criteria').innerText")
+
+
+@pytest.mark.parametrize("width", [1240, 500])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(driver: Any, pages: Path, name: str, width: int) -> None:
+    text = axe()
+    opened(driver, pages / f"{name}.html", width)
+    driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    driver.execute_script(text)
+    found = driver.execute_async_script(
+        "axe.run().then(arguments[0], e => arguments[0]({violations: [String(e)]}))"
+    )
+    told = [
+        v if isinstance(v, str) else (v["id"], [n["html"][:120] for n in v["nodes"][:3]])
+        for v in found["violations"]
+    ]
+    assert told == [] and len(found["passes"]) > 10

@@ -1,0 +1,313 @@
+"""What a report holds, for whom, and what it keeps to itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import records as kept
+from privacy_sql.reporting import sections
+from tests.command_line import call
+from tests.conftest import ROOT
+from tests.reporting.project import ILL, SECRET
+from tests.reporting.project import release as planned
+
+MEGABYTE = 1_000_000
+
+
+def drawn(page: Path) -> dict[str, Any]:
+    """The data a page's script draws from."""
+    found = re.search(r'id="report-data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def said(page: Path) -> str:
+    """The text of a page without its scripts and styles."""
+    text = re.sub(r"<(script|style)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+# -- one page ------------------------------------------------------------------------------------------------
+
+
+def test_every_section_has_data_once_every_verb_ran(records: Path, tmp_path: Path) -> None:
+    told = call("report", "--json", "--project", records, "--select", "good", "-o", tmp_path)
+    (one,) = told.json["reports"]
+    assert one["sections"] == dict.fromkeys(sections.ORDER, True)
+    assert (one["safe"], one["audience"]) == (True, "public")
+
+
+def test_a_section_without_data_says_in_a_line_how_to_get_it(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "o.html"
+    told = call("report", "--json", folder / "out" / "o.csv", "--project", folder, "-o", target)
+    missing = [name for name, there in told.json["reports"][0]["sections"].items() if not there]
+    assert missing == ["options", "background"]
+    for verb in ("search --select other", "attack knowledge --select other", "curve --every-choice"):
+        assert f"Run privacy-sql {verb}" in said(target)
+
+
+def test_a_manifest_alone_is_enough_for_a_report(folder: Path, tmp_path: Path) -> None:
+    for name in ("good.csv", "good.csv.manifest.json"):
+        (tmp_path / name).write_bytes((folder / "out" / name).read_bytes())
+    told = call("report", "--json", tmp_path / "good.csv.manifest.json", "--project", tmp_path)
+    (one,) = told.json["reports"]
+    assert Path(one["file"]) == tmp_path / "good.csv.report.html"
+    there = {name for name, found in one["sections"].items() if found}
+    assert there == {"published", "criteria", "worst_case", "provenance"}
+    assert "ck_safety(c=0.99, k=2)" in said(tmp_path / "good.csv.report.html")
+
+
+def test_the_page_shows_the_numbers_of_the_records(pages: Path, records: Path) -> None:
+    run, charts = kept.read(records, "good")["run"], drawn(pages / "good.html")["charts"]
+    assert charts["facts"]["data"][0]["y"] == run["curves"]["implications"]
+    assert charts["errors"]["data"][0]["x"] == [e["error"] for e in run["usefulness"]["errors"]]
+    assert charts["divergence"]["data"][0]["x"] == [run["usefulness"]["utilities"]["kl"]]
+    shown = drawn(pages / "good.html")["skyline"]["values"]
+    assert [v["breach"] for v in shown] == [v["breach"] for v in run["skyline"]["values"]]
+
+
+def test_a_page_is_below_six_megabytes(pages: Path) -> None:
+    sizes = {page.name: page.stat().st_size for page in pages.glob("*.html")}
+    assert max(sizes.values()) < 6 * MEGABYTE and sizes["index.html"] < MEGABYTE / 20
+
+
+@pytest.mark.parametrize("name", ["good", "bad", "index"])
+def test_only_the_scripts_of_the_page_may_run_and_nothing_may_load(pages: Path, name: str) -> None:
+    text = (pages / f"{name}.html").read_text(encoding="utf-8")
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1])
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'" and "unsafe-eval" not in policy and "http" not in policy
+    scripts = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    assert rules["script-src"] == (" ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'")
+    assert not re.findall(r"<[^>]+ on\w+=", re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("name", ["good", "public", "bad", "index"])
+def test_no_value_of_a_row_and_no_promise_without_an_adversary(pages: Path, records: Path, name: str) -> None:
+    text = (pages / f"{name}.html").read_text(encoding="utf-8")
+    assert SECRET not in text
+    assert not re.search(r"\banonymous\b|GDPR|compliant", said(pages / f"{name}.html"), re.IGNORECASE)
+    for file in (records / "target" / "records").iterdir():
+        assert SECRET not in file.read_text(encoding="utf-8")
+
+
+def test_every_criterion_asks_a_question_and_names_its_adversary() -> None:
+    from privacy_sql import plugs
+
+    for name in plugs.available("criteria"):
+        kind = plugs.get("criteria", name)
+        assert kind.question.endswith("?") and kind.against.startswith("somebody who")
+        assert kind.unit in ("", "people", "values", "share")
+
+
+def test_the_worst_case_is_told_fact_by_fact(pages: Path, records: Path) -> None:
+    verdict = kept.read(records, "good")["run"]["verdicts"][1]
+    assert len(verdict["witness"]["certainty"]) == len(verdict["witness"]["knows"]) + 1
+    assert verdict["witness"]["certainty"][-1] == verdict["value"]
+    text = said(pages / "good.html")
+    assert [f"Fact {n}." in text for n in (1, 2)] == [True, True] and "nobody is named" in text
+    assert "Fact 1." not in said(pages / "public.html")
+
+
+# -- for whom ------------------------------------------------------------------------------------------------
+
+
+def test_an_unsafe_release_is_internal_and_has_no_public_report(folder: Path, tmp_path: Path) -> None:
+    told = call("report", "--json", "--project", folder, "--select", "bad", "-o", tmp_path)
+    (one,) = told.json["reports"]
+    assert (told.exit, told.json["safe"], one["audience"]) == (0, False, "internal")
+    text = said(tmp_path / "bad.html")
+    assert "INTERNAL." in text and "Do not release" in text and "Nothing was published" in text
+    assert "What would make it safe: publish" in text
+    words = ["--audience", "public", "-o", tmp_path / "public"]
+    told = call("report", "--json", "--project", folder, "--select", "bad", *words)
+    assert (told.exit, told.codes) == (1, ["not_public"]) and not (tmp_path / "public").exists()
+
+
+def small(engine: ps.Engine, **more: Any) -> ps.Release:
+    """Groups of 3, 8 and 40 people, and two people who are left out."""
+    sizes = {"a": 3, "b": 8, "c": 40}
+    rows = [(group, "xy"[number % 2]) for group, n in sizes.items() for number in range(n)]
+    table = ps.Table(pd.DataFrame([*rows, ("d", "x"), ("d", "x")], columns=["age", "ill"]), ["age"], "ill")
+    return ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise(max_suppressed="0.1"), **more)
+
+
+def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
+    with ps.connect() as engine:
+        release = small(engine)
+        public = ps.report(release, tmp_path / "public.html")
+        internal = ps.report(release, tmp_path / "internal.html", audience="internal")
+    assert drawn(internal)["charts"]["sizes"]["data"][0]["y"] == ["3", "8", "40"]
+    assert drawn(public)["charts"]["sizes"]["data"][0]["y"] == ["fewer than 5", "8", "40"]
+    assert "from 3 people to 40 people" in said(internal) and "53 rows" in said(internal)
+    text = said(public)
+    assert "from fewer than 5 people to 40 people" in text
+    # two rows are missing: neither they nor the 53 they are missing from may be told
+    assert "rows suppressed fewer than 5" in text and "53" not in text
+    assert "PUBLIC." in text and "INTERNAL." in said(internal)
+
+
+def test_a_public_report_hides_counts_below_the_k_that_is_required() -> None:
+    from privacy_sql.reporting.audience import masked
+
+    verdict = {"requirement": "k_anonymity(k=9)", "params": {"k": 9}, "unit": "people", "value_float": 12.0}
+    run = {"verdicts": [{**verdict, "witness": {"size": 12}, "story": "s", "notes": ["n"]}], "suppressed": 8}
+    attack = {
+        **dict.fromkeys(("n_ok", "n_empty", "n_unlocated", "n_ambiguous", "VP"), 8),
+        **{
+            "P": 100,
+            "smallest_group": [8, 30],
+            "PVP": {"1": "8", "1/2": "20"},
+            "perfect": "8",
+            "perfect_new": "0",
+        },
+    }
+    found = masked({"run": run, "attack_intersection": attack})
+    assert str(found["run"]["suppressed"]) == "fewer than 9" and found["run"]["verdicts"][0]["witness"] == {}
+    shown = found["attack_intersection"]
+    assert str(shown["VP"]) == "fewer than 9" and list(map(str, shown["smallest_group"])) == [
+        "fewer than 9",
+        "30",
+    ]
+    assert shown["PVP"]["1/2"] == "20" and shown["PVP"]["1"] == 9.0  # the share of nine people, not of eight
+    assert run["suppressed"] == 8  # the records stay as they are
+
+
+def test_a_rehearsal_is_marked_and_has_no_public_report(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"age": ["1", "1", "2", "2"], "ill": ["a", "b", "a", "b"]})
+    with ps.connect() as engine:
+        table = ps.Table(rows, ["age"], "ill")
+        release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Bucketize(["age"], seed=1))
+        assert "NOT FOR PUBLICATION" in said(ps.report(release, tmp_path / "r.html"))
+        with pytest.raises(ps.PrivacySqlError, match="made with a seed"):
+            ps.report(release, tmp_path / "p.html", audience="public")
+
+
+# -- only what was written -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changed", ["good.csv", "good.csv.manifest.json"])
+def test_a_release_that_changed_gets_no_report(folder: Path, tmp_path: Path, changed: str) -> None:
+    place = folder / "out" / changed
+    place.write_bytes(place.read_bytes().replace(b"1", b"2", 1))
+    target = tmp_path / "r.html"
+    told = call(
+        "report", "--json", folder / "out" / "good.csv.manifest.json", "--project", folder, "-o", target
+    )
+    assert told.exit == 1 and not target.exists()
+    assert call("report", "--project", folder, "-o", tmp_path).exit == 1
+
+
+def test_a_run_forgets_what_was_found_about_an_earlier_one(folder: Path) -> None:
+    assert {"search", "attack_knowledge", "attack_intersection"} <= set(kept.read(folder, "good"))
+    assert call("run", "--project", folder, "--select", "good", "--overwrite").exit == 0
+    assert set(kept.read(folder, "good")) == {"schema", "release", "run"}
+
+
+def test_a_run_that_found_nothing_safe_is_reported_with_its_reason(folder: Path) -> None:
+    content = json.loads((folder / "privacy.yml").read_text())
+    content["releases"]["good"] = planned(method={"full_domain": {}}, require={"k_anonymity": {"k": "401"}})
+    (folder / "privacy.yml").write_text(json.dumps(content))
+    assert call("run", "--project", folder, "--select", "good", "--overwrite").exit == 5
+    assert call("report", "--project", folder, "--select", "good").exit == 0
+    text = said(folder / "target" / "report" / "good.html")
+    assert "Do not release" in text and "Why it stopped: no choice is safe" in text
+
+
+def test_a_refused_run_keeps_the_records(folder: Path) -> None:
+    assert call("run", "--project", folder, "--select", "good").exit == 2  # the target exists
+    assert kept.read(folder, "good")["run"]["safe"] is True
+
+
+# -- the project ---------------------------------------------------------------------------------------------
+
+
+def test_the_index_lists_every_release_and_links_its_report(pages: Path) -> None:
+    text = (pages / "index.html").read_text(encoding="utf-8")
+    links = re.findall(r'<td data-label="Release"><a href="([^"]+)"', text)
+    assert links == ["good.html", "other.html", "bad.html"] and all(
+        (pages / link).is_file() for link in links
+    )
+    assert re.search(r"later\s+not run yet", said(pages / "index.html"))
+    assert "INTERNAL." in said(pages / "index.html")
+
+
+def test_a_project_that_never_ran_has_nothing_to_report(tmp_path: Path) -> None:
+    assert call("init", "--example", tmp_path).exit == 0
+    assert call("report", "--json", "--project", tmp_path).codes == ["nothing_to_report"]
+
+
+def test_a_dry_run_writes_nothing(folder: Path) -> None:
+    told = call("report", "--dry-run", "--static", "--project", folder)
+    assert told.exit == 0 and "would write" in told.out and not (folder / "target" / "report").exists()
+
+
+def test_pictures_are_svg_and_png_of_every_chart(folder: Path, pages: Path, tmp_path: Path) -> None:
+    words = ["--static", "--audience", "internal", "--select", "good", "-o", tmp_path]
+    told = call("report", "--json", "--project", folder, *words)
+    files = [Path(place) for place in told.json["reports"][0]["pictures"]]
+    assert {file.stem for file in files} == set(drawn(pages / "good.html")["charts"])
+    for file in files:
+        if file.suffix == ".svg":
+            words = "".join(ElementTree.parse(file).getroot().itertext())
+            assert SECRET not in words and (file.stem != "errors" or ILL[:20] in words)
+        else:
+            assert file.suffix == ".png" and file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_report_is_opened_when_asked_for(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("click.launch", opened.append)
+    assert call("report", "--open", "--project", folder, "-o", tmp_path).exit == 0
+    assert opened == [(tmp_path / "index.html").as_uri()]
+
+
+def test_a_report_with_all_sections_takes_less_than_three_seconds(records: Path, tmp_path: Path) -> None:
+    started = time.process_time()
+    assert call("report", "--project", records, "--select", "good", "-o", tmp_path).exit == 0
+    assert time.process_time() - started < 3
+
+
+def test_plotly_is_imported_in_one_module_and_matplotlib_in_another() -> None:
+    for library, home in (("plotly", "plotly_charts.py"), ("matplotlib", "static.py")):
+        users = [
+            path.relative_to(ROOT / "privacy_sql").as_posix()
+            for path in (ROOT / "privacy_sql").rglob("*.py")
+            if re.search(rf"^\s*(import|from) {library}\b", path.read_text(encoding="utf-8"), re.MULTILINE)
+        ]
+        assert users == [f"reporting/{home}"]
+
+
+# -- in a notebook -------------------------------------------------------------------------------------------
+
+
+def test_results_show_themselves_in_a_notebook_without_values_and_escaped() -> None:
+    name = "age <b>&"
+    rows = pd.DataFrame({name: [f"{SECRET}{n // 2}" for n in range(8)], "ill": ["a", "b"] * 4})
+    with ps.connect() as engine:
+        table = ps.Table(rows, {name: ps.KeepOrDrop()}, "ill")
+        require = [ps.KAnonymity(2), ps.KAnonymity(9)]
+        checked = ps.check(engine, table, require)
+        shown = [checked, *checked.values(), ps.search(engine, table, require[:1]),
+                 ps.publish(engine, table, require, ps.Generalise({}))]  # fmt: skip
+        texts = [result._repr_html_() for result in shown]
+    assert [("✔ safe" in text, "✖ NOT SAFE" in text) for text in texts] == [
+        *((True, True), (True, False), (False, True), (False, False), (True, True)),
+    ]
+    assert not [text for text in texts if SECRET in text or name in text]
+    assert html.escape(f"{name}=0") in texts[3]
