@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -121,17 +121,19 @@ def _tried(measure: Callable[[], Any]) -> Any:
 def _table(release: Release) -> Grouping:
     """The groups of a release that shows rows of one table."""
     if release.promise is not None or not isinstance(release.grouping, Grouping):
-        raise UsageError("no_groups", f"{release.method} publishes no groups of rows")
+        raise UsageError("no_groups", f"the method {release.method} publishes no groups of rows")
     return release.grouping
 
 
 def _columns(release: Release) -> Iterator[Record]:
     """Every column with a role, how it is published, and how many values it has before and after."""
     base = release.grouping.base
+    tables: Sequence[Mapping[str, int]] = release.choice.get("marginals", ())
     for name, role in release.table.roles.items():
         alias = base.aliases.get(name) or ("s" if [name] == list(base.table.sensitives) else None)
         before = base.statistics[alias]["n_values"] if alias in base.statistics else None
-        shown = name in release.columns
+        several = sorted({levels[name] for levels in tables if name in levels})
+        shown = name in release.columns or bool(several)
         level = release.levels.get(name, 0) if name in release.quasi else None
         after = base.level_sizes(alias)[level] if alias in base.columns and level else before
         yield {
@@ -139,9 +141,10 @@ def _columns(release: Release) -> Iterator[Record]:
             "role": role,
             "shown": shown,
             "level": level,
+            "levels": several,  # where several tables leave together
             "shown_as": release.shown_as.get(name, ""),
             "before": before,
-            "after": None if name in release.shown_as else after if shown else 0,
+            "after": None if several or name in release.shown_as else after if shown else 0,
         }
 
 

@@ -1,13 +1,16 @@
-"""`demo`: the whole way once, on invented people: not safe, why, published, audited, verified."""
+"""`demo`: the whole way once, on invented people: not safe, why, published, audited, verified, reported."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.project import Project
 
 
 @click.command()
@@ -37,6 +40,7 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
         steps.append(
             f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
         )
+        steps += _reported(read, unsafe_debug)
         steps += ["", f"Look at {place}/privacy.yml and {place}/{result.manifest}, change a limit, and run",
                   f"   privacy-sql run --project {place} --overwrite"]  # fmt: skip
     return Outcome(
@@ -50,6 +54,19 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
         lines=steps,
         more={"raw": [verdict.to_json() for verdict in raw.values()], "releases": [result.to_json()]},
     )
+
+
+def _reported(read: Project, unsafe_debug: bool) -> list[str]:
+    """The report for those inside, who see the worst case, with the choices there would have been."""
+    from privacy_sql import records, reports, verbs
+
+    (plan,) = read.plans.values()
+    with connected(read, plan, unsafe_debug) as engine:
+        found = verbs.search(engine, plan.table, plan.require)
+    records.add(read.directory, plan.name, "search", {**found.to_json(), "lattice": found.lattice})
+    folder = read.directory / "target" / "report"
+    (made,), _ = reports.of_project(read, (), folder, reports.Asked("internal"))
+    return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
 
 
 def _raw(raw: Any) -> list[str]:

@@ -18,6 +18,7 @@ class Words:
     heading: str
     facts: str
     sentence: str
+    failed: Sequence[str]
     fix: str
     fix_title: str
     errors: Sequence[str]
@@ -30,11 +31,12 @@ def in_words(material: Material) -> Words:
     better = best(material)
     fix = ""
     if not material.safe:
-        fix = f"publish {better['words']} ({'; '.join(better['risks'])})." if better else _ask(material)
+        fix = f"publish {better}; every requirement then holds." if better else _ask(material)
     return Words(
         heading=_heading(material),
         facts=_facts(material),
         sentence=_sentence(material),
+        failed=[_told(verdict) for verdict in material.verdicts if not verdict["safe"]],
         fix=fix,
         fix_title="What would make it safe:" if better else "To find what would make it safe:",
         errors=errors,
@@ -71,8 +73,7 @@ def _sentence(material: Material) -> str:
     failed = [verdict for verdict in verdicts if not verdict["safe"]]
     if failed:
         held = len(verdicts) - len(failed)
-        told = " ".join(_told(verdict) for verdict in failed)
-        return f"{told} {held} of {len(verdicts)} requirements hold. Nothing was published."
+        return f"{held} of {len(verdicts)} requirements hold. Nothing was published."
     closest = min(verdicts, key=slack)
     every = "The requirement holds" if len(verdicts) == 1 else f"All {len(verdicts)} requirements hold"
     return (

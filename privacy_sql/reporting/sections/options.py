@@ -57,13 +57,16 @@ def _suppressed(material: Material, search: Record | None) -> Any:
     return None if "suppressed" in searched or search is None else material.run.get("suppressed")
 
 
-def best(material: Material) -> Record | None:
+def best(material: Material) -> str | None:
     """The best safe choice that was found, in words: what would make the release safe."""
     search = material.found.get("search")
     found = search.get("best") if search else None
     if not found or "levels" not in found:
         return None
-    return {"words": choice(found["levels"], material.hierarchies), "risks": _risk_words(material, found)}
+    asked = {name.partition(" for ")[0] for name in found["risks"]}
+    if asked != set(material.run.get("require", [])):
+        return None  # the search was asked for something else
+    return choice(found["levels"], material.hierarchies)
 
 
 def _risk_words(material: Material, found: Record) -> list[str]:

@@ -55,6 +55,9 @@ def _shown(material: Material, column: Record) -> str:
         return "nothing was published"
     if not column["shown"]:
         return NEVER.get(column["role"], "left out")
+    if column.get("levels"):
+        kind = material.hierarchies.get(column["name"])
+        return f"in count tables: {', '.join(level(kind, step) for step in column['levels'])}"
     if column["shown_as"]:
         return str(column["shown_as"])
     if column["level"] is not None:
