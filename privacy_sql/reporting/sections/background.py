@@ -20,7 +20,8 @@ def section(material: Material) -> Section:
         return Section("background", title, short, missing=HOW.format(name=material.name))
     stop = float(Fraction(attack["t"]))
     rows = [_row(adversary, stop) for adversary in attack["adversaries"]]
-    content = {"rows": rows, "exact": attack["exact"], "t": number(stop)}
+    required = any(verdict["criterion"] == "bt_privacy" for verdict in material.verdicts)
+    content = {"rows": rows, "exact": attack["exact"], "t": number(stop), "required": required}
     drawn = [(row["at"], row["risk"]) for row in rows if row["at"] is not None and row["risk"] is not None]
     charts = [_chart(sorted(drawn), stop)] if drawn else []
     return Section("background", title, short, content, charts)
@@ -34,6 +35,7 @@ def _row(adversary: Record, stop: float) -> dict[str, Any]:
         "risk": risk,
         "shown": number(risk) if risk is not None else "not decided",
         "over": risk is None or risk > stop,
+        "result": "not decided" if risk is None else "over the limit" if risk > stop else "within the limit",
         "vulnerable": adversary["vulnerable"],
         "undecided": adversary["undecided"],
     }
