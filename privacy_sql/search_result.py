@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 from privacy_sql import notebook
@@ -179,7 +181,8 @@ def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
         f"{requirement} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
         for requirement, verdict in failing.items()
     )
-    hint = "More levels cannot help. " + _relaxation(failing)
+    final = all(criterion.safe_under_merging for criterion in search.require)
+    hint = f"{'More levels cannot help. ' if final else ''}{_relaxation(failing, final=final)}"
     return NoSafeChoice(
         "no_safe_choice",
         f"no choice is safe: fully generalised, {told}",
@@ -188,14 +191,26 @@ def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
     )
 
 
-def _relaxation(failing: Mapping[str, Verdict]) -> str:
+def _relaxation(failing: Mapping[str, Verdict], *, final: bool) -> str:
+    """What would make the most general choice safe; `final` when nothing else could be."""
     if len(failing) != 1:
-        return "No single relaxation helps: each of these fails on its own."
+        others = "No single relaxation helps" if final else "No single relaxation helps there"
+        return f"{others}: each of these fails on its own."
     ((requirement, verdict),) = failing.items()
     if verdict.value is None:
-        return f"Only leaving out {requirement}, or suppressing rows (max_suppressed), can help."
+        return f"Leaving out {requirement} is enough; no limit of it is."
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[verdict.relation]
-    return f"One relaxation is enough: a limit of {requirement} {wide} {shown(verdict.value)}."
+    return f"One relaxation is enough: a limit of {requirement} {wide} {_within(verdict)}."
+
+
+def _within(verdict: Verdict) -> str:
+    """A value as text that may be taken for a limit: a fraction, or rounded to where it is kept."""
+    value = verdict.value
+    assert value is not None
+    if isinstance(value, (int, Fraction)):
+        return str(value)
+    towards = floor if verdict.relation.startswith(">") else ceil
+    return f"{towards(value * 10_000) / 10_000:g}"
 
 
 def _levels(choice: Mapping[str, Any]) -> str:

@@ -119,6 +119,66 @@ def test_nothing_safe_says_what_stands_in_the_way_and_which_one_relaxation_helps
         ps.publish(engine, table(), [ps.KAnonymity(9), ps.LDiversity(3)], ps.FullDomain())
 
 
+@pytest.mark.parametrize(
+    ("asked", "words", "enough", "not_enough"),
+    [
+        # five people, three with one value and two with the other
+        (ps.KAnonymity(9), "at most 5", ps.KAnonymity(5), ps.KAnonymity(6)),
+        (ps.LDiversity(3), "at most 2", ps.LDiversity(2), ps.LDiversity(3)),
+        (
+            ps.LDiversity(2, kind="recursive", c=1),
+            "above 3/2",
+            ps.LDiversity(2, kind="recursive", c="1.5001"),
+            ps.LDiversity(2, kind="recursive", c="1.5"),
+        ),
+        (
+            ps.LDiversity(2, kind="entropy"),
+            "at most 1.96",  # exp(0.6730) = 1.9601, rounded down
+            ps.LDiversity("1.96", kind="entropy"),
+            ps.LDiversity("1.961", kind="entropy"),
+        ),
+        (ps.CKSafety(c="0.5", k=0), "above 3/5", ps.CKSafety(c="0.6001", k=0), ps.CKSafety(c="0.6", k=0)),
+    ],
+    ids=str,
+)
+def test_the_relaxation_that_is_named_is_enough_and_less_is_not(engine, asked, words, enough, not_enough):
+    require = [ps.KAnonymity(2)]
+    with pytest.raises(NoSafeChoice, match=f"One relaxation is enough: a limit of .+ {words}"):
+        ps.search(engine, table(), [*require, asked])
+    assert ps.search(engine, table(), [*require, enough]).best is not None
+    with pytest.raises(NoSafeChoice):
+        ps.search(engine, table(), [*require, not_enough])
+
+
+def test_a_requirement_that_no_limit_can_meet_is_to_be_left_out(engine):
+    with pytest.raises(NoSafeChoice, match=r"Leaving out .+ is enough; no limit of it is"):
+        ps.search(engine, table(), [ps.KAnonymity(2), ps.LDiversity(4, kind="recursive", c=3)])
+    assert ps.search(engine, table(), [ps.KAnonymity(2)]).best is not None
+
+
+@pytest.mark.parametrize(("job", "choices"), [(None, 2), (ps.Tree({j: [] for j in JOBS}), 4)], ids=str)
+def test_a_hierarchy_of_one_level_leaves_a_column_as_it_is_or_drops_it(engine, job, choices):
+    frame = pd.DataFrame(ROWS, columns=["age", "job", "s"])
+    jobs = ps.Table(frame, {"job": job, "age": ps.KeepOrDrop()}, "s")
+    found = ps.search(engine, jobs, [ps.KAnonymity(1)])
+    assert found.found.choices == choices and found.best["levels"] == {"job": 0, "age": 0}
+    if job is None:
+        with pytest.raises(NoSafeChoice, match=r"k_anonymity\(k=2\) is 1"):  # one nurse, whatever the age
+            ps.search(engine, jobs, [ps.KAnonymity(2)])
+
+
+def test_a_time_limit_that_leaves_a_safe_choice_publishes_it_and_does_not_call_it_optimal(engine):
+    frame = pd.DataFrame({f"c{n}": [str((row * (n + 3)) % 7) for row in range(60)] for n in range(6)})
+    quasi = {name: ps.Intervals(2, 4) for name in frame}
+    ticks = iter(range(10**6))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("privacy_sql.mechanisms.full_domain.time.monotonic", lambda: next(ticks))
+        method = ps.FullDomain("discernibility", time_limit=5)  # so many answers
+        release = ps.publish(engine, ps.Table(frame, quasi), [ps.KAnonymity(2)], method)
+    assert release.safe and release.search["optimal"] is False
+    assert release.search["stopped"] == "time limit" and release.search["explored"] < 10
+
+
 def test_a_time_limit_that_finds_nothing_is_undecided_and_never_safe(engine):
     with pytest.raises(Undecided, match="12 of 12 choices are undecided") as told:
         ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain(time_limit=1e-9))
