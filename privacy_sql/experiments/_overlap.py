@@ -100,7 +100,7 @@ class Pair:
     """Two overlapping samples of a table, published as often as asked and attacked."""
 
     def __init__(self, people: People, seed: int) -> None:
-        self.people = people
+        self.people, self.seed = people, seed
         self.first, self.second, self.shared = people.halves(np.random.default_rng(seed))
         self._published: dict[tuple[Any, ...], Any] = {}
 
@@ -143,7 +143,7 @@ class Pair:
         table = Table(
             people.rows.iloc[rows], people.quasi, people.source.sensitive, insensitive=[WHO], name="mdav"
         )
-        release = publish(people.engine, table, [KAnonymity(k), *more], Microaggregate(k))
+        release = publish(people.engine, table, [KAnonymity(k), *more], Microaggregate(k, seed=self.seed))
         grouping = release.grouping
         placed = names([grouping.base.others[WHO], "g"])
         groups = _frame(release, render("listed.sql", relation=grouping.rows, columns=placed))
