@@ -2,8 +2,9 @@
 
 Two overlapping samples of Adult are published as multidimensional boxes (k = 5) and attacked together with
 5,000 people; anonypyx attacks the same boxes for some of them, reading excluded for both. All of Adult is
-microaggregated. Then a million people in three multidimensional releases are attacked, in a process of its own
-whose memory is read when it ends. Prints JSON; a goal that is missed says MISSED. Needs PRIVACY_SQL_DATA (the folder with adult.csv.gz).
+microaggregated. Then a million people in three multidimensional releases are attacked, in a process of its
+own whose memory is read when it ends. Prints JSON; a goal that is missed says MISSED. Needs
+PRIVACY_SQL_DATA (the folder with adult.csv.gz).
 
     python benchmarks/composition.py [--million 1000000] [--peer-people 100] [--anonypyx PYTHON]
 
