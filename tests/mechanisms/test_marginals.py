@@ -170,13 +170,14 @@ def test_marginals_are_written_as_tables(engine: Any, tmp_path: Path) -> None:
     assert ps.write(engine, release, "table:public_people", overwrite=True, manifest_to=place) == place
 
 
-def test_what_is_written_is_judged_and_not_what_was_chosen(engine: Any, tmp_path: Path) -> None:
+def test_what_is_written_is_judged_and_not_what_was_chosen(tmp_path: Path) -> None:
     """The views of a finer collection behind the verdicts of a coarse one: the bytes give it away."""
-    coarse = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 2, "ill": 0}]))
-    fine = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 0, "ill": 0}]))
-    assert coarse.safe and not fine.safe
-    with pytest.raises(NotSafe):
-        ps.write(engine, replace(coarse, parts=fine.parts), tmp_path / "people.csv")
+    with ps.connect() as engine:
+        coarse = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 2, "ill": 0}]))
+        fine = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 0, "ill": 0}]))
+        assert coarse.safe and not fine.safe
+        with pytest.raises(NotSafe):
+            ps.write(engine, replace(coarse, parts=fine.parts), tmp_path / "people.csv")
     assert not list(tmp_path.iterdir())
 
 
