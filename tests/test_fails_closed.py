@@ -13,11 +13,13 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql import plugs
 from privacy_sql.criteria import Criterion
 from privacy_sql.judging import Verdicts
 from privacy_sql.query import Query
 from privacy_sql.release import Release
 from privacy_sql.verdict import COMPARE, TOLERANCE, Verdict, finite, holds
+from tests.test_matrix import criteria
 
 # -- numbers that are none, and ties -------------------------------------------------------------------------
 
@@ -176,6 +178,26 @@ def test_what_stays_after_suppression_is_judged_again(engine: Any) -> None:
     assert made.suppressed == 1 and made.verdicts["k_anonymity(k=2)"].safe
     assert ps.check(engine, table, [ps.TCloseness("0.4")])
     assert made.verdicts["t_closeness(t=0.4)"].value == Fraction(5, 12) and not made.safe
+
+
+@pytest.mark.parametrize("criterion", [ps.KMap(3), ps.DeltaPresence("0", "1/2")])
+def test_people_outside_every_group_are_judged_and_cannot_be_left_out(engine: Any, criterion: Any) -> None:
+    inside, outside = ["1", "2", "2"], ["2", "2", "3", "3"]
+    population = pd.DataFrame({"age": [*inside, *outside]})
+    table = ps.Table(pd.DataFrame({"age": inside}), ["age"], population=population)
+    assert not ps.publish(engine, table, [criterion], ps.Generalise()).safe
+    made = ps.publish(engine, table, [criterion], ps.Generalise(max_suppressed="1/3"))
+    assert made.safe and (made.rows_out, made.suppressed) == (2, 1)
+
+
+# the evidence of the others is more than rows of a template
+OF_ROWS = set(plugs.available("criteria")) - {"ck_safety", "privacy_skyline", "composition"}
+
+
+@pytest.mark.parametrize("name", sorted(OF_ROWS))
+def test_no_group_at_all_is_never_safe(name: str) -> None:
+    verdict = criteria()[name]().judge([])
+    assert not verdict.safe and verdict.value is None
 
 
 def test_a_requirement_about_sensitive_values_needs_a_sensitive_column(engine: Any) -> None:

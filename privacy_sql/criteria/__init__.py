@@ -87,7 +87,8 @@ class Criterion:
         """The groups that break the requirement on their own, from evidence `by_group`."""
         by_group: dict[int, list[Row]] = {}
         for row in evidence:
-            by_group.setdefault(row["g"], []).append(row)
+            if row["g"] is not None:  # people of a population whom no group fits cannot be left out
+                by_group.setdefault(row["g"], []).append(row)
         kinds: dict[Any, bool] = {}  # alike groups are judged once
         safe = {group: self._safe_kind(rows, kinds) for group, rows in by_group.items()}
         return [group for group in by_group if not safe[group]]

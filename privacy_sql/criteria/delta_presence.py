@@ -58,6 +58,8 @@ class DeltaPresence(Criterion):
         (True, False)
         """
         shares = [(self._share(row), row) for row in evidence if row["n_people"] or row["n_population"]]
+        if not shares:
+            return self.verdict(None, Witness({}), limit=self._high)
         least, most = min(shares, key=lambda pair: pair[0]), max(shares, key=lambda pair: pair[0])
         low_slack, high_slack = least[0] - self._low, self._high - most[0]
         (share, row), relation, limit = (

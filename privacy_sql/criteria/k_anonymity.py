@@ -49,6 +49,8 @@ class KAnonymity(Criterion):
         >>> KAnonymity(2).judge([{"n_people": 1, "n_groups": 3, "g": 7}]).safe
         False
         """
+        if not evidence:
+            return self.verdict(None, Witness({}))
         worst = min(evidence, key=lambda row: row["n_people"])
         small = [row for row in evidence if row["n_people"] < self.k]
         facts = {

@@ -50,6 +50,8 @@ class KMap(Criterion):
         True
         """
         groups = refuse_strangers(evidence)
+        if not groups:
+            return self.verdict(None, Witness({}))
         worst = min(groups, key=lambda row: row["n_population"])
         small = [row for row in groups if row["n_population"] < self.k]
         facts = {
