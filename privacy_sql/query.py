@@ -197,6 +197,11 @@ def _translated(sql: str, dialect: str) -> str:
     return parse(sql).sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE, pretty=True)
 
 
+# a literal, a quoted name or a comment, and the blanks around the ends of lines everywhere else
+QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*)""")
+BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)*")
+
+
 def render(template: str, **context: Any) -> Query:
     """Fill a template of `sql/` and return the statement.
 
@@ -211,7 +216,19 @@ def _filled(template: str, context: Mapping[str, Any]) -> str:
         text = _environment().get_template(template).render(**context)
     except TemplateError as problem:
         raise UsageError("template", str(problem), where=template) from problem
-    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    return tidy(text)
+
+
+def tidy(text: str) -> str:
+    """A statement without blank lines and trailing blanks; what stands in quotes stays as it is.
+
+    >>> tidy("select 'a \\n\\n b' -- two  \\n\\n  from t\\n")
+    "select 'a \\n\\n b' -- two\\n  from t"
+    """
+    pieces = QUOTED.split(text)
+    pieces[::2] = [BLANK.sub("\n", piece) for piece in pieces[::2]]
+    pieces[1::2] = [piece.rstrip() if piece.startswith("--") else piece for piece in pieces[1::2]]
+    return "".join(pieces).strip("\n").rstrip(" ")
 
 
 def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:

@@ -348,6 +348,8 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 def manifest_of(path: str | Path) -> Path:
     """The manifest of a release, which may be named by one of its output files."""
     place = Path(path)
+    if not place.name:
+        raise UsageError("no_manifest", "a folder is no release", hint="Name a manifest or an output.")
     if not place.name.endswith(manifest.SUFFIX):
         place = manifest.manifest_path(parts.whole(place))
     if not place.is_file():

@@ -165,6 +165,18 @@ def test_a_plain_condition_selects_rows(tmp_path: Path, text: str, rows: int) ->
     assert told.json["rows"] == rows, told.everything
 
 
+@pytest.mark.parametrize(
+    "value", ["a\n\nb", "a \nb", "a\u2028b", "a\x85b", "a--\n\nb", "it's\n\n", 'a"\n\n"b']
+)
+def test_a_condition_means_the_text_that_was_written(value: str) -> None:
+    """Blank lines of a template go; those in a literal are the user's."""
+    rows = pd.DataFrame({"age": [value, " ".join(value.split()), value.replace("\n\n", "\n") + "."]})
+    condition = "age = '" + value.replace("'", "''") + "'"
+    with ps.connect() as engine:
+        found = ps.check(engine, ps.Table(rows, ["age"], where=condition), [ps.KAnonymity(1)])
+        assert found["k_anonymity(k=1)"].witness.reveal()["keys"] == {"age": value}
+
+
 # -- templates -----------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -179,7 +178,7 @@ def known(people: list[Any], population: list[Any], levels: dict[str, int]) -> K
 
 
 def written(engine: Any, release: ps.Release, folder: Path) -> list[tuple[Any, Any]]:
-    """The rows of a release as they left; a release that is called safe is never refused when it is written."""
+    """The rows of a release as they left; one that is called safe is never refused when it is written."""
     out = folder / "out.csv"
     ps.verify(ps.write(engine, release, out, overwrite=True))
     return read(out, release)
@@ -226,7 +225,7 @@ def test_what_is_published_is_safe_by_the_definitions_and_what_is_refused_is_not
 
 
 # no choice is safe, or none can be made
-EXCUSES = {"nothing_safe", "no_safe_choice", "whole_not_safe", "too_few_rows", "undecided"}
+EXCUSES = {"nothing_safe", "no_anatomy", "no_safe_choice", "whole_not_safe", "too_few_rows", "undecided"}
 
 
 def assert_unsafe(release: ps.Release, asked: Any, people: list[Any], facts: Known) -> None:

@@ -196,12 +196,14 @@ class DuckDB:
     def source(self, source: Any) -> Sql:
         if is_file(source):
             return self._plain(self._file(existing(Path(source))))
-        return self._plain(self._known(source) if isinstance(source, str) else self._frame(source))
+        if isinstance(source, str):
+            known = self._known(source)
+            return self._plain(known, bool(self.fetch(Query(COLLATED, "looking for collations"))))
+        return self._plain(self._frame(source))
 
-    def _plain(self, relation: Sql) -> Sql:
+    def _plain(self, relation: Sql, collated: bool = False) -> Sql:
         looking = Query(f"select * from {relation} limit 0", f"looking at {relation}")
         columns = {name: str(kind) for name, kind, *_ in self._run(looking).description or []}
-        collated = bool(self.fetch(Query(COLLATED, "looking for collations")))
         plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
         if all(shown == quote(name) for name, shown in plain.items()):
             return relation

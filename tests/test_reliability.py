@@ -1,0 +1,25 @@
+"""docs/reliability.md: every promise has its tests, and they exist."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+LINES = re.findall(r"^\| (\d+) \| .+? \| (`.+`) \|$", PAGE, re.MULTILINE)
+PROMISES = 36
+
+
+def test_every_promise_has_a_line() -> None:
+    assert [int(number) for number, _ in LINES] == list(range(1, PROMISES + 1))
+
+
+@pytest.mark.parametrize(("number", "tests"), LINES)
+def test_the_tests_of_a_promise_exist(number: str, tests: str) -> None:
+    for named in re.findall(r"`(.+?)`", tests):
+        file, _, test = named.partition("::")
+        text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        assert f"def {test or 'test_'}" in text, f"{number}: {named}"
