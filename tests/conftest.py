@@ -49,6 +49,20 @@ counted: Counter[str] = Counter()  # passed tests by engine
 _skipped: dict[str, str] = {}
 
 
+NIGHTLY = 20  # times the examples of a property
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A property that names its number of examples for the build looks at more of them at night."""
+    if os.environ.get("HYPOTHESIS_PROFILE") != "nightly":
+        return
+    for test in {getattr(item, "function", None) for item in items}:
+        chosen = getattr(test, "_hypothesis_internal_use_settings", None)
+        if chosen is not None and chosen is not settings.default:
+            many = settings(chosen, max_examples=NIGHTLY * chosen.max_examples, derandomize=False)
+            test._hypothesis_internal_use_settings = many  # type: ignore[union-attr]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         server.reserve()
