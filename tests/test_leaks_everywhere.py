@@ -59,9 +59,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 TABLE = ["--source", "people.csv", "--quasi", "age", "--sensitive", "illness"]
 VERBS: dict[str, list[str]] = {
-    "attack": ["knowledge", *TABLE, "--group", "age", "--bandwidth", "0.3"],
+    "attack": ["knowledge", *TABLE, "--group", "free", "--bandwidth", "0.3"],
     "check": [*TABLE, "--require", "k_anonymity(k=9)", "--require", "ck_safety(c=0.5, k=2)"],
-    "compile": ["people"],
     "curve": [*TABLE, "--facts", "2"],
     "facts": ["known.txt", *TABLE, "--identifier", "id"],
     "init": ["--from", "people.csv", "proposed"],
@@ -72,8 +71,8 @@ VERBS: dict[str, list[str]] = {
     "skyline": TABLE,
     "verify": ["out/people.csv"],
 }
-# they read no table
-TABLELESS = {"budget", "demo", "experiment", "list", "register"}
+# they read no table; what compile prints holds the hierarchies, which are the user's own
+TABLELESS = {"budget", "compile", "demo", "experiment", "list", "register"}
 
 
 def test_every_verb_that_reads_a_table_is_tried() -> None:
@@ -91,7 +90,7 @@ def holding(folder: Path) -> set[str]:
 
 
 def silent(verb: str, *form: str) -> int:
-    told = call(verb, *form, *VERBS[verb])
+    told = call(verb, *VERBS[verb], *form)
     assert MARK not in told.everything, told.everything
     return told.exit
 
@@ -148,7 +147,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, fault: Callable[[], BaseException],
     monkeypatch.setattr(DuckDB, "_run", fail)
 
 
-READING = sorted(set(VERBS) - {"compile", "show", "verify"})
+READING = sorted(set(VERBS) - {"show", "verify"})
 
 
 @pytest.mark.parametrize("verb", READING)
