@@ -169,6 +169,15 @@ def test_suppressing_everything_is_not_a_release(engine: Any) -> None:
     assert not made.safe and made.rows_out > 0
 
 
+@pytest.mark.parametrize(("share", "suppressed"), [("0.1", 0), ("0.19", 0), ("0.2", 2), ("0.3", 2)])
+def test_no_more_is_left_out_than_allowed(engine: Any, share: str, suppressed: int) -> None:
+    rows = pd.DataFrame({"age": ["1", "2"] + ["3"] * 8})
+    made = ps.publish(
+        engine, ps.Table(rows, ["age"]), [ps.KAnonymity(2)], ps.Generalise(max_suppressed=share)
+    )
+    assert (made.suppressed, made.rows_out, made.safe) == (suppressed, 10 - suppressed, suppressed == 2)
+
+
 def test_what_stays_after_suppression_is_judged_again(engine: Any) -> None:
     # without the one of age 1 the rest shows more of b, and who is 2 never has it
     rows = pd.DataFrame({"age": ["1", "2", "2"] + ["3"] * 10, "illness": ["a"] * 8 + ["b"] * 5})

@@ -218,6 +218,7 @@ def test_what_is_published_is_safe_by_the_definitions_and_what_is_refused_is_not
     rows = written(engine, release, tmp_path)
     assert keeps(asked, rows, facts), (asked, rows)
     assert len(rows) + release.suppressed == len(people)
+    assert release.suppressed <= Fraction(getattr(way, "max_suppressed", 0)) * len(people)
     assert not Counter(value for _, value in rows) - Counter(value or "" for _, _, value in people)
     if method in ("generalise", "full_domain") and not getattr(way, "local_recoding", False):
         truth = Counter((label(age, job, release.levels), value or "") for age, job, value in people)

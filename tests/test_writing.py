@@ -289,6 +289,23 @@ def test_a_file_of_somebody_else_is_not_overwritten(tmp_path: Path, name: str) -
     assert (tmp_path / name).read_text() == "mine"
 
 
+def test_a_file_that_appears_during_the_audit_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = audit.audit
+
+    def late(engine: Any, published: Path, made: Any) -> Any:
+        (tmp_path / "out.csv").write_text("mine")
+        return look(engine, published, made)
+
+    monkeypatch.setattr(audit, "audit", late)
+    with ps.connect() as engine, pytest.raises(UsageError) as refused:
+        put(engine, release(engine, source(tmp_path)), tmp_path, "csv")
+    assert refused.value.code == "target_exists"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", "people.csv"]
+    assert (tmp_path / "out.csv").read_text() == "mine"
+
+
 def test_of_two_simultaneous_runs_exactly_one_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = source(tmp_path)
     (tmp_path / "out").mkdir()

@@ -115,6 +115,27 @@ def test_fast_curve_equals_the_recursion_of_the_paper(groups: list[list[int]], f
     assert worst_case_disclosure(GroupShapes.of(groups), facts) == curve[-1]
 
 
+# a few common values and many rare ones: several people with several facts each are the worst there
+steep = st.builds(
+    lambda common, rare: [*common, *[1] * rare],
+    st.lists(st.integers(2, 9), min_size=2, max_size=3),
+    st.integers(2, 8),
+)
+
+
+@few
+@given(st.lists(steep, min_size=1, max_size=3), st.integers(2, 6))
+def test_facts_dealt_to_several_people_several_each_are_found(groups: list[list[int]], facts: int) -> None:
+    found = worst_knowledge(GroupShapes.of(groups), facts)
+    assert found.value == oracle.recursion_of_the_paper(groups, facts)
+
+
+def test_two_people_with_two_facts_each_are_worse_than_one_with_four() -> None:
+    """(1/8 beats 1/4 of one person with four facts, and 99/546 of four people with one.)"""
+    found = worst_knowledge(GroupShapes.of([[5, 5, 1, 1, 1, 1, 1, 1]]), 3)
+    assert (found.value, found.places[0].atoms) == (Fraction(5, 7), (2, 2))
+
+
 @few
 @given(tiny_groups(people=7, values=4), st.integers(0, 3))
 def test_replaying_the_witness_attains_the_value(groups: list[list[int]], facts: int) -> None:
