@@ -72,6 +72,24 @@ def test_two_releases_expose_no_less_than_either(engine: Any, people: pd.DataFra
     assert both.perfect - both.perfect_new == _exposed_before(engine, places, people)
 
 
+def test_releases_of_all_four_kinds_are_attacked_together(
+    engine: Any, people: pd.DataFrame, tmp_path: Path
+) -> None:
+    # hierarchy nodes, boxes, exact quasi-identifiers and centroids
+    methods = [METHODS["generalise"], METHODS["boxes"], METHODS["bucketize"], ps.Microaggregate(3)]
+    places = []
+    for number, method in enumerate(methods):
+        release = ps.publish(engine, _table(people), [ps.KAnonymity(2)], method)
+        places.append(ps.write(engine, release, tmp_path / f"{number}.csv"))
+    table = _table(people)
+    alone = [ps.intersection_attack(engine, [place], table).people() for place in places]
+    together = {person.id: person for person in ps.intersection_attack(engine, places, table).people()}
+    for seen in zip(*(sorted(each, key=lambda person: person.id) for each in alone), strict=True):
+        person = together[seen[0].id]
+        assert set(person["set"]) == set.intersection(*(set(each["set"]) for each in seen))
+        assert [each.EA[0] for each in seen] == person.EA
+
+
 def _exposed_before(engine: Any, places: list[Path], people: pd.DataFrame) -> Any:
     """People whom one release alone exposes, counted one by one."""
     found = ps.intersection_attack(engine, places, _table(people)).people()
