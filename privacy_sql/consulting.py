@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from privacy_sql import manifest
+from privacy_sql.criteria import Criterion
 from privacy_sql.described import COUNTS
 from privacy_sql.errors import UsageError
 from privacy_sql.findings import Findings, Others
+from privacy_sql.grouping import Grouping
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import registered
 from privacy_sql.release import Release
@@ -16,20 +19,30 @@ from privacy_sql.release import Release
 def warnings(directory: Path, release: Release) -> list[str]:
     """One line when the release composes badly with registered ones; a registered file that is gone refuses.
 
-    Earlier versions of the release itself count: they are out. Says nothing when the project asks for
-    `composition` itself, which refuses instead of warning.
+    Earlier versions of the release itself count: they are out.
     """
-    asked = any(criterion.name == "composition" for criterion in release.require)
-    if asked or release.promise is not None:
+    if release.promise is not None:
+        return []
+    return compared(directory, release.grouping, release.quasi, release.require, release.method)
+
+
+def compared(
+    directory: Path, grouping: Grouping, quasi: Sequence[str], require: Sequence[Criterion], method: str = ""
+) -> list[str]:
+    """What registered releases and these groups say together.
+
+    Says nothing when `composition` is required itself, which refuses instead of warning.
+    """
+    if any(criterion.name == "composition" for criterion in require):
         return []
     out = registered(Register(directory / FILE_NAME))
     told = [f"register: {name} publishes exact counts, which this check leaves out" for name in out.counts]
-    others = [each for each in out.groups if set(each.columns) & set(release.quasi)]
+    others = [each for each in out.groups if set(each.columns) & set(quasi)]
     if not others:
         return told
-    if len(release.table.sensitives) != 1 or release.method in COUNTS:
-        return [*told, "register: not compared, for the release has no groups with one sensitive column"]
-    found = Findings.beside(release.grouping, Others.of(release.grouping.base, others))
+    if len(grouping.base.table.sensitives) != 1 or method in COUNTS:
+        return [*told, "register: not compared, for there are no groups with one sensitive column"]
+    found = Findings.beside(grouping, Others.of(grouping.base, others))
     told += [f"register: {warning}" for warning in found.warnings]
     share = found.summary.perfect_new
     if share:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, manifest, parts, writing
+from privacy_sql import audit, consulting, manifest, parts, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -61,16 +61,20 @@ class Examined:
     warnings: tuple[str, ...]
 
 
-def examine(engine: Engine, table: Table, require: Sequence[Criterion]) -> Examined:
-    """Judge a table as it stands and say what was looked at.
+def examine(
+    engine: Engine, table: Table, require: Sequence[Criterion], project: Path | None = None
+) -> Examined:
+    """Judge a table as it stands, in a project beside its registered releases; say what was looked at.
 
     Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
     """
     base = count(engine, table, several=True)
     grouping = base.grouped(base.own_keys())
     verdicts = judge(grouping, require)
-    warnings = tuple(warning for part in (base, *base.sides) for warning in look_alikes(part))
-    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, warnings)
+    warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
+    if project is not None:
+        warnings += consulting.compared(project, grouping, list(table.quasi), require)
+    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings))
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:

@@ -58,6 +58,19 @@ def test_a_run_warns_when_it_composes_badly_and_is_registered_afterwards(project
     assert len(Register(project / FILE_NAME).history()) == 2
 
 
+def test_a_check_warns_when_the_table_composes_badly_with_a_registered_release(project: Path) -> None:
+    _run(project, "register", "add", "hospital_b", str(project / "b.yml"))
+    raw = PROJECT.format(more="").replace("{intervals: [10]}", "keep_or_drop")
+    (project / "privacy.yml").write_text(raw)
+    # a table that was anonymised already: groups by label
+    (project / "people.csv").write_text("age,illness\n20-29,AIDS\n20-29,flu\n30-39,cold\n30-39,flu\n")
+    outcome = _run(project, "check")
+    assert outcome.exit == 0, outcome.errors
+    assert any("register: 50.0 % of people" in line for line in outcome.lines)
+    (project / "b.csv").unlink()
+    assert _run(project, "check").exit == 3
+
+
 VERSIONS = "age,illness\n20,gout\n22,flu\n24,AIDS\n26,cold\n28,flu\n30,gout\n31,AIDS\n"
 
 

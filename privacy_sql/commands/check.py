@@ -52,7 +52,7 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     whole = Outcome("check", safe=True, rows=0, groups=0)
     for plan in read.selected(options["names"]):
         with connected(read, plan, options["unsafe_debug"]) as engine:
-            part = _judged(engine, plan.table, plan.require, options["show_values"])
+            part = _judged(engine, plan.table, plan.require, options["show_values"], directory)
         whole.exit = first_exit([whole.exit, part.exit])
         whole.safe = bool(whole.safe and part.safe)
         whole.rows, whole.groups = _sum(whole.rows, part.rows), _sum(whole.groups, part.groups)
@@ -62,10 +62,10 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     return whole
 
 
-def _judged(engine: Any, table: Any, require: Any, show_values: bool) -> Outcome:
+def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: Path | None = None) -> Outcome:
     from privacy_sql.verbs import examine
 
-    seen = examine(engine, table, require)
+    seen = examine(engine, table, require, project)
     lines = [f"{seen.rows} rows, {seen.groups} groups"]
     if seen.ignored:
         lines.append(f"ignored columns: {', '.join(seen.ignored)}")
