@@ -21,7 +21,7 @@ from privacy_sql.grouping import Grouping, Key
 from privacy_sql.judging import failing
 from privacy_sql.places import PEOPLE, Places
 from privacy_sql.progress import report
-from privacy_sql.query import Sql, render
+from privacy_sql.query import Query, Sql, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
 
 
@@ -60,9 +60,9 @@ class Partitioning:
     def __init__(self, base: Base, require: Sequence[Criterion], plan: Plan) -> None:
         self.base, self.require, self.plan = base, require, plan
         self.engine = base.engine
-        about_values = plan.split == "information_gain" or any(c.reads_sensitive for c in require)
+        about_values = self._by_gain or any(c.reads_sensitive for c in require)
         by_value = about_values and bool(base.table.sensitives)
-        self.places = Places(base, by_value, plan.class_column if plan.split == "information_gain" else None)
+        self.places = Places(base, by_value, plan.class_column if self._by_gain else None)
         self.fewest = max((criterion.fewest_people(base.table) for criterion in require), default=1)
         self.splits: dict[str, Splits] = {}
         self.cuts = 0
@@ -110,11 +110,11 @@ class Partitioning:
         undecided = large.copy()
         chosen: list[tuple[Tries, Integers]] = []
         cuts: list[Sql] = []
-        for turns in self._turns(order.shape[1]):
+        for split, turns in self._rounds(order.shape[1]):
             tries = Tries.of(ranges, order[:, turns], self.places.axes, undecided)
             if not len(tries):
                 continue
-            trial = self._trial(boxes, ranges, tries)
+            trial = self._trial(boxes, ranges, tries, split)
             accepted = self._accepted(boxes, trial)
             undecided[tries.row[accepted]] = False
             chosen.append((tries, accepted))
@@ -122,22 +122,30 @@ class Partitioning:
         cut = large & ~undecided
         return cut, self._targets(ranges, chosen, cuts) if cut.any() else None
 
-    def _turns(self, axes: int) -> Iterator[slice]:
-        """The first axis of every box alone, then the others together for the boxes that are left.
+    def _rounds(self, axes: int) -> Iterator[tuple[str, slice]]:
+        """What is asked of a level: where boxes are cut, and along which of their axes.
 
-        Requirements that read the original quasi-identifiers see each combination in one part at a time.
+        The first axis of every box alone, then the others together for the boxes that are left, and medians
+        where no cut that tells most is safe. Requirements that read the original quasi-identifiers see each
+        combination in one part at a time.
         """
         alone = any(criterion.needs_base for criterion in self.require)
-        yield from ([slice(n, n + 1) for n in range(axes)] if alone else [slice(0, 1), slice(1, axes)])
+        turns = [slice(n, n + 1) for n in range(axes)] if alone else [slice(0, 1), slice(1, axes)]
+        for split in dict.fromkeys([self.plan.split, *(["median"] if self._by_gain else [])]):
+            yield from ((split, turn) for turn in turns)
+
+    @property
+    def _by_gain(self) -> bool:
+        return self.plan.split == "information_gain"
 
     def _scores(self, boxes: Sql, ranges: Ranges, asking: Bools) -> Floats | None:
         """Information gain of the cut along each axis, per box; None where the widest axis comes first."""
-        if self.plan.split != "information_gain":
+        if not self._by_gain:
             return None
         scores = np.full(ranges.widths.shape, -1.0)
         tries = Tries.of(ranges, ranges.order(), self.places.axes, asking)
         if len(tries):
-            trial = self._trial(boxes, ranges, tries)
+            trial = self._trial(boxes, ranges, tries, self.plan.split)
             told, measure = self.places.of_classes
             found = self.engine.arrays(
                 render("partitions/classes.sql", parts=trial.parts, told=told, measure=measure)
@@ -149,25 +157,31 @@ class Partitioning:
 
     # -- one trial -----------------------------------------------------------------------------------------
 
-    def _trial(self, boxes: Sql, ranges: Ranges, tries: Tries) -> Trial:
-        """The parts each try would give."""
+    def _trial(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str) -> Trial:
+        """The parts each try would give, cut where `split` says."""
+        create = self.engine.create
         asked = self.engine.load(self._asked(ranges, tries), "asked")
-        how = {"split": "range" if self.plan.split == "range" else "median", "relaxed": self._relaxed}
+        how: dict[str, Any] = {"asked": asked, "relaxed": self._relaxed, "fewest": self.fewest}
         what = {"told": self.places.told, "measures": self.places.measures}
         ways = [(number, *way) for number, way in enumerate(self.places.ways)]
-        create = self.engine.create
-        cells = create(render("partitions/cells.sql", boxes=boxes, asked=asked, ways=ways, **how, **what))
-        cuts = create(render("partitions/cuts.sql", cells=cells, asked=asked, **how))
-        parts = create(
-            render("partitions/parts.sql", cells=cells, asked=asked, cuts=cuts, relaxed=self._relaxed, **what)
+        cells = create(
+            render("partitions/cells.sql", boxes=boxes, ways=ways, sizes=split == "range", **how, **what)
         )
+        cuts = create(self._cuts(split, cells, how))
+        parts = create(render("partitions/parts.sql", cells=cells, cuts=cuts, **how, **what))
         self._drop(cells)
         return Trial(tries, asked, cuts, parts)
 
+    def _cuts(self, split: str, cells: Sql, how: dict[str, Any]) -> Query:
+        """Where ordered axes are cut."""
+        told, measure = self.places.of_classes
+        classes = {"class": told, "measure": measure}
+        return render(f"partitions/{split}_cuts.sql", cells=cells, **classes, **how)
+
     @property
     def _relaxed(self) -> bool:
-        """Whether people of one place may be parted; the middle of a range parts nobody."""
-        return self.plan.relaxed and self.plan.split != "range"
+        """Whether people of one place may be parted; only a median parts them."""
+        return self.plan.relaxed and self.plan.split == "median"
 
     def _asked(self, ranges: Ranges, tries: Tries) -> dict[str, tuple[str, list[Any]]]:
         row, axis = tries.row, tries.axis
@@ -273,8 +287,9 @@ class Partitioning:
 
     def _targets(self, ranges: Ranges, chosen: Sequence[tuple[Tries, Integers]], cuts: Sequence[Sql]) -> Sql:
         """Which boxes are cut, along which way and where, and the new numbers of their parts."""
-        columns: dict[str, list[int]] = {"box": [], "way": [], "ordered": [], "lowest": []}
-        for tries, accepted in chosen:
+        columns: dict[str, list[int]] = {"box": [], "way": [], "trial": [], "ordered": [], "lowest": []}
+        for number, (tries, accepted) in enumerate(chosen):
+            columns["trial"] += [number] * len(accepted)
             columns["box"] += ranges.boxes[tries.row[accepted]].tolist()
             columns["way"] += tries.way[accepted].tolist()
             columns["ordered"] += self._ordered[tries.axis[accepted]].tolist()

@@ -102,7 +102,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             sys.stderr.write(f"\nskipped without being allowed to: {nodeid}: {why}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def data() -> Path:
     """The folder of the public data sets; only the build says where it is."""
     place = os.environ.get("PRIVACY_SQL_DATA")

@@ -82,9 +82,9 @@ class LDiversity(Criterion):
 
     def fewest_people(self, table: Any) -> int:
         """Who shows one value each shows l values together; a person with several may show them alone."""
-        if self.kind != "distinct" or table.values_per_person != "one":
+        if self.kind != "distinct":
             return super().fewest_people(table)
-        return ceil(self.ell)
+        return ceil(self.ell) if table.values_per_person == "one" else 1
 
     @property
     def relation(self) -> str:  # type: ignore[override]

@@ -356,6 +356,11 @@ class DuckDB:
             yield
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
+        except RuntimeError as problem:
+            # what a signal that arrives in the middle of a statement becomes
+            if "interrupted" in str(problem):
+                raise KeyboardInterrupt from None
+            raise
         except duckdb.Error as problem:
             raise explain(problem, query.origin) from (problem if self._to.debug else None)
 

@@ -1,5 +1,5 @@
 -- How many people each box holds at each place along each way it might be cut, and what is told of them.
--- in: boxes, asked (box, way), ways [(number, place, size)], split, relaxed, told, measures
+-- in: boxes, asked (box, way), ways [(number, place, size)], sizes, relaxed, told, measures
 -- out: box, way, place, [size], [c], told, measures    grain: box, way, place and what is told
 with along as (
     select
@@ -10,7 +10,7 @@ with along as (
             when {{ number }} then boxes.{{ place }}
             {% endfor %}
         end as place,
-        {% if split == "range" %}
+        {% if sizes %}
         -- words have no size: their places count as numbers
         case asked.way
             {% for number, place, size in ways %}
@@ -37,7 +37,7 @@ select
     box,
     way,
     place,
-    {% if split == "range" %}
+    {% if sizes %}
     max(size) as size,
     {% endif %}
     {% if relaxed %}

@@ -1,6 +1,13 @@
 -- What is published of each box along an ordered axis: one value, a range, or * where NULL is among others.
 -- in: reach (box, lo, hi), axis (code, place), dictionary (code, value), column, numeric    out: g, label    grain: box
-with named as (
+with ends as (
+    select lo_{{ column }} as place
+    from {{ reach }}
+    union
+    select hi_{{ column }} as place
+    from {{ reach }}
+),
+named as (
     select
         axis.place,
         min(cast(d.value as varchar)) as label
@@ -11,6 +18,8 @@ with named as (
         {% endif %}
 
     from {{ axis }} as axis
+    inner join ends
+        on axis.place = ends.place
     inner join {{ dictionary }} as d
         on axis.code = d.code
     group by axis.place

@@ -1,5 +1,5 @@
 -- What becomes of the boxes that are cut: along which way, where, and the number of their first part.
--- in: accepted (box, way, ordered, lowest), cuts [relations (box, way, edge, [edge_c])], relaxed
+-- in: accepted (box, way, trial, ordered, lowest), cuts [a relation (box, way, edge, [edge_c]) for each trial], relaxed
 -- out: box, way, ordered, lowest, edge, [edge_c]    grain: box
 with edges as (
     {% for relation in cuts %}
@@ -9,7 +9,8 @@ with edges as (
         {% if relaxed %}
         edge_c,
         {% endif %}
-        edge
+        edge,
+        cast({{ loop.index0 }} as bigint) as trial
     from {{ relation }}
     {% if not loop.last %}
     union all
@@ -29,3 +30,4 @@ from {{ accepted }} as accepted
 left join edges
     on accepted.box = edges.box
     and accepted.way = edges.way
+    and accepted.trial = edges.trial

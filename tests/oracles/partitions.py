@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,6 +18,27 @@ def median_cut(rows: Sequence[Row], column: int) -> list[list[Row]] | None:
     below = {place: sum(row[column] <= place for row in rows) for place in places[:-1]}
     cut = min(below, key=lambda place: (abs(2 * below[place] - len(rows)), place))
     return [[row for row in rows if row[column] <= cut], [row for row in rows if row[column] > cut]]
+
+
+def most_telling_cut(rows: Sequence[Row], column: int) -> list[list[Row]] | None:
+    """Rows parted where the parts' classes (the last column) have least entropy, at the lowest such place."""
+    places = sorted({row[column] for row in rows})[:-1]
+    if not places:
+        return None
+
+    def parts(place: Any) -> list[list[Row]]:
+        return [[r for r in rows if r[column] <= place], [r for r in rows if r[column] > place]]
+
+    def left_to_tell(place: Any) -> float:
+        return sum(len(part) * entropy(part) for part in parts(place))
+
+    return parts(min(places, key=lambda place: (round(left_to_tell(place), 3), place)))
+
+
+def entropy(rows: Sequence[Row]) -> float:
+    """Nats about the class of one of these rows."""
+    counts = Counter(row[-1] for row in rows).values()
+    return -sum(n / len(rows) * math.log(n / len(rows)) for n in counts)
 
 
 def safe_cuts(

@@ -1,24 +1,7 @@
--- Where an ordered axis is cut: everybody before the edge lies in the lower part.
--- in: cells, asked (box, way, ordered, n_people, middle, top), split, relaxed    out: box, way, edge, [edge_c]    grain: box, way
-{% if split == "range" %}
--- below the middle number; the highest place always lies above
-select
-    cells.box,
-    cells.way,
-    least(
-        max(case when cells.size is null or cells.size <= asked.middle then cells.place end) + 1,
-        max(asked.top)
-    ) as edge
-from {{ cells }} as cells
-inner join {{ asked }} as asked
-    on cells.box = asked.box
-    and cells.way = asked.way
-where asked.ordered = 1
-group by
-    cells.box,
-    cells.way
-{% else %}
--- at the place of the person in the middle, on the side that leaves the halves more alike, the lower of two alike
+-- The edge of a cut at the place of the person in the middle, on the side that leaves the halves more alike, the lower
+-- of two alike.
+-- in: cells (box, way, place, [c], n_people), asked (box, way, ordered, n_people), relaxed    out: box, way, edge, [edge_c]
+-- grain: box, way
 with along as (
     select
         cells.box,
@@ -95,4 +78,3 @@ select
     {% endif %}
 
 from middle
-{% endif %}
