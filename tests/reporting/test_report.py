@@ -70,10 +70,14 @@ def test_a_manifest_alone_is_enough_for_a_report(folder: Path, tmp_path: Path) -
 
 
 def test_the_page_shows_the_numbers_of_the_records(pages: Path, records: Path) -> None:
-    run, charts = kept.read(records, "good")["run"], drawn(pages / "good.html")["charts"]
+    found, charts = kept.read(records, "good"), drawn(pages / "good.html")["charts"]
+    run, best = found["run"], found["search"]["best"]
     assert charts["facts"]["data"][0]["y"] == run["curves"]["implications"]
     assert charts["errors"]["data"][0]["x"] == [e["error"] for e in run["usefulness"]["errors"]]
-    assert charts["divergence"]["data"][0]["x"] == [run["usefulness"]["utilities"]["kl"]]
+    assert charts["divergence"]["data"][0]["x"] == [
+        run["usefulness"]["utilities"]["kl"],
+        best["values"]["kl"],
+    ]
     shown = drawn(pages / "good.html")["skyline"]["values"]
     assert [v["breach"] for v in shown] == [v["breach"] for v in run["skyline"]["values"]]
 
