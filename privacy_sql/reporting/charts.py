@@ -28,6 +28,7 @@ class Line:
     joined: bool = True
     step: bool = False
     size: int = 7
+    width: float = 2
     legend: bool = True
     labels: Sequence[str] = ()  # what each point is, shown on pointing at it
 

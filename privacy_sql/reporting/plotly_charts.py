@@ -65,7 +65,7 @@ def _line(chart: Chart, line: Line) -> Figure:
         "line": {
             "color": line.colour,
             "dash": line.dash,
-            "width": 2,
+            "width": line.width,
             "shape": "hv" if line.step else "linear",
         },
         "marker": {

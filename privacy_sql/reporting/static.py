@@ -80,6 +80,7 @@ def _line(axes: Any, line: Line) -> None:
         marker=marker,
         markersize=line.size * 0.8,
         color=line.colour,
+        linewidth=line.width * 0.7,
         drawstyle="steps-post" if line.step else "default",
         label=line.name if line.legend else "_",
         zorder=2 if line.marker else 1,

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.records import Record
-from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import choice, limit, measured, number, slack
 
@@ -131,7 +131,7 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
         Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
              percent=unit == "share"),
         Axis(f"lost ({lattice['cost_of']})"),
-        lines=lines,
+        lines=[_best_of_both(known, verdict), *lines],
         rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
         header=("choice", name, lattice["cost_of"], "which"),
         rows=[
@@ -140,6 +140,17 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
             for p in points[:MOST_ROWS]
         ],
     )  # fmt: skip
+
+
+def _best_of_both(points: Sequence[Record], verdict: Record) -> Line:
+    """The line through the choices that no drawn one beats in risk and in loss."""
+    name, sign = verdict["requirement"], 1 if verdict["relation"].startswith("<") else -1
+    edge: list[tuple[float, float]] = []
+    for risk, cost in sorted((sign * p["risks"][name], p["cost"]) for p in points):
+        if not edge or cost < edge[-1][1]:
+            edge.append((risk, cost))
+    x, y = [sign * risk for risk, _ in edge], [cost for _, cost in edge]
+    return Line("none is better in both", x, y, PLAIN, "dash", None, step=True, width=1.2)
 
 
 def _measured(point: Record, own: Sequence[Any], verdict: Record) -> Record:
@@ -215,7 +226,7 @@ def _steps(places: Mapping[tuple[int, ...], tuple[float, int]]) -> Line:
             if above:
                 x += [here[0], above[0], None]
                 y += [here[1], above[1], None]
-    return Line("one step", x, y, "#cbd5e1", marker=None, legend=False)
+    return Line("one step", x, y, "#cbd5e1", marker=None, width=0.8, legend=False)
 
 
 def _named(lattice: Record, point: Record) -> Iterator[str]:
