@@ -190,6 +190,18 @@ def test_a_public_report_hides_counts_below_the_k_that_is_required() -> None:
     assert run["suppressed"] == 8  # the records stay as they are
 
 
+def test_a_public_report_tells_no_small_group_of_a_choice_that_was_not_published(records: Path) -> None:
+    from privacy_sql.reporting.audience import masked
+
+    found = kept.read(records, "good")
+    told = masked(found)["search"]
+    every = [*found["search"]["frontier"], *found["search"]["lattice"]["choices"]]
+    assert min(point["risks"].get("k_anonymity(k=5)", 99) for point in every) < 5
+    shown = [*told["frontier"], *told["lattice"]["choices"], *told["minimal"], told["best"]]
+    assert min(point["risks"].get("k_anonymity(k=5)", 99) for point in shown) >= 5
+    assert any("ck_safety(c=0.99, k=2)" in point["risks"] for point in shown)
+
+
 def test_a_rehearsal_is_marked_and_has_no_public_report(tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": ["1", "1", "2", "2"], "ill": ["a", "b", "a", "b"]})
     with ps.connect() as engine:
