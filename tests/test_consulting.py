@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import privacy_sql as ps
+from privacy_sql import consulting
 from privacy_sql.cli import run
+from privacy_sql.errors import UsageError
 from privacy_sql.register import FILE_NAME, Register
 
 PROJECT = """
@@ -99,6 +103,21 @@ def test_a_new_version_is_held_against_the_one_it_overwrites(project: Path) -> N
         each for each in outcome.more["releases"][0]["verdicts"] if each["criterion"] == "composition"
     ]
     assert verdict["value"] == "3/7"
+
+
+def test_a_registered_table_is_not_overwritten(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"age": ["21", "22"], "illness": ["flu", "cold"]})
+    place = tmp_path / "people.manifest.json"
+    with ps.connect() as engine:
+        table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+        ps.write(engine, release, "table:published_people", manifest_to=place)
+    # without a register nothing is kept from being replaced
+    consulting.remember_standing(tmp_path, place)
+    Register(tmp_path / FILE_NAME).path.touch()
+    with pytest.raises(UsageError, match="published_people holds a registered release"):
+        consulting.remember_standing(tmp_path, place)
+    assert len(Register(tmp_path / FILE_NAME).history()) == 1
 
 
 def test_releases_of_noise_are_left_to_the_ledger(project: Path) -> None:
