@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest, recording, records, reporting, verbs, writing
+from privacy_sql import manifest, parts, recording, records, reporting, verbs, writing
 from privacy_sql.errors import UsageError
 from privacy_sql.project import Project
 from privacy_sql.records import Record
@@ -71,22 +71,20 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
 
 def of_manifest(place: Path, target: Path | None, ask: Asked, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
-    content = verify(place)
-    file = content["_place"]
-    found = _recorded(directory, content, file) or {
-        "release": content["release"],
-        "run": from_manifest(content),
-    }
+    file, content = verify(place)
+    found = _recorded(directory, content, file) or alone(content)
     chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
     return _write(found, chosen, ask, content)
 
 
-def verify(place: Path) -> Record:
+def verify(place: Path) -> tuple[Path, Record]:
     """The manifest at, or beside, a path; a release in files must be as it was written."""
-    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
-    in_a_table = file.is_file() and "relation" in str(manifest.read(file).get("output", {}))
-    content = manifest.read(file) if in_a_table else verbs.verify(place)
-    return {**content, "_place": file}
+    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(parts.whole(place))
+    if file.is_file():
+        content = manifest.read(file)
+        if {"relation", "relations"} & set(content.get("output", {})):
+            return file, content  # a table lies on a connection that a report does not open
+    return file, verbs.verify(file)
 
 
 def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked) -> tuple[list[Made], Path]:
@@ -96,23 +94,11 @@ def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked)
     for plan in project.selected(tuple(names)):
         found = records.read(project.directory, plan.name)
         if found is None or "run" not in found:
-            rows.append(
-                {
-                    "name": plan.name,
-                    "safe": None,
-                    "audience": "internal",
-                    "sentence": "",
-                    "made": "",
-                    "href": "",
-                }
-            )
+            rows.append(_row(plan.name))
             continue
-        own = found["run"].get("manifest")
-        content = verify(project.directory / own) if own and found["run"]["safe"] else None
-        one = _write(found, folder / f"{plan.name}.html", ask, content, index=INDEX)
-        made.append(one)
-        rows.append({"name": plan.name, "safe": one.safe, "audience": one.audience, "sentence": one.sentence,
-                     "made": one.made, "href": one.file.name})  # fmt: skip
+        found, content = _verified(project, found)
+        made.append(_write(found, folder / f"{plan.name}.html", ask, content, index=INDEX))
+        rows.append(_row(plan.name, made[-1]))
     if not made:
         hint = "Run privacy-sql run first."
         raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
@@ -120,6 +106,32 @@ def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked)
     if not ask.dry_run:
         writing.write_alone(index, reporting.index_page(project.name, rows).encode())
     return made, index
+
+
+def _row(name: str, made: Made | None = None) -> dict[str, Any]:
+    """What the index says of a release."""
+    if made is None:
+        return {"name": name, "safe": None, "audience": "internal", "sentence": "", "made": "", "href": ""}
+    told = {key: getattr(made, key) for key in ("safe", "audience", "sentence", "made")}
+    return {"name": name, **told, "href": made.file.name}
+
+
+def _verified(project: Project, found: Record) -> tuple[Record, Record | None]:
+    """The records of a release with its manifest, if it left; not those of another one in its place."""
+    if not found["run"]["safe"]:
+        return found, None
+    _, content = verify(project.directory / str(found["run"].get("manifest")))
+    return (found if _same(found, content) else alone(content)), content
+
+
+def alone(content: Record) -> Record:
+    """The records of a release of which only the manifest is known."""
+    return {"release": content["release"], "run": from_manifest(content)}
+
+
+def _same(found: Record, content: Record) -> bool:
+    """Whether records are about the release of this very manifest."""
+    return bool(found["run"].get("checksum") == content["checksum"])
 
 
 def from_manifest(content: Record) -> Record:
@@ -163,10 +175,11 @@ def from_manifest(content: Record) -> Record:
 
 
 def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
-    """The project's own record of this very manifest."""
+    """The project's own records of this very manifest."""
     found = records.read(directory, content["release"])
-    own = (found or {}).get("run", {}).get("manifest")
-    return found if own and (directory / own).resolve() == file.resolve() else None
+    run = (found or {}).get("run", {})
+    there = (directory / str(run.get("manifest"))).resolve() == file.resolve()
+    return found if found and there and _same(found, content) else None
 
 
 def _write(found: Record, target: Path, ask: Asked, content: Record | None = None, index: str = "") -> Made:

@@ -114,7 +114,7 @@ def _run(
     place = _written(project, plan, engine, release, output, overwrite)
     result.manifest = _shown(project, place)
     result.rows_out = release.rows_out
-    _remember(project, result, recording.recorded(release))
+    _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
 
 
 def _remember(project: Project, result: Result, found: records.Record) -> None:

@@ -227,6 +227,19 @@ def test_a_release_that_changed_gets_no_report(folder: Path, tmp_path: Path, cha
     assert call("report", "--project", folder, "-o", tmp_path).exit == 1
 
 
+def test_records_of_another_release_at_the_same_place_are_not_used(folder: Path, tmp_path: Path) -> None:
+    place = folder / "out" / "good.csv"
+    with ps.connect() as engine:
+        table = ps.Table(pd.DataFrame({"town": ["a", "a"], "ill": ["x", "y"]}), ["town"], "ill", name="good")
+        release = ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise({}))
+        ps.write(engine, release, place, overwrite=True)
+    for words in ([place, "-o", tmp_path / "one.html"], ["--select", "good", "-o", tmp_path]):
+        (one,) = call("report", "--json", *words, "--project", folder).json["reports"]
+        there = {name for name, found in one["sections"].items() if found}
+        assert there == {"published", "criteria", "worst_case", "provenance"}
+        assert "l_diversity(l=2)" in said(Path(one["file"])) and "k_anonymity" not in said(Path(one["file"]))
+
+
 def test_a_run_forgets_what_was_found_about_an_earlier_one(folder: Path) -> None:
     assert {"search", "attack_knowledge", "attack_intersection"} <= set(kept.read(folder, "good"))
     assert call("run", "--project", folder, "--select", "good", "--overwrite").exit == 0

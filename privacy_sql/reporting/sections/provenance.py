@@ -41,6 +41,8 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "method", _method(material)
     yield "required", " · ".join(run.get("require", []))
     yield "output", output.get("file") or output.get("relation") or run.get("target")
+    if output.get("relation") or output.get("relations"):
+        yield "read again", "no: privacy-sql verify --connect does that for a table"
     yield "sha256 of the output", output.get("sha256")
     yield "sha256 of the manifest", manifest.get("checksum")
     for name, kind in manifest.get("hierarchies", {}).items():
