@@ -6,12 +6,13 @@ of its own; `cpu_s` and `peak_mb` are those of the Python process, which on Duck
 Prints JSON; goals are about Python: beside an engine its time and memory stay flat as rows grow. Needs
 PRIVACY_SQL_DATA (the folder with adult.csv.gz).
 
-    python -m benchmarks.engines [--rows 1000000 10000000] [--engines duckdb postgres spark] [--travel 0]
+    python benchmarks/engines.py [--rows 1000000 10000000] [--engines duckdb postgres spark] [--travel 0]
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -24,11 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from check import ADULT, QUASI, RESAMPLED, SENSITIVE  # the script beside this one
 
 import privacy_sql as ps
-from benchmarks.check import ADULT, QUASI, RESAMPLED, SENSITIVE
 from privacy_sql.base import count
-from tests.engines import server
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+server = importlib.import_module("tests.engines.server")  # starts a PostgreSQL of its own
 
 COLUMNS = ", ".join([*QUASI, SENSITIVE])
 HIERARCHIES = {name: ps.Intervals(5, 10, 20, 40, 80) if name == "age" else ps.KeepOrDrop() for name in QUASI}
@@ -105,8 +108,7 @@ def _load(file: Path) -> None:
 def _child(options: argparse.Namespace, engine: str, made: Path) -> Any:
     command = [
         sys.executable,
-        "-m",
-        "benchmarks.engines",
+        __file__,
         "--child",
         engine,
         str(made),

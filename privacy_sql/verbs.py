@@ -199,7 +199,7 @@ def write(
     target: str | Path,
     *,
     overwrite: bool = False,
-    manifest_to: Path | None = None,
+    manifest_to: str | Path | None = None,
 ) -> Path:
     """Write a release to a file, a folder or `table:NAME`, audited from its own bytes; returns its manifest.
 
@@ -211,7 +211,8 @@ def write(
             "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
         )
     if isinstance(target, str) and target.startswith(TABLE):
-        return _write_table(release, target.removeprefix(TABLE), overwrite, manifest_to)
+        place = Path(manifest_to) if manifest_to else None
+        return _write_table(release, target.removeprefix(TABLE), overwrite, place)
     if release.parts:
         file = _file(Path(target), release)
         return parts.write_parts(release, file, overwrite=overwrite, describe=_described(release))

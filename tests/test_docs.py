@@ -12,6 +12,8 @@ import doctest
 import io
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,8 +30,12 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
+# these need a server or a cluster: tests/engines runs them
+ELSEWHERE = ("postgres.md", "spark.md")
+
+
 def runs(page: Path) -> bool:
-    return any(kind in ("console", "python") for kind, _ in blocks(page))
+    return any(kind in ("console", "python") for kind, _ in blocks(page)) and page.name not in ELSEWHERE
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if runs(p)], ids=lambda p: p.relative_to(ROOT).as_posix())
@@ -38,6 +44,11 @@ def test_the_examples_of_a_page_print_what_it_says(
 ) -> None:
     example.write(tmp_path)
     monkeypatch.chdir(tmp_path)
+    run(page)
+
+
+def run(page: Path) -> None:
+    """Run the examples of a page in the folder of the example."""
     names: dict[str, object] = {}
     printed = ""
     for kind, text in blocks(page):
@@ -50,6 +61,30 @@ def test_the_examples_of_a_page_print_what_it_says(
             printed = executed(text, names)
         elif kind == "output":
             _same(printed, text)
+
+
+@pytest.mark.skipif(not shutil.which("duckdb"), reason="needs DuckDB's shell: pip install duckdb-cli")
+def test_the_statements_of_a_page_run_in_duckdbs_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    outcome = cli.run(["compile", "--duckdb-macros"])
+    (tmp_path / "macros.sql").write_text(outcome.lines[0])
+    printed = ""
+    for kind, text in blocks(ROOT / "docs" / "walkthroughs" / "duckdb_shell.md"):
+        if kind == "sql":
+            printed = shell(text)
+        elif kind == "output":
+            _same(printed, text)
+    with pytest.raises(subprocess.CalledProcessError):
+        shell("from ps_k_anonymity('people', ['agee']);")
+
+
+def shell(text: str) -> str:
+    """What DuckDB's shell prints for statements on the page's database."""
+    command = ["duckdb", "-csv", "-bail", "page.db"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,7 @@ import pyarrow.parquet
 
 from privacy_sql.engines import Columns, Row
 from privacy_sql.engines import _arrow as arrows
+from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts, text_of
 from privacy_sql.errors import DataError, EngineError, UsageError
@@ -227,8 +228,10 @@ class Postgres:
 
     def arrow(self, query: Query) -> pa.Table:
         schema = self._schema(query)
-        batches = list(self._batches(query, schema))
-        return pa.Table.from_batches(batches, schema)
+        if binary.of_numbers(schema):
+            with contextlib.suppress(binary.HasNull):
+                return pa.Table.from_batches(list(self._numbers(query, schema)), schema)
+        return pa.Table.from_batches(list(self._batches(query, schema)), schema)
 
     def drop(self, relation: Sql) -> None:
         if kind := self._mine.pop(relation, None):
@@ -241,6 +244,11 @@ class Postgres:
     def _described(self, query: Query) -> list[psycopg.Column]:
         shape = Query(f"select * from ({query.sql}) as described limit 0", query.origin)
         return self._run(shape).description or []
+
+    def _numbers(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format binary)", query.origin)
+        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+            yield from binary.batches(copy, schema)
 
     def _batches(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if not schema.names:

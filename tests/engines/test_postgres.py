@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,8 +14,10 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql import example
 from privacy_sql.errors import EngineError, NotSafe, UsageError
-from tests import engines
+from tests import engines, test_docs
+from tests.conftest import ROOT
 
 AWKWARD = 'Say "hi"; drop'
 PEOPLE = """
@@ -155,6 +158,53 @@ def test_everything_runs_on_the_server_when_duckdb_is_not_there(
             release = ps.publish(server, table, [require], method)
             assert release.safe
             ps.verify(ps.write(server, release, tmp_path / f"{number}.csv"))
+
+
+def test_the_walk_through_prints_what_it_says(server: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    example.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    dsn = dict(part.split("=") for part in os.environ["PRIVACY_SQL_TEST_DSN"].split())
+    for name, value in dsn.items():
+        monkeypatch.setenv(f"PG{'DATABASE' if name == 'dbname' else name.upper()}", value)
+    run = server.connection.execute
+    run("drop schema if exists survey cascade; create schema survey")
+    header = (tmp_path / "data" / "people.csv").read_text().partition("\n")[0].split(",")
+    run(f"create table survey.people ({', '.join(f'{name} text' for name in header)})")
+    with server.connection.cursor().copy("copy survey.people from stdin (format csv, header)") as copy:
+        copy.write((tmp_path / "data" / "people.csv").read_bytes())
+    test_docs.run(ROOT / "docs" / "walkthroughs" / "postgres.md")
+    run("drop schema survey cascade")
+
+
+NUMBERS = """
+select
+    cast(i as bigint) as n,
+    cast(i % 7 as smallint) as small,
+    cast(-i as integer) as negative,
+    cast(i as double precision) / 3 as share
+from generate_series({first}, 300000) as t (i)
+"""
+
+
+@pytest.mark.parametrize("first", [1, 300_001])
+def test_numbers_arrive_as_they_are_however_many(server: Any, first: int) -> None:
+    server.connection.execute(f"create temp table numbers as {NUMBERS.format(first=first)}")
+    made = server.arrow(ps.Query("select n, small, negative, share from numbers order by n"))
+    rows = range(first, 300_001)
+    assert [str(field.type) for field in made.schema] == ["int64", "int16", "int32", "double"]
+    assert made["n"].to_pylist() == list(rows)
+    assert made["negative"].to_pylist() == [-i for i in rows]
+    assert made["share"].to_pylist() == [i / 3 for i in rows]
+    assert made["small"].to_pylist() == [i % 7 for i in rows]
+
+
+@pytest.mark.parametrize("missing", [1, 299_999, 300_000])
+def test_a_number_that_is_missing_stays_missing(server: Any, missing: int) -> None:
+    server.connection.execute(f"create temp table numbers as {NUMBERS.format(first=1)}")
+    server.connection.execute(f"update numbers set share = null, n = null where n = {missing}")
+    made = server.arrow(ps.Query("select n, share from numbers"))
+    assert (len(made), made["n"].null_count, made["share"].null_count) == (300_000, 1, 1)
+    assert server.fetch(ps.Query("select 1 as one")) == [{"one": 1}]
 
 
 def test_values_keep_their_types_on_the_way_out(server: Any) -> None:

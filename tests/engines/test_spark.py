@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import example, plugs
 from privacy_sql.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
 from tests import cases as reading
-from tests import engines
-from tests.conftest import cases
-from tests.engines import server
+from tests import engines, test_docs
+from tests.conftest import ROOT, cases
+from tests.engines import odd_people, server
 
 # one session for all: starting it takes longer than most tests
 SETTINGS = {
@@ -182,12 +182,16 @@ def test_a_table_that_fails_its_audit_is_taken_away_again(
     spark.drop_table("published")
 
 
-def test_awkward_names_and_values_are_counted_as_they_are(spark: Any) -> None:
-    names = ["Say `hi`", 'a"b', "select", "Ünï code"]
-    values = ["it's", "back\\slash", "${env:HOME}", None]
-    rows = pd.DataFrame({name: [value, value] for name, value in zip(names, values, strict=True)})
-    verdict = ps.check(spark, ps.Table(rows, names), [ps.KAnonymity(2)])["k_anonymity(k=2)"]
-    assert (verdict.safe, verdict.value) == (True, 2)
+def test_odd_names_and_values_are_counted_and_published_as_they_are(spark: Any, tmp_path: Path) -> None:
+    assert odd_people.told(spark, tmp_path) == (2, odd_people.expected())
+
+
+def test_the_walk_through_prints_what_it_says(spark: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    example.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    people = pd.read_csv("data/people.csv", dtype=str)
+    people.to_parquet("data/people.parquet")
+    test_docs.run(ROOT / "docs" / "walkthroughs" / "spark.md")
 
 
 def test_what_is_not_there_is_said_without_its_text(spark: Any) -> None:
