@@ -99,7 +99,14 @@ def explained(verdict: Record) -> Record:
         return {**verdict, "question": "", "against": "", "unit": ""}
     kind = plugs.get("criteria", name)
     unit = kind.unit_of(verdict["params"], verdict["relation"])
-    return {**verdict, "question": kind.question, "against": kind.against, "unit": unit}
+    estimated = verdict["witness"].get("estimated_groups", 0)
+    return {
+        **verdict,
+        "question": kind.question,
+        "against": kind.against,
+        "unit": unit,
+        "estimated": estimated,
+    }
 
 
 def now() -> str:

@@ -86,7 +86,10 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
     """
     cells = [("requirement", "value", "limit", "verdict")]
     for requirement, verdict in verdicts.items():
-        cells.append((requirement, *measured(verdict), "safe" if verdict.safe else "NOT SAFE"))
+        word = "safe" if verdict.safe else "NOT SAFE"
+        if verdict.estimated_groups:
+            word += f" (exact: false, an estimate for {verdict.estimated_groups} groups)"
+        cells.append((requirement, *measured(verdict), word))
     widths = [max(len(row[column]) for row in cells) for column in range(4)]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

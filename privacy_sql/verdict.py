@@ -77,6 +77,11 @@ class Verdict:
         """What was passed over and may not have been meant."""
         return self.notes
 
+    @property
+    def estimated_groups(self) -> int:
+        """Groups whose part in the value is an estimate, and no bound of the truth."""
+        return int(self.witness.get("estimated_groups", 0))
+
     def explain(self) -> str:
         """One or two plain sentences: what was asked, what was found, and the worst case."""
         word = "holds" if self.safe else "does NOT hold"

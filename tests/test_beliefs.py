@@ -83,10 +83,10 @@ def people_of(n: int, seed: int = 3) -> list[Any]:
 
 @pytest.mark.parametrize("given_", ["0.3", "1.25", ["inf", "0.3", "1.25"]])
 def test_the_chain_in_blocks_agrees_with_the_dense_prior_to_twelve_digits(
-    shared: Any, monkeypatch: Any, given_: Any
+    engine: Any, monkeypatch: Any, given_: Any
 ) -> None:
     monkeypatch.setattr(prior_chain, "CHAIN_ROWS", 500)
-    study = beliefs.studied(count(shared, table(people_of(2000))))
+    study = beliefs.studied(count(engine, table(people_of(2000))))
     assert not study.exact
     dense, chain = (beliefs.prior(study, given_, path=path).beliefs for path in ("dense", "chain"))
     assert np.abs(dense - chain).max() < 1e-12
@@ -120,22 +120,22 @@ def test_a_wide_numeric_column_by_running_sums_equals_the_pairs(
 
 @pytest.mark.parametrize("given_", [["0.3", "0.75", "1.25"], ["1.5", "1.25", "0"], ["0", "1.25", "inf"]])
 def test_a_wide_column_beside_others_that_resemble_each_other_goes_through_sql(
-    shared: Any, monkeypatch: Any, given_: Any
+    engine: Any, monkeypatch: Any, given_: Any
 ) -> None:
-    pairs = beliefs.prior(beliefs.studied(count(shared, wide())), given_, path="dense")
+    pairs = beliefs.prior(beliefs.studied(count(engine, wide())), given_, path="dense")
     monkeypatch.setattr("privacy_sql.resemblance.WIDE", 5)
     monkeypatch.setattr(prior_chain, "CHAIN_ROWS", 5_000)
-    sums = beliefs.prior(beliefs.studied(count(shared, wide())), given_)
+    sums = beliefs.prior(beliefs.studied(count(engine, wide())), given_)
     assert sums.path == "chain of running sums"
     assert np.abs(pairs.beliefs - sums.beliefs).max() < 1e-12
 
 
-def test_running_sums_of_numbers_with_sixteen_digits_lose_nothing(shared: Any, monkeypatch: Any) -> None:
+def test_running_sums_of_numbers_with_sixteen_digits_lose_nothing(engine: Any, monkeypatch: Any) -> None:
     start = 10**15
     rows = [(start + age * age, *rest) for age, *rest in people_of(60)]
-    exact = ps.prior(shared, table(rows), ["0.2", "0", "inf"])
+    exact = ps.prior(engine, table(rows), ["0.2", "0", "inf"])
     monkeypatch.setattr("privacy_sql.resemblance.WIDE", 5)
-    sums = ps.prior(shared, table(rows), ["0.2", "0", "inf"], path="chain")
+    sums = ps.prior(engine, table(rows), ["0.2", "0", "inf"], path="chain")
     for expect, found in zip(exact, sums, strict=True):
         assert list(found) == pytest.approx([float(x) for x in expect], abs=1e-12)
 
@@ -205,8 +205,8 @@ def test_posteriors_of_a_table_equal_brute_force_and_add_up_to_what_is_published
                 )
 
 
-def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(shared: Any) -> None:
-    base = count(shared, table(people_of(300)))
+def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(engine: Any) -> None:
+    base = count(engine, table(people_of(300)))
     study = beliefs.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
     groups = beliefs.published(base.grouped(base.keys({"job": 2, "age": 0})), study)
@@ -216,8 +216,8 @@ def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(shared: 
     assert np.abs(sql - memory).max() < 1e-12
 
 
-def test_a_group_above_the_cap_of_sql_is_undecided_and_has_no_posterior(shared: Any) -> None:
-    base = count(shared, table(people_of(300)))
+def test_a_group_above_the_cap_of_sql_is_undecided_and_has_no_posterior(engine: Any) -> None:
+    base = count(engine, table(people_of(300)))
     study = beliefs.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
     groups = beliefs.published(base.grouped(base.keys({"job": 2, "sex": 0, "age": 0})), study)
@@ -278,6 +278,7 @@ def test_named_beliefs_are_compared_value_by_value() -> None:
         (lambda: ps.smooth([1, 0], [[0, 1], [1, 0]], "inf"), "infinite"),
         (lambda: ps.kernel_weight(1, -1), "0 or more"),
         (lambda: ps.posterior(prior=[[1]], counts=[2]), "sum to"),
+        (lambda: ps.posterior(None, None, method="omega", path="memory"), "in memory .exact ones only."),
     ],
 )
 def test_questions_that_make_no_sense_are_refused_in_words(call: Any, words: str) -> None:

@@ -170,6 +170,8 @@ class BTPrivacy(Criterion):
             "impossible_groups": known.count("impossible"),
             "vulnerable_people": point.vulnerable,
             "unknown_people": point.unknown,
+            "prior": row.get("prior", "dense"),
+            "distance": row.get("distance", "js"),
         }
         return self.verdict(
             point.max_risk,
@@ -179,7 +181,7 @@ class BTPrivacy(Criterion):
             limit=point.t,
             exact=known.count(EXACT) == len(known),
             points=tuple(points),
-            notes=self._notes(row, facts),
+            notes=self._notes(facts),
         )
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
@@ -210,8 +212,8 @@ class BTPrivacy(Criterion):
             worst=_worst(rows, largest),
         )
 
-    def _notes(self, row: Row, facts: Row) -> tuple[str, ...]:
-        said = f"Distance {row.get('distance', 'js')}, prior computed {row.get('prior', 'dense')}."
+    def _notes(self, facts: Row) -> tuple[str, ...]:
+        said = f"Distance {facts['distance']}, prior computed {facts['prior']}."
         if facts["estimated_groups"]:
             said += f" exact: false for {facts['estimated_groups']} groups: the posterior is an estimate."
         if facts["undecided_groups"]:

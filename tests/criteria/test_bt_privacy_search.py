@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,11 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql import beliefs
 from privacy_sql.base import count
 from privacy_sql.judging import Requirements, judge
 from privacy_sql.mechanisms.full_domain import FullDomain
-from privacy_sql.query import Query
+from privacy_sql.query import Query, render
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
 
@@ -58,6 +61,43 @@ def test_cutting_keeps_every_group_within_t_judged_exactly(engine: Any) -> None:
     assert verdict.safe and verdict.exact and release.grouping.n_groups > 5
     assert verdict.witness["exact_groups"] == release.grouping.n_groups
     assert max(verdict.points[0].group_risk) <= 0.1
+
+
+def test_the_candidate_halves_of_a_level_are_asked_about_in_one_statement(monkeypatch: Any) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(beliefs, "render", lambda name, **more: (asked.append(name), render(name, **more))[1])
+    with ps.connect() as engine:
+        require = [ps.KAnonymity(3), ps.BTPrivacy(bandwidth="0.3", t="0.3")]
+        release = ps.publish(engine, people(400), require, ps.Multidimensional())
+    assert release.grouping.n_groups > 60
+    # two axes at each of at most eight levels, one after the other, and two verdicts about the whole
+    assert 4 < asked.count("criteria/bt_privacy.sql") <= 2 * 8 + 4
+
+
+@pytest.mark.parametrize("posterior", ["exact", "estimate"])
+def test_summary_json_manifest_and_report_say_how_many_groups_are_exact(
+    engine: Any, tmp_path: Path, posterior: str
+) -> None:
+    require = [ps.KAnonymity(3), ps.BTPrivacy(bandwidth="0.3", t="0.2", posterior=posterior)]
+    release = ps.publish(engine, people(120), require, ps.Multidimensional())
+    verdict, n = release.verdicts[str(require[1])], release.grouping.n_groups
+    ps.write(engine, release, tmp_path / "out.csv")
+    (manifest,) = (
+        told
+        for told in json.loads((tmp_path / "out.csv.manifest.json").read_text())["verdicts"]
+        if told["criterion"] == "bt_privacy"
+    )
+    exact = posterior == "exact"
+    for told in (verdict.to_json(), manifest):
+        assert told["exact"] is exact and told["witness"]["prior"] == "dense"
+        assert told["witness"]["exact_groups"] == (n if exact else 0)
+        assert told["witness"]["estimated_groups"] == (0 if exact else n)
+    pages = [str(release)]
+    for audience in ("public", "internal"):
+        ps.report(release, tmp_path / f"{audience}.html", audience=audience)
+        pages.append((tmp_path / f"{audience}.html").read_text())
+    for page in pages:
+        assert (f"exact: false, an estimate for {n} groups" in page) is not exact
 
 
 def test_cuts_of_a_table_too_large_to_be_decided_are_taken_on_the_larger_estimate(

@@ -27,5 +27,6 @@ def _row(verdict: Record) -> dict[str, Any]:
         "measured": measured(verdict["value_float"], verdict["unit"]),
         "safe": verdict["safe"],
         "exact": verdict["exact"],
+        "estimated": verdict.get("estimated", 0),
         "notes": verdict["notes"],
     }
