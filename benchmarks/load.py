@@ -28,16 +28,16 @@ with drawn as (select hash(i) as h, hash(i + 1000000007) as j from range({rows})
 select
     cast(h % 80 as integer) as age,
     cast((h >> 8) % 2 as integer) as sex,
-    cast((h >> 16) % 50 as integer) as region,
+    cast((h >> 16) % {regions} as integer) as region,
     cast((h >> 24) % 16 as integer) as education,
     cast(((h >> 24) % 16 + (h >> 32) % 3) % 20 as integer) as job,
-    cast(j % 30 as integer) as illness
+    cast(j % {illnesses} as integer) as illness
 from drawn
 """
 QUASI = {
     "age": ps.Intervals(5, 10, 20, 40),
     "sex": ps.KeepOrDrop(),
-    "region": ps.Intervals(5, 25),
+    "region": ps.Intervals(5, 10),
     "education": ps.Intervals(4),
     "job": ps.Intervals(5, 10),
 }
@@ -51,14 +51,12 @@ from range(100000) as a(g) cross join range(250) as b(v)
 """
 
 
-def people(rows: int) -> dict[str, Callable[[Any], Any]]:
-    raw = ps.Table("people", list(QUASI), "illness")
-    kinds = ps.Table("people", QUASI, "illness")
-    return {
-        "check": lambda engine: ps.check(engine, raw, REQUIRE),
-        "full_domain search": lambda engine: ps.search(engine, kinds, REQUIRE),
-        "multidimensional": lambda engine: ps.publish(engine, raw, REQUIRE, ps.Multidimensional()),
-    }
+RAW, KINDS = ps.Table("people", list(QUASI), "illness"), ps.Table("people", QUASI, "illness")
+PEOPLE_ASKED: dict[str, Callable[[Any], Any]] = {
+    "check": lambda engine: ps.check(engine, RAW, REQUIRE),
+    "full_domain search": lambda engine: ps.search(engine, KINDS, REQUIRE),
+    "multidimensional": lambda engine: ps.publish(engine, RAW, REQUIRE, ps.Multidimensional()),
+}
 
 
 def wide(engine: Any) -> Any:
@@ -78,7 +76,11 @@ def grouped(*require: Any) -> Callable[[Any], Any]:
 
 
 CASES: dict[str, tuple[str, dict[str, Callable[[Any], Any]]]] = {
-    **{f"people {n}": (PEOPLE.format(rows=n), people(n)) for n in (10**6, 10**7, 10**8)},
+    # nearly as many combinations as rows, which is the worst that can be; then 1.5 million of them
+    **{
+        f"people {n}": (PEOPLE.format(rows=n, regions=50, illnesses=30), PEOPLE_ASKED) for n in (10**6, 10**7)
+    },
+    "people 100000000": (PEOPLE.format(rows=10**8, regions=20, illnesses=10), PEOPLE_ASKED),
     "500 columns": (
         WIDE.format(columns=", ".join(f"(i * {n + 3}) % 1000 as c{n}" for n in range(498))),
         {"publish and write": wide},
