@@ -163,10 +163,8 @@ class Partitioning:
         asked = self.engine.load(self._asked(ranges, tries), "asked")
         how: dict[str, Any] = {"asked": asked, "relaxed": self._relaxed, "fewest": self.fewest}
         what = {"told": self.places.told, "measures": self.places.measures}
-        ways = [(number, *way) for number, way in enumerate(self.places.ways)]
-        cells = create(
-            render("partitions/cells.sql", boxes=boxes, ways=ways, sizes=split == "range", **how, **what)
-        )
+        ways = self.places.ways
+        cells = create(render("partitions/cells.sql", boxes=boxes, ways=ways, **how, **what))
         cuts = create(self._cuts(split, cells, how))
         parts = create(render("partitions/parts.sql", cells=cells, cuts=cuts, **how, **what))
         self._drop(cells)
@@ -175,8 +173,9 @@ class Partitioning:
     def _cuts(self, split: str, cells: Sql, how: dict[str, Any]) -> Query:
         """Where ordered axes are cut."""
         told, measure = self.places.of_classes
-        classes = {"class": told, "measure": measure}
-        return render(f"partitions/{split}_cuts.sql", cells=cells, **classes, **how)
+        sizes = self.places.sizes_of_ways if split == "range" else []
+        about = {"class": told, "measure": measure, "sizes": sizes}
+        return render(f"partitions/{split}_cuts.sql", cells=cells, **about, **how)
 
     @property
     def _relaxed(self) -> bool:
@@ -266,7 +265,7 @@ class Partitioning:
             boxes=boxes,
             asked=trial.asked,
             cuts=trial.cuts,
-            ways=self._numbered_ways,
+            ways=self.places.ways,
             relaxed=self._relaxed,
         )
         return self.engine.create(query, view=True)
@@ -278,10 +277,6 @@ class Partitioning:
     @cached_property
     def _overall(self) -> Sql:
         return self.engine.create(render("overall.sql", histogram=self.base.relation))
-
-    @property
-    def _numbered_ways(self) -> list[tuple[int, Sql]]:
-        return [(number, place) for number, (place, _) in enumerate(self.places.ways)]
 
     # -- the next level ------------------------------------------------------------------------------------
 
@@ -312,7 +307,7 @@ class Partitioning:
                 "partitions/moved.sql",
                 boxes=boxes,
                 targets=targets,
-                ways=self._numbered_ways,
+                ways=self.places.ways,
                 columns=self.places.columns,
                 relaxed=self._relaxed,
             )

@@ -73,24 +73,37 @@ class Places:
         return self.engine.create(query)
 
     @cached_property
-    def shown_axes(self) -> list[tuple[Sql, bool, bool, int]]:
-        """The axes as templates read them."""
-        return [(Sql(axis.column), axis.ordered, axis.numeric, axis.levels) for axis in self.axes]
+    def sizes(self) -> dict[str, Sql]:
+        """Per numeric axis the number at every place."""
+        tables = {axis.column: self.axis_tables[axis.column] for axis in self.axes if axis.numeric}
+        return {
+            column: self.engine.create(render("partitions/axis_sizes.sql", axis=table))
+            for column, table in tables.items()
+        }
 
     @cached_property
-    def ways(self) -> list[tuple[Sql, Sql | None]]:
-        """Every column a box can be cut along, of a hierarchy several, with its size if it is a number."""
+    def shown_axes(self) -> list[tuple[Sql, bool, Sql | None, bool, int]]:
+        """The axes as templates read them."""
+        nulls = {column: bool(self.base.statistics[column]["n_nulls"]) for column in self.base.columns}
         return [
-            (Sql(column), Sql(f"v_{axis.column}") if axis.numeric else None)
-            for axis in self.axes
-            for column in axis.places
+            (Sql(a.column), a.ordered, self.sizes.get(a.column), nulls[a.column], a.levels) for a in self.axes
         ]
+
+    @cached_property
+    def ways(self) -> list[tuple[int, Sql]]:
+        """Every column a box can be cut along, numbered; a hierarchy has several."""
+        return list(enumerate(Sql(column) for axis in self.axes for column in axis.places))
+
+    @cached_property
+    def sizes_of_ways(self) -> list[tuple[int, Sql]]:
+        """The ways along numbers with the number at every place."""
+        sizes = {f"x_{column}": table for column, table in self.sizes.items()}
+        return [(number, sizes[place]) for number, place in self.ways if place in sizes]
 
     @property
     def columns(self) -> list[Sql]:
         """The columns of the relation but for the combination and its box."""
-        sizes = [size for _, size in self.ways if size is not None]
-        return [*(place for place, _ in self.ways), *sizes, *self.told, *self.measures]
+        return [*(place for _, place in self.ways), *self.told, *self.measures]
 
     # -- what is told, and how often -------------------------------------------------------------------
 
@@ -176,7 +189,7 @@ class Places:
     @cached_property
     def relation(self) -> Sql:
         """Everybody in box 0: c, box, the places, what is told and the measures."""
-        axes = [(column, self.axis_tables[column], *how) for column, *how in self.shown_axes]
+        axes = [(Sql(a.column), self.axis_tables[a.column], a.ordered, a.levels) for a in self.axes]
         return self.engine.create(
             render(
                 "partitions/places.sql",

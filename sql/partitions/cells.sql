@@ -1,24 +1,15 @@
 -- How many people each box holds at each place along each way it might be cut, and what is told of them.
--- in: boxes, asked (box, way), ways [(number, place, size)], sizes, relaxed, told, measures
--- out: box, way, place, [size], [c], told, measures    grain: box, way, place and what is told
+-- in: boxes, asked (box, way), ways [(number, place)], relaxed, told, measures
+-- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
 with along as (
     select
         asked.box,
         asked.way,
         case asked.way
-            {% for number, place, size in ways %}
+            {% for number, place in ways %}
             when {{ number }} then boxes.{{ place }}
             {% endfor %}
         end as place,
-        {% if sizes %}
-        -- words have no size: their places count as numbers
-        case asked.way
-            {% for number, place, size in ways %}
-            when {{ number }} then {% if size is none %}cast(boxes.{{ place }} as double){% else %}boxes.{{ size }}{% endif %}
-
-            {% endfor %}
-        end as size,
-        {% endif %}
         {% if relaxed %}
         boxes.c,
         {% endif %}
@@ -37,9 +28,6 @@ select
     box,
     way,
     place,
-    {% if sizes %}
-    max(size) as size,
-    {% endif %}
     {% if relaxed %}
     c,
     {% endif %}

@@ -1,11 +1,11 @@
 -- Everybody in one box, with the place of every combination along every axis.
--- in: counted [(relation (g, q1.., s, n_rows), told, measure)], axes [(column, axis, ordered, numeric, levels)], told, measures
--- out: c, box, x_q or y_q_0.., v_q of numbers, told, measures    grain: combination and what is told of it
+-- in: counted [(relation (g, q1.., s, n_rows), told, measure)], axes [(column, axis, ordered, levels)], told, measures
+-- out: c, box, x_q or y_q_0.., told, measures    grain: combination and what is told of it
 with everybody as (
     {% for relation, its, its_measure in counted %}
     select
         g as c,
-        {% for column, axis, ordered, numeric, levels in axes %}
+        {% for column, axis, ordered, levels in axes %}
         {{ column }},
         {% endfor %}
         {% for name in told %}
@@ -33,12 +33,9 @@ with everybody as (
 select
     everybody.c,
     cast(0 as bigint) as box,
-    {% for column, axis, ordered, numeric, levels in axes %}
+    {% for column, axis, ordered, levels in axes %}
     {% if ordered %}
     a_{{ column }}.place as x_{{ column }},
-    {% if numeric %}
-    a_{{ column }}.size as v_{{ column }},
-    {% endif %}
     {% else %}
     {% for level in range(levels) %}
     cast(a_{{ column }}.c{{ level }} as int) as y_{{ column }}_{{ level }},
@@ -53,7 +50,7 @@ select
 
     {% endfor %}
 from everybody
-{% for column, axis, ordered, numeric, levels in axes %}
+{% for column, axis, ordered, levels in axes %}
 inner join {{ axis }} as a_{{ column }}
     on everybody.{{ column }} = a_{{ column }}.code
 {% endfor %}

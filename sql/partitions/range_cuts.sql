@@ -1,17 +1,38 @@
--- The edge of a cut at the middle number of a range; the highest place always lies above.
--- in: cells (box, way, place, size), asked (box, way, ordered, middle, top)    out: box, way, edge    grain: box, way
+-- The edge of a cut at the middle number of a range; the highest place always lies above. Places of words count as numbers.
+-- in: cells (box, way, place), asked (box, way, ordered, middle, top), sizes [(way, relation (place, size))]
+-- out: box, way, edge    grain: box, way
+with low as (
+    select
+        cells.box,
+        cells.way,
+        cells.place,
+        asked.top
+    from {{ cells }} as cells
+    inner join {{ asked }} as asked
+        on cells.box = asked.box
+        and cells.way = asked.way
+    {% for way, relation in sizes %}
+    left join {{ relation }} as s_{{ way }}
+        on cells.way = {{ way }}
+        and cells.place = s_{{ way }}.place
+    {% endfor %}
+    where
+        asked.ordered = 1
+        and (
+            cells.place = 0
+            or case cells.way
+                {% for way, relation in sizes %}
+                when {{ way }} then s_{{ way }}.size
+                {% endfor %}
+                else cast(cells.place as double)
+            end <= asked.middle
+        )
+)
 select
-    cells.box,
-    cells.way,
-    least(
-        max(case when cells.size is null or cells.size <= asked.middle then cells.place end) + 1,
-        max(asked.top)
-    ) as edge
-from {{ cells }} as cells
-inner join {{ asked }} as asked
-    on cells.box = asked.box
-    and cells.way = asked.way
-where asked.ordered = 1
+    box,
+    way,
+    least(max(place) + 1, max(top)) as edge
+from low
 group by
-    cells.box,
-    cells.way
+    box,
+    way
