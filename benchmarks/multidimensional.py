@@ -190,10 +190,11 @@ def published(engine: Any, table: ps.Table, method: Any, nodes: Any) -> dict[str
     began = time.perf_counter()
     release = ps.publish(engine, table, [ps.KAnonymity(K)], method)
     spent = time.perf_counter() - began
-    rows, names = release.grouping.base.engine, ", ".join(ADULT)
+    names = ", ".join(ADULT)
     counted = f"select {names}, count(*) as n_rows from ({{}}) group by {names}"
-    groups = rows.fetch(Query(counted.format(release.view.sql), "published"))
-    people = rows.fetch(Query(counted.format(f"select * from {release.grouping.base.source}"), "source"))
+    groups = release.grouping.base.engine.fetch(Query(counted.format(release.view.sql), "published"))
+    source = f"select * from read_csv('{table.source}', all_varchar = true) where {table.where}"
+    people = duckdb.sql(counted.format(source)).to_arrow_table().to_pylist()
     return {
         "seconds": round(spent, 2),
         "groups": release.grouping.n_groups,
