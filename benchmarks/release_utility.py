@@ -22,6 +22,7 @@ def worth(groups: Rows, people: Rows, nodes: Any) -> dict[str, float]:
     columns = [name for name in people[0] if name != "n_rows"]
     leaves = {c: sorted({row[c] for row in people}, key=_by_size) for c in columns}
     covers = {c: np.array([_covered(row[c], leaves[c], nodes.get(c, {})) for row in groups]) for c in columns}
+    assert all(covered.any(axis=1).all() for covered in covers.values()), "a label that covers no leaf"
     n = np.array([row["n_rows"] for row in groups], dtype=float)
     places = {c: np.array([leaves[c].index(row[c]) for row in people]) for c in columns}
     counts = np.array([row["n_rows"] for row in people], dtype=float)
