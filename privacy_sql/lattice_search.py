@@ -53,6 +53,7 @@ class LatticeSearch:
         reads += [together, self.with_values]
         self.rollup = Rollup(self.base, with_sensitive=bool(self.base.table.sensitives) and any(reads))
         self._last: Shown | None = None
+        self._again: dict[Choice, Shown] = {}
         self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
         # the same choices for every further sensitive column; their own columns stand as they are
         self.sides = [
@@ -219,9 +220,17 @@ class LatticeSearch:
         """What a safe choice publishes, its failing groups suppressed."""
         if self._last is not None and self._last.choice == choice:
             return self._last
+        if choice in self._again:
+            return self._again[choice]
         (grouping,) = self._groupings([choice])
         seen = Seen(grouping)
         return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
+
+    def count_again(self, choices: Sequence[Choice]) -> None:
+        """Choices that are to be shown one by one, counted together; with suppression each stands alone."""
+        if choices and not self.allowed:
+            found = zip(choices, self._groupings(choices), strict=True)
+            self._again = {choice: Shown(choice, Seen(grouping)) for choice, grouping in found}
 
     def valued(self, shown: Shown) -> Shown:
         """The same groups with their sensitive values, where the search goes without them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
@@ -37,8 +37,13 @@ def available(family: str) -> list[str]:
     ours = [
         module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
     ]
-    theirs = [entry.name for entry in entry_points(group=f"privacy_sql.{family}")]
-    return sorted({*ours, *theirs})
+    return sorted({*ours, *(entry.name for entry in _theirs(family))})
+
+
+@cache
+def _theirs(family: str) -> tuple[EntryPoint, ...]:
+    """What installed packages add to a family; looking through them takes longer than loading a part."""
+    return tuple(entry_points(group=f"privacy_sql.{family}"))
 
 
 @cache
@@ -53,7 +58,7 @@ def load(family: str, name: str) -> ModuleType:
 @cache
 def get(family: str, name: str) -> Any:
     """The part of that name: the one public class its module defines."""
-    for entry in entry_points(group=f"privacy_sql.{family}"):
+    for entry in _theirs(family):
         if entry.name == name:
             return entry.load()
     return _public(load(family, name))

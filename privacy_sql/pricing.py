@@ -89,6 +89,7 @@ class Pricing:
             self._parts[utility] = self.costs.parts(plugs.get("utilities", utility)())
         return sum(levels[level] for levels, level in zip(self._parts[utility], choice, strict=True))
 
+    @cached_property
     def measures(self) -> list[Utility]:
         """Every utility that has a value for this table; what needs an extra only where it is minimised."""
         found = [plugs.get("utilities", name)() for name in plugs.available("utilities")]

@@ -100,8 +100,9 @@ class SearchResult:
 def result(search: LatticeSearch, found: Found) -> SearchResult:
     """A search's end as plain data: levels by column, risks by requirement, utilities by name."""
     few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW else frozenset()
+    search.count_again(found.minimal if few else ())
     minimal = [_described(search, choice, few) for choice in found.minimal]
-    every = {utility.name for utility in search.pricing.measures()}
+    every = {utility.name for utility in search.pricing.measures}
     best = None if found.best is None else _described(search, found.best, every)
     return SearchResult(
         name=search.base.table.name,
@@ -152,7 +153,7 @@ def _described(search: LatticeSearch, choice: Choice, names: Collection[str]) ->
     pricing = search.pricing
     values = {
         utility.name: finite(utility.shown(pricing.priced(utility, choice)))
-        for utility in pricing.measures()
+        for utility in pricing.measures
         if utility.name in names or (isinstance(utility, Additive) and not search.allowed)
     }
     if (loss := values.get("loss")) is not None:
