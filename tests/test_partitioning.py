@@ -52,7 +52,7 @@ def test_a_partition_that_outgrows_its_memory_spills_to_a_private_folder_and_giv
         return run(self, query, *more)
 
     monkeypatch.setattr(DuckDB, "_run", running)
-    with ps.connect("duckdb:", memory_limit="64MB", threads=2) as engine:
+    with ps.connect("duckdb:", memory_limit="96MB", threads=2) as engine:
         assert published(engine, file).search == expected
         folder = engine._to.private
     assert max(spilled) > 1_000_000

@@ -25,7 +25,7 @@ from privacy_sql.table import Table
 from privacy_sql.verbs import publish
 
 PARTS = ("fig7", "fig8", "table3", "fig9")
-SIZES = (250_000, 500_000, 1_000_000, 2_000_000)
+SIZES = (1_000_000, 2_000_000, 5_000_000, 12_000_000)
 SETTINGS = ((3, 1000, 10), (0, 1000, 0))  # Fig. 7
 VARIED = {"l": (0, 2, 4, 6, 8, 10), "k": (0, 4, 8, 12), "m": (0, 4, 8, 12)}  # Fig. 8
 BASES = {"nothing else": (0, 0, 0), "(2, 6, 2)": (2, 6, 2)}
