@@ -68,6 +68,8 @@ class Connection:
         self.debug = debug
         self.numbers = itertools.count(1)
         self.private: Path | None = None
+        # a finalizer may run while the rows of a statement are fetched, so it only says what can go
+        self.left: list[tuple[str, str]] = []
         self._leave: Callable[[], Any] = bool
         self._closed = False
         self._live: duckdb.DuckDBPyConnection | None = None
@@ -175,7 +177,7 @@ class DuckDB:
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching({f.resolve() for f in files}, {f.resolve() for f in folders})
         made._mine = {}
-        weakref.finalize(made, _forget, made._to, made._mine)
+        weakref.finalize(made, _forget, made._to.left, made._mine)
         return made
 
     def close(self) -> None:
@@ -344,10 +346,18 @@ class DuckDB:
         started = time.perf_counter()
         try:
             with self._explained(query):
+                self._sweep()
                 return self.connection.execute(query.sql, values)
         finally:
             # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
             log.debug("%s on duckdb: %.3f s", query.origin, time.perf_counter() - started)
+
+    def _sweep(self) -> None:
+        """Drop what sessions left behind, before a statement and never while its rows are fetched."""
+        while self._to.left:
+            name, kind = self._to.left.pop()
+            with contextlib.suppress(duckdb.Error):
+                self.connection.execute(f"drop {kind} if exists {name}")
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:
@@ -365,13 +375,9 @@ class DuckDB:
             raise explain(problem, query.origin) from (problem if self._to.debug else None)
 
 
-def _forget(connection: Connection, relations: dict[str, str]) -> None:
-    """Drop what a session created once nobody can ask for it any more."""
-    live = connection._live
-    while relations and live is not None:
-        name, kind = relations.popitem()
-        with contextlib.suppress(duckdb.Error):
-            live.execute(f"drop {kind} if exists {name}")
+def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:
+    """Say what a session created once nobody can ask for it any more."""
+    left.extend(relations.items())
 
 
 def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:

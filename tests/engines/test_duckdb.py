@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.query import Query
 
 UNLIKE = {
     "letters that a collation holds equal": ("varchar collate nocase", "'Flu'", "'flu'"),
@@ -62,3 +64,29 @@ def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> Non
                 engine, ps.Table(source, ["c"], "s"), [ps.KAnonymity(2)], ps.Generalise({})
             )
             ps.verify(ps.write(engine, made, tmp_path / "out.csv", overwrite=True))
+
+
+def test_a_session_that_goes_while_rows_are_fetched_takes_none_of_them_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The collector may run anywhere, also between a statement and the fetching of its rows."""
+    with ps.connect() as engine:
+        session = engine.session()
+        made = session.create(Query("select 1 as n", "made"))
+        sessions = [session]
+        del session
+        run = type(engine)._run
+
+        def collected(self: Any, query: Query, values: Any = None) -> Any:
+            result = run(self, query, values)
+            sessions.clear()
+            gc.collect()
+            return result
+
+        monkeypatch.setattr(type(engine), "_run", collected)
+        assert engine.fetch(Query("select 1 as n union all select 2 order by n", "two")) == [
+            {"n": 1},
+            {"n": 2},
+        ]
+        assert engine.fetch(Query("select 1 as n", "one")) == [{"n": 1}]
+        assert not engine.has_table(made)
