@@ -181,7 +181,7 @@ def count(engine: Engine, table: Table, *, several: bool = False) -> Base:
     if len(table.sensitives) < 2:
         return _counted(engine, table)
     if not several:
-        hint = "Use Table.with_sensitive."
+        hint = "Name one with --sensitive, or with Table.with_sensitive in Python."
         raise UsageError("several_sensitive", "one sensitive column at a time", where=table.name, hint=hint)
     if table.joint:
         return _counted(engine, table)

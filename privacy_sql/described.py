@@ -144,8 +144,14 @@ COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there ar
 
 
 def groups_of(release: Any) -> Any:
-    """The groups of a release that has not left yet; releases of counts have none, and are refused."""
+    """The groups of a release that has not left yet, with its one sensitive column.
+
+    Releases of counts have none, and are refused; of several sensitive columns each has its own worst case.
+    """
     refuse_counts(release.method, release.name)
+    if release.grouping.base.sides:
+        hint = "Name the table with --source and one column with --sensitive."
+        raise UsageError("several_sensitive", "one sensitive column at a time", where=release.name, hint=hint)
     return release.grouping
 
 

@@ -151,7 +151,8 @@ def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
     Each of several sensitive columns is tested with the others among the quasi-identifiers.
     """
     maker = _MAKERS.get(criterion.name)
-    if maker is None or table.values_per_person != "one" or table.joint:
+    one_row_one_person = table.values_per_person == "one" and not table.count
+    if maker is None or not one_row_one_person or table.joint or table.group:
         return
     for sensitive in table.sensitives or (None,):
         found = maker(criterion, table)

@@ -139,7 +139,8 @@ def walked(join: Sequence[JoinClique], ell: int, kind: str) -> Rows:
     """The least diverse groups of a join, by a walk over it."""
     if kind == "entropy":
         near = least_entropy(join)
-        groups, whole = [ids for _, ids in near.groups[:MOST_NEAR]], near.whole
+        groups = [ids for _, ids in near.groups[:MOST_NEAR]]
+        whole = near.whole and len(near.groups) <= MOST_NEAR
     else:
         worst = worst_ratio(join, ell) if kind == "recursive" else fewest_values(join)
         groups, whole = [worst.groups], worst.exact

@@ -94,7 +94,7 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     for part in _split(found[2] or ""):
         key, equals, value = part.partition("=")
         if not equals:
-            hint = f"For example {found[1]}(key=value)."
+            hint = f"Write {found[1]}(name={part.strip()}), for example k_anonymity(k=5)."
             raise UsageError("bad_requirement", f"a parameter of {found[1]} has no name", hint=hint)
         params[key.strip()] = yaml_value(value.strip())
     return found[1], params

@@ -25,7 +25,7 @@ SENSITIVE = re.compile(
     re.IGNORECASE,
 )
 IDENTIFYING = re.compile(
-    r"(^|_)(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|_)|_id$", re.IGNORECASE
+    r"(^|[\W_])(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
 )
 TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
 NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)

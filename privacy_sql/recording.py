@@ -132,6 +132,14 @@ def _table(release: Release) -> Grouping:
     return release.grouping
 
 
+def _one_column(release: Release) -> Grouping:
+    """The groups of a release with one sensitive column."""
+    grouping = _table(release)
+    if grouping.base.sides:
+        raise UsageError("several_sensitive", "it is told of one sensitive column at a time")
+    return grouping
+
+
 def _columns(release: Release) -> Iterator[Record]:
     """Every column with a role, how it is published, and how many values it has before and after."""
     base = release.grouping.base
@@ -178,7 +186,7 @@ def _groups(release: Release) -> Record:
 
 def _curves(release: Release) -> Record:
     """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
-    _table(release)
+    _one_column(release)
     found = disclosure_curve.curves(release.grouping.base.engine, release, FACTS)
     return {language: list(map(float, curve)) for language, curve in found.by_language.items()}
 
@@ -188,12 +196,12 @@ def _unasked(release: Release) -> Record | None:
     if any(v.criterion == "ck_safety" for v in release.verdicts.values()):
         return None
     question = plugs.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)
-    (verdict, *_) = judge(_table(release), [question]).values()
+    (verdict, *_) = judge(_one_column(release), [question]).values()
     return told(verdict)
 
 
 def _skyline(release: Release) -> Record:
-    found = skyline.explored(_table(release))
+    found = skyline.explored(_one_column(release))
     total = release.grouping.base.statistics["s"]["n_values"]
     values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]
     return {"values": values, "n_values": total}

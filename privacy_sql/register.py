@@ -101,9 +101,10 @@ class Register:
             made = Path(fresh) / "version"
             made.mkdir()
             for file, sha256 in files.items():
-                if not (place.parent / file).is_file() or manifest.checksum(place.parent / file) != sha256:
+                if not (place.parent / file).exists() or manifest.checksum(place.parent / file) != sha256:
                     raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
-                shutil.copyfile(place.parent / file, made / file)
+                copy = shutil.copytree if (place.parent / file).is_dir() else shutil.copyfile
+                copy(place.parent / file, made / file)
             shutil.copyfile(place, made / place.name)
             try:
                 made.rename(folder)

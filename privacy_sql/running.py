@@ -150,8 +150,9 @@ def _ready(plan: Plan, overwrite: bool) -> Path | str:
     """Where a plan goes; refuses a plan without method or output, and a taken target, before any work."""
     if plan.method is None or plan.output is None:
         missing = "method" if plan.method is None else "output"
-        hint = "For example method: {generalise: {levels: {age: 1}}}."
-        raise UsageError("incomplete_plan", f"{plan.name} has no {missing}, so it is only checked", hint=hint)
+        example = "method: {full_domain: {}}" if plan.method is None else "output: {target: out/people.csv}"
+        hint = f"For example {example}. `privacy-sql check` asks about the table as it stands."
+        raise UsageError("incomplete_plan", f"{plan.name} has no {missing}: nothing to publish", hint=hint)
     if plan.output.file is None:
         return f"{verbs.TABLE}{plan.output.relation}"
     writing.kind_of(plan.output.file)

@@ -157,3 +157,19 @@ def test_a_value_is_text_and_never_sql() -> None:
     with ps.connect() as engine:
         assert not agree(engine, ps.Table(rows, ["g"], "s"), criterion)
     assert str(literal("it's")) == "'it''s'"
+
+
+def test_numbers_that_one_double_cannot_tell_apart_do_not_pass_a_guard(engine: Any) -> None:
+    near = [("a", "9007199254740992"), ("b", "9007199254740993")]
+    table = ps.Table(pd.DataFrame(near * 2, columns=["g", "s"], dtype=object), ["g"], "s")
+    criterion, session = ps.TCloseness("0.1", "ordered"), engine.session()
+    assert session.fetch(guard(criterion, table, session.source(table.source)))
+
+
+def test_a_guard_keeps_texts_apart_that_a_collation_holds_equal() -> None:
+    with ps.connect() as engine:
+        engine.connection.execute("create table t (g varchar collate nocase, s varchar)")
+        engine.connection.execute("insert into t values ('A', 'x'), ('a', 'y'), ('B', 'x'), ('b', 'y')")
+        table = ps.Table("t", ["g"], "s")
+        for criterion in (ps.KAnonymity(2), ps.LDiversity(2)):
+            assert not agree(engine, table, criterion)

@@ -10,6 +10,7 @@ s
 numbered as (
     select
         g,
+        s,
         {{ privacy_sql.number(value) }} as place,
         n_rows
     from histogram
@@ -22,13 +23,25 @@ line as (
     where place is not null
     group by place
 ),
+-- numbers that one double cannot tell apart have no order
+blurred as (
+    select place
+    from numbered
+    where place is not null
+    group by place
+    having
+        count(distinct cast(s as varchar)) > 1
+        and max(length(cast(s as varchar))) > 15
+),
 sizes as (
     select
-        g,
-        cast(sum(n_rows) as bigint) as n_rows,
-        cast(sum(case when place is null then 1 else 0 end) as bigint) as n_stray
-    from numbered
-    group by g
+        n.g,
+        cast(sum(n.n_rows) as bigint) as n_rows,
+        cast(sum(case when n.place is null or b.place is not null then 1 else 0 end) as bigint) as n_stray
+    from numbered as n
+    left join blurred as b
+        on n.place = b.place
+    group by n.g
 ),
 laid as (
     select

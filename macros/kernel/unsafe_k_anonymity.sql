@@ -9,10 +9,10 @@ select
     {{ privacy_sql.decimal(1) }} / cast(n_rows as {{ privacy_sql.double() }}) as risk
 from (
     select
-        dense_rank() over (order by {{ privacy_sql.columns(quasi) }}) as g,
+        dense_rank() over (order by {{ privacy_sql.apart(quasi) }}) as g,
         cast(count(*) as bigint) as n_rows
     from {{ relation }}
-    group by {{ privacy_sql.columns(quasi) }}
+    group by {{ privacy_sql.apart(quasi) }}
 ) as sizes
 where n_rows < {{ k }}
 {% endmacro %}

@@ -39,6 +39,9 @@ def _table(options: dict[str, Any]) -> Outcome:
     if not options["requirements"]:
         hint = "For example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "nothing is required", hint=hint)
+    if not options["quasi"] and not options["group"]:
+        hint = "For example --quasi age,sex,zip: what somebody may know of a person."
+        raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
     require = [criteria.read(text) for text in options["requirements"]]
     with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         return _judged(engine, named_table(options), require, options["show_values"])

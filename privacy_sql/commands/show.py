@@ -37,7 +37,7 @@ def _levels(engine: Any, plan: Any) -> dict[str, list[dict[str, Any]]]:
     """Per quasi-identifier the name of each level and how many values it leaves apart."""
     from privacy_sql.base import count
 
-    base = count(engine, plan.table)
+    base = count(engine, plan.table, several=True)
     made = {}
     for name, kind in plan.table.hierarchies.items():
         levels = enumerate(zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True))

@@ -1,8 +1,14 @@
-"""Columns of DuckDB in a form in which equal values look equal."""
+"""DuckDB's columns in a form in which equal values look equal, and its errors without what they quote."""
 
 from __future__ import annotations
 
+import duckdb
+
+from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import Sql, quote
+
+# words of DuckDB's errors about a file it cannot read
+BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")
 
 # a collation belongs to a column, and DuckDB lists it nowhere but in the text that made the column
 COLLATED = """
@@ -26,3 +32,26 @@ def plainly(name: str, kind: str, collated: bool) -> Sql:
     if any(word in kind for word in ("DOUBLE", "FLOAT", "INTERVAL", *(["VARCHAR"] if collated else []))):
         return Sql(f"cast({column} as varchar)")
     return column
+
+
+def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
+    """An error of DuckDB without its text, which may quote rows."""
+    kind = type(problem).__name__.removesuffix("Exception")
+    # views over files are read late, so a broken line shows up in whichever statement reads it first
+    reason = str(problem).partition("\nLINE ")[0]
+    if any(word in reason for word in BROKEN_FILE):
+        return DataError(
+            "bad_file",
+            "a file is not well-formed CSV in UTF-8, or not Parquet",
+            where=origin,
+            hint="Every line needs as many fields as the header, and the same kind of line end.",
+        )
+    if kind in ("Conversion", "OutOfRange"):
+        return DataError("bad_value", "a value does not convert as asked", where=origin)
+    if kind == "Catalog":
+        return EngineError("no_relation", "a table, column or function does not exist", where=origin)
+    if kind == "Permission":
+        return EngineError("no_permission", "the connection may not reach that", where=origin)
+    return EngineError(
+        "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
+    )

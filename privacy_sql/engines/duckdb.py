@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from privacy_sql.engines import Columns, Row
-from privacy_sql.engines._duckdb import COLLATED, plainly
+from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
 from privacy_sql.engines._spill import private_folder, sweep
-from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.query import Query, Sql, literal, quote
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("privacy_sql")
 
-# words of DuckDB's errors about a file it cannot read
-BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")
 # relations somebody else made on this connection, which a second connection would not see
 USERS_OWN = """
 select 1 from duckdb_tables() where not (temporary and starts_with(table_name, 'ps_'))
@@ -378,29 +376,6 @@ class DuckDB:
 def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:
     """Say what a session created once nobody can ask for it any more."""
     left.extend(relations.items())
-
-
-def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
-    """An error of DuckDB without its text, which may quote rows."""
-    kind = type(problem).__name__.removesuffix("Exception")
-    # views over files are read late, so a broken line shows up in whichever statement reads it first
-    reason = str(problem).partition("\nLINE ")[0]
-    if any(word in reason for word in BROKEN_FILE):
-        return DataError(
-            "bad_file",
-            "a file is not well-formed CSV in UTF-8, or not Parquet",
-            where=origin,
-            hint="Every line needs as many fields as the header, and the same kind of line end.",
-        )
-    if kind in ("Conversion", "OutOfRange"):
-        return DataError("bad_value", "a value does not convert as asked", where=origin)
-    if kind == "Catalog":
-        return EngineError("no_relation", "a table, column or function does not exist", where=origin)
-    if kind == "Permission":
-        return EngineError("no_permission", "the connection may not reach that", where=origin)
-    return EngineError(
-        "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
-    )
 
 
 def _texts(paths: Iterable[Path]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
+from operator import itemgetter
 
 import numpy as np
 
@@ -63,8 +64,11 @@ class Nearest:
             return
         self.risk = max(self.risk, float(risks.max()))
         self.groups = [(risk, ids) for risk, ids in self.groups if risk >= self.edge]
-        for i in np.flatnonzero(risks >= self.edge)[: MANY_TIES - len(self.groups)]:
+        near = np.flatnonzero(risks >= self.edge)
+        # the worst first: where not all are kept, none that is kept is less risky than one that is not
+        for i in near[np.argsort(-risks[near], kind="stable")][:MANY_TIES]:
             self.groups.append((float(risks[i]), tuple(int(g) for g in chosen[i])))
+        self.groups = sorted(self.groups, key=itemgetter(0), reverse=True)[:MANY_TIES]
 
 
 def riskiest(

@@ -68,6 +68,8 @@ def _run(run: Record, shares: set[str], k: int) -> None:
     for verdict in told:
         _verdict(verdict, k)
     run["warnings"] = []
+    # the rounds of a local recoding tell how many people each saved
+    run["choice"] = {key: value for key, value in (run.get("choice") or {}).items() if key != "rounds"}
     run["suppressed"] = few(run.get("suppressed"), k)
     if isinstance(run["suppressed"], Below):
         run["rows_in"] = None  # the difference to the rows published would tell

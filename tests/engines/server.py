@@ -31,6 +31,8 @@ SETTINGS = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "max_connections": "60",
+    # a test with many examples makes thousands of small relations, which all go at once when it ends
+    "max_locks_per_transaction": "4096",
 }
 
 

@@ -18,6 +18,8 @@ from privacy_sql.kernels import clique_join, ratio_bounds, worst_groups
 from privacy_sql.kernels.clique_join import JoinClique, exact_group
 from privacy_sql.kernels.max_entropy import least_c
 from privacy_sql.kernels.worst_groups import (
+    MANY_TIES,
+    Nearest,
     entropies_of,
     fewest_near_top,
     fewest_values,
@@ -218,3 +220,12 @@ def test_a_join_without_end_is_undecided(monkeypatch: pytest.MonkeyPatch, walk: 
     monkeypatch.setattr(clique_join, "MOST_WALKED", 3)
     with pytest.raises(Undecided):
         walk([JoinClique(np.array([[1, 1]] * 4))])
+
+
+def test_of_too_many_near_groups_the_riskiest_are_kept() -> None:
+    near = Nearest()
+    risks = np.full(MANY_TIES + 1000, 3.0)
+    risks[-1] = 3.0 + 2e-9
+    near.meet(np.arange(len(risks)).reshape(-1, 1), risks)
+    assert near.groups[0] == (risks[-1], (len(risks) - 1,))
+    assert not near.whole
