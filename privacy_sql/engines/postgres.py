@@ -43,10 +43,6 @@ set client_encoding = 'UTF8'; set jit = off
 
 # relations dropped by one statement, which locks each of them
 AT_ONCE = 200
-OF_THIS_SESSION = f"""
-select quote_ident(relname) from pg_class
-where relnamespace = pg_my_temp_schema() and relkind = 'r' and starts_with(relname, 'ps_') limit {AT_ONCE}
-"""
 
 
 class Connection:
@@ -84,18 +80,8 @@ class Connection:
 
     def close(self) -> None:
         if self._live is not None:
-            self._forget_many(self._live)
             self._live.close()
         self._live, self._closed = None, True
-
-    def _forget_many(self, live: psycopg.Connection[Any]) -> None:
-        """Drop thousands of relations some at a time: at its end PostgreSQL locks all of them at once."""
-        with contextlib.suppress(psycopg.Error):
-            while next(self.numbers) > AT_ONCE:
-                found = live.execute(OF_THIS_SESSION.encode()).fetchall()
-                if not found:
-                    return
-                live.execute(f"drop table {', '.join(name for (name,) in found)} cascade".encode())
 
 
 class Postgres:

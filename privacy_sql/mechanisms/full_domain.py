@@ -147,6 +147,14 @@ class FullDomain:
                 "local_recoding publishes people row by row, and these have several values each",
                 where=table.name,
             )
+        of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
+        if self.local_recoding and of_population:
+            raise UsageError(
+                "no_population_groups",
+                f"{', '.join(of_population)} compares people at one level, local_recoding shows several",
+                where=table.name,
+                hint="Use max_suppressed without local_recoding.",
+            )
         if asked.not_safe_under_merging and size > self.most_choices:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
