@@ -203,6 +203,8 @@ PAIRS = [
 def test_what_is_published_is_safe_by_the_definitions_and_what_is_refused_is_not(
     tmp_path: Path, engine: Any, method: str, criterion: str, data: st.DataObject
 ) -> None:
+    if criterion == "bt_privacy" and engine.travel:
+        pytest.skip("beliefs are measured where the rows are")
     person = PERSON if criterion in PLAIN or method == "microaggregate" else ODD
     # all worlds of eight people take minutes to list
     most = 5 if criterion in ("privacy_skyline", "bt_privacy") else 8
