@@ -80,8 +80,25 @@ class Connection:
 
     def close(self) -> None:
         if self._live is not None:
+            # the server handles our end later; until then our views would keep tables from being dropped
+            self.left.extend(f"{view} view" for views in self.seen.values() for view in views)
+            with contextlib.suppress(psycopg.Error):
+                self._live.rollback()
+                self.sweep()
             self._live.close()
         self._live, self._closed = None, True
+
+    def sweep(self) -> None:
+        """Drop what nobody holds any more, some at a time."""
+        while self.left:
+            left, self.left[:] = self.left[:], []
+            if self.live.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+                return
+            for kind in ("view", "table"):
+                names = [name for name, made in (entry.split() for entry in left) if made == kind]
+                for first in range(0, len(names), AT_ONCE):
+                    few = ", ".join(names[first : first + AT_ONCE])
+                    self.live.execute(f"drop {kind} if exists {few} cascade".encode())
 
 
 class Postgres:
@@ -316,22 +333,11 @@ class Postgres:
     def _run(self, query: Query) -> psycopg.Cursor[Any]:
         started = time.perf_counter()
         with self._explained(query):
-            self._sweep()
+            self._to.sweep()
             result: psycopg.Cursor[Any] = self.connection.execute(query.sql.encode())
         # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
         log.debug("%s on postgres: %.3f s", query.origin, time.perf_counter() - started)
         return result
-
-    def _sweep(self) -> None:
-        while self._to.left:
-            left, self._to.left[:] = self._to.left[:], []
-            if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
-                return
-            for kind in ("view", "table"):
-                names = [name for name, made in (entry.split() for entry in left) if made == kind]
-                for first in range(0, len(names), AT_ONCE):
-                    few = ", ".join(names[first : first + AT_ONCE])
-                    self.connection.execute(f"drop {kind} if exists {few} cascade".encode())
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:

@@ -160,6 +160,18 @@ def test_everything_runs_on_the_server_when_duckdb_is_not_there(
             ps.verify(ps.write(server, release, tmp_path / f"{number}.csv"))
 
 
+def test_a_closed_connection_leaves_no_view_that_keeps_a_table(server: Any) -> None:
+    server.connection.execute("create table kept (age text)")
+    with server.beside() as engine:
+        engine.source("kept")
+        # the server takes its time to forget these after the end
+        made = "; ".join(f"create temp table held_{number} (n text)" for number in range(500))
+        engine.connection.execute(made)
+    ours = "select count(*) from pg_views where definition like '%kept%'"
+    assert server.connection.execute(ours).fetchall() == [(0,)]
+    server.connection.execute("drop table kept")
+
+
 def test_the_walk_through_prints_what_it_says(server: Any, tmp_path: Path, monkeypatch: Any) -> None:
     example.write(tmp_path)
     monkeypatch.chdir(tmp_path)

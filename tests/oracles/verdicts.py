@@ -29,6 +29,7 @@ class Known:
     distances: Sequence[Any] = ()  # between the codes, one matrix per attribute
     other: Any = None  # an earlier release, in words of the intersection attack
     paths: Any = field(default_factory=dict)  # from each sensitive value up its hierarchy
+    together: Sequence[Sequence[int]] | None = None  # who of the people lies in each published group
 
 
 def keeps(criterion: Any, rows: classical.Rows, known: Known | None = None) -> bool:
@@ -92,7 +93,9 @@ def _skyline(asked: Any, rows: Any, _: Known) -> bool:
 def _bt_privacy(asked: Any, rows: Any, known: Known) -> bool:
     values = sorted({value for _, _, value in known.people}, key=str)
     labels = sorted({label for label, _, _ in known.people}, key=str)
-    members = [[i for i, (label, _, _) in enumerate(known.people) if label == own] for own in labels]
+    members = known.together
+    if members is None:
+        members = [[i for i, (label, _, _) in enumerate(known.people) if label == own] for own in labels]
     codes = [code for _, code, _ in known.people]
     own = [values.index(value) for _, _, value in known.people]
     for bandwidth, limit in asked.skyline:
