@@ -48,6 +48,11 @@ class Base:
         """Columns of the source without a role."""
         return tuple(self.table.unnamed(list(self.source_columns)))
 
+    @property
+    def holds_rows(self) -> bool:
+        """Whether there is anybody in the table, be it somebody without a sensitive value."""
+        return bool(self.rows) or any(sizes["n_rows"] for sizes in self.statistics.values())
+
     def refuse_changed(self) -> None:
         """Refuse to go on when a file of the table is not the one that was counted."""
         for path, seen in self.stamps.items():

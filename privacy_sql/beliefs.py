@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
-from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.kernel_chain import is_identity, keys, plan_chain
 from privacy_sql.kernels.kernel_prior import (
     MEMORY_BUDGET,
@@ -28,7 +29,7 @@ from privacy_sql.kernels.kernel_prior import (
 )
 from privacy_sql.prior_chain import chained
 from privacy_sql.query import Sql, names, render
-from privacy_sql.resemblance import Resemblance, resemblance, wide_mass
+from privacy_sql.resemblance import WIDE, Resemblance, is_span, read_matrix, resemblance, wide_mass
 
 if TYPE_CHECKING:
     from privacy_sql.base import Base
@@ -158,23 +159,45 @@ def _resemblance(base: Base, column: Sql, values: list[Any], exact: bool) -> Res
 
 
 def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
-    """The distances between the sensitive values that occur; None when the table declares none."""
+    """The distances between the values of D[S]; None when the table declares none."""
     name, table = base.table.sensitives[0], base.table
     domain, matrix = (table.domains or {}).get(name), (table.distances or {}).get(name)
     if table.sensitive_hierarchy is None and matrix is None and domain is None:
         return None
-    found = resemblance(
-        name, list(dictionary(base, "s").values()), table.sensitive_hierarchy, domain, matrix, exact
-    )
-    return found.distances
+    return _over_domain(base, table.sensitive_hierarchy, domain, matrix, exact)
 
 
 def given_distances(table: Studied, given: Any) -> Array | None:
-    """Distances between the sensitive values from a hierarchy or a matrix given with the question."""
-    name, values = table.base.table.sensitives[0], list(table.values.values())
+    """Distances between the values of D[S] from a hierarchy or a matrix given with the question."""
     if isinstance(given, Hierarchy):
-        return resemblance(name, values, given).distances
-    return resemblance(name, values, matrix=given).distances
+        return _over_domain(table.base, given)
+    return _over_domain(table.base, matrix=given)
+
+
+def _over_domain(
+    base: Base,
+    hierarchy: Hierarchy | None = None,
+    domain: Any = None,
+    matrix: Any = None,
+    exact: bool = False,
+) -> Array | None:
+    """Distances between the values that occur, then those that are only in the hierarchy, list or matrix."""
+    name, occur = base.table.sensitives[0], list(dictionary(base, "s").values())
+    if matrix is not None:
+        others, _ = read_matrix(matrix, occur, name)
+    elif isinstance(hierarchy, Tree):
+        others = [row[0] for row in hierarchy.rows()]
+    else:
+        others = list(domain) if isinstance(domain, list | tuple) and not is_span(domain) else []
+    seen = {text_of(value) for value in occur if value is not None}
+    values = occur + [value for value in others if text_of(value) not in seen]
+    if len(values) > max(WIDE, len(occur)):
+        raise UsageError(
+            "wide_domain",
+            f"the domain of {name} has {len(values):,} values, too many to compare pair by pair",
+            hint="Ask for distance=js, or leave values that cannot occur out of the hierarchy.",
+        )
+    return resemblance(name, values, hierarchy, domain, matrix, exact).distances
 
 
 @dataclass(frozen=True)

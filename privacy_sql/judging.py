@@ -60,7 +60,7 @@ def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
     refuse_unfit(grouping.base, require)
     if hasattr(grouping, "collection"):
         refuse_one_table(require)
-    if not grouping.base.rows:
+    if not grouping.base.holds_rows:
         raise DataError(
             "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
         )

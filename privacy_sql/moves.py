@@ -58,21 +58,27 @@ def measured(
 
     `given` are distances of sensitive values that replace the table's own, `bandwidth` is the smoothing's.
     """
-    own = given is None or isinstance(given, bool)
-    apart = beliefs.sensitive_distances(table.base) if own else beliefs.given_distances(table, given)
+    apart = _apart(table, given) if name in ("", "smoothed_js", "emd") else None
     smoothing = SMOOTHING if bandwidth is None else bandwidth
     if not name and apart is not None and (bandwidth is not None or _can_smooth(apart, smoothing)):
         name = "smoothed_js"
     if name == "smoothed_js":
         return Measured("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
-    equal = 1 - np.eye(len(table.values), dtype=int)
+    m = len(table.values)
+    carried = 1 - np.eye(m, dtype=int) if apart is None else apart[:m, :m]
     between: dict[str, Callable[[Any, Any], Any]] = {
         "js": partial(distances.jensen_shannon, log_base=log_base),
         "kl": partial(distances.kullback_leibler, log_base=log_base),
         "tv": distances.total_variation,
-        "emd": partial(distances.earth_movers_each, distances=equal if apart is None else apart),
+        "emd": partial(distances.earth_movers_each, distances=carried),
     }
     return Measured(name or "js", between[name or "js"])
+
+
+def _apart(table: beliefs.Studied, given: Any) -> Any:
+    if given is None or isinstance(given, bool):
+        return beliefs.sensitive_distances(table.base)
+    return beliefs.given_distances(table, given)
 
 
 def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
@@ -96,7 +102,7 @@ def _smoothed(
         raise
     return partial(
         distances.jensen_shannon_smoothed_by,
-        weights=weights.astype(float),
+        weights=weights[:, : len(table.values)].astype(float),  # nobody believes in a value that is absent
         renormalise=normalise == "after",
         log_base=log_base,
     )

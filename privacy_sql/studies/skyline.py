@@ -77,7 +77,7 @@ class Skylines:
         base = grouping.base
         if not base.table.sensitives:
             raise UsageError("no_sensitive", "a skyline needs a sensitive column", where=base.table.name)
-        if not base.rows:
+        if not base.holds_rows:
             raise DataError(
                 "empty_table", f"{base.table.name} has no rows", hint="There is nothing to disclose."
             )

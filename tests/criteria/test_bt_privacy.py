@@ -73,23 +73,17 @@ def test_the_risk_of_every_group_equals_brute_force(shared: Any, rows: Any, band
 @settings(max_examples=25, deadline=None)
 @given(people, st.sampled_from(["after", "none", "channel"]))
 def test_smoothed_risks_equal_brute_force(shared: Any, rows: Any, normalise: str) -> None:
-    ills = sorted({row[2] for row in rows})
-    near = [[ILLNESS.distance(a, b) for b in ills] for a in ills]
+    """Smoothing spreads over the whole domain of the sensitive column, values nobody has included."""
+    near = [[ILLNESS.distance(a, b) for b in ILL] for a in ILL]
 
     def measure(p: Any, q: Any) -> float:
-        sides = [[belief[ILL.index(ill)] for ill in ills] for belief in (p, q)]
         return oracle.jensen_shannon(
-            *(oracle.smooth(side, near, Fraction(3, 4), normalise) for side in sides)
+            *(oracle.smooth(side, near, Fraction(3, 4), normalise) for side in (p, q))
         )
 
     expect = risks(rows, ["3/10", "3/10"], oracle.posterior, measure)
     question = ps.BTPrivacy(bandwidth="3/10", t="1/10", distance="smoothed_js", normalise=normalise)
-    asked = table(rows, sensitive_hierarchy=ILLNESS)
-    if len(ills) == 2 and near[0][1] == 1:
-        with pytest.raises(ps.PrivacySqlError, match="smooths nothing"):
-            ps.check(shared, asked, [question])
-        return
-    (verdict,) = ps.check(shared, asked, [question]).values()
+    (verdict,) = ps.check(shared, table(rows, sensitive_hierarchy=ILLNESS), [question]).values()
     assert list(verdict.points[0].group_risk) == pytest.approx(expect, abs=1e-9)
 
 
@@ -100,6 +94,27 @@ def verdict_of(question: ps.BTPrivacy, rows: Any = ROWS, **more: Any) -> ps.Verd
     with ps.connect() as engine:
         (found,) = ps.check(engine, table(rows, **more), [question]).values()
     return found
+
+
+ILL_MATRIX = {a: {b: ILLNESS.distance(a, b) for b in ILL} for a in ILL}
+
+
+@pytest.mark.parametrize(
+    ("declared", "asked"),
+    [
+        ({"sensitive_hierarchy": ILLNESS}, {}),
+        ({"distances": {"ill": ILL_MATRIX}}, {}),
+        ({}, {"smoothing": ILLNESS}),
+        ({}, {"smoothing": ILL_MATRIX}),
+    ],
+)
+def test_a_value_nobody_has_is_smoothed_over_as_in_the_distance_of_two_beliefs(
+    declared: Any, asked: Any
+) -> None:
+    rows = [(20, "cook", "flu", 0), (20, "cook", "flu", 0), (20, "cook", "cold", 1), (20, "cook", "cold", 1)]
+    question = ps.BTPrivacy([["inf", "1"]], bandwidth="5/4", distance="smoothed_js", **asked)
+    move = ps.belief_distance(["1/2", "1/2", 0], [1, 0, 0], hierarchy=ILLNESS, bandwidth="5/4")
+    assert verdict_of(question, rows, **declared).value == pytest.approx(move, abs=1e-9)
 
 
 def test_merging_two_groups_can_raise_the_largest_move() -> None:

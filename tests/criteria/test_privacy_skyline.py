@@ -289,6 +289,17 @@ def test_a_value_that_does_not_occur_is_a_warning_and_in_a_project_an_error(engi
     assert str(require.in_project()) == str(require) and "must_occur" not in require.in_project().params
 
 
+@pytest.mark.parametrize("case", ["set", "multiset"])
+def test_people_who_all_have_no_value_are_a_table_in_which_nothing_is_disclosed(
+    engine: Any, case: str
+) -> None:
+    table = table_of([(2, {}), (3, {})], case)
+    assert ps.breach_probability(engine, table, value="s", l=1, k=1, m=1) == 0
+    assert ps.find_skyline(engine, table, value="s", limit="1/2") == [(None, None, None)]
+    (verdict,) = ps.check(engine, table, [ps.KAnonymity(2)]).values()
+    assert verdict.safe and verdict.value == 2
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_witness_of_a_verdict_replayed_in_all_worlds_attains_its_value(engine: Any, case: str) -> None:
     for seed in range(8):
