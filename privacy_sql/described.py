@@ -27,6 +27,7 @@ KEYS = (
 )
 # columns of a release spelt out in a description; no published column is named like this
 _GROUP, _VALUE = "the group", "the sensitive value"
+_ANYTHING = written({"any": True})
 COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
 
 
@@ -276,6 +277,10 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
         for labels in makers[locate](group, spelt, where):
             rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
     known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
+    if locate == "region":  # a column that a region does not name may hold anything there
+        for column in known:
+            spelt[column][_ANYTHING] = [Rule(everything=True)]
+        rows = [{**dict.fromkeys(known, _ANYTHING), **row} for row in rows]
     frame = pd.DataFrame(rows, columns=[*known, _GROUP, _VALUE], dtype=object)
     return Description(
         name=where,

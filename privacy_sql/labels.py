@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privacy_sql.errors import UsageError
@@ -98,18 +98,17 @@ def spelt_out(cover: Any, where: str) -> list[Rule]:
     >>> spelt_out({"lt": 30}, "age")[0].high_open
     True
     """
-    if not isinstance(cover, Mapping) or len(cover) != 1:
+    if not isinstance(cover, Mapping) or not cover:
         raise _bad(where)
-    ((word, bound),) = cover.items()
-    signs = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
     try:
-        if word in signs:
-            return [_compared(signs[word], float(bound))]
-        if word == "range":
-            low, high = bound
-            return [_between(float(low), float(high), "[]")]
+        found = _spelt_number(cover)
     except (TypeError, ValueError):
         raise _bad(where) from None
+    if found is not None:
+        return [found]
+    ((word, bound), *more) = cover.items()
+    if more:
+        raise _bad(where)
     if word == "prefix" and isinstance(bound, str):
         return [Rule(prefix=bound)]
     if word == "values" and isinstance(bound, Sequence) and not isinstance(bound, str):
@@ -117,6 +116,36 @@ def spelt_out(cover: Any, where: str) -> list[Rule]:
     if word == "any":
         return [Rule(everything=True)]
     raise _bad(where)
+
+
+_SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def _spelt_number(cover: Mapping[str, Any]) -> Rule | None:
+    """A range (with bounds), or one comparison or two; None for what is not about numbers."""
+    if set(cover) in ({"range"}, {"range", "bounds"}):
+        low, high = map(_bound, cover["range"])
+        bounds = cover.get("bounds", "[]")
+        if bounds not in BOUNDS:
+            raise ValueError
+        return _between(low, high, bounds)
+    if not set(cover) <= set(_SIGNS):
+        return None
+    sides = [_compared(_SIGNS[word], _bound(bound)) for word, bound in cover.items()]
+    below = [side for side in sides if side.low == -INFINITE]
+    above = [side for side in sides if side.high == INFINITE]
+    if len(below) > 1 or len(above) > 1:
+        raise ValueError
+    if not (below and above):
+        return sides[0]
+    return replace(above[0], high=below[0].high, high_open=below[0].high_open)
+
+
+def _bound(value: Any) -> float:
+    number = float(value)
+    if number != number:
+        raise ValueError
+    return max(min(number, INFINITE), -INFINITE)
 
 
 def written(cover: Any) -> str:
@@ -146,5 +175,6 @@ def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[st
 
 
 def _bad(where: str) -> UsageError:
-    hint = 'Such as {"range": [20, 29]}, {"lt": 30}, {"prefix": "130"}, {"values": ["a"]}, {"any": true}.'
-    return UsageError("bad_label", "a label is spelt out as one rule", where=where, hint=hint)
+    hint = 'Such as {"range": [20, 29]}, {"lt": 30}, {"ge": 20, "lt": 30}, {"prefix": "130"},'
+    hint += ' {"values": ["a"]}, {"any": true}.'
+    return UsageError("bad_label", "a label is not spelt out as a rule", where=where, hint=hint)

@@ -162,3 +162,31 @@ def test_an_attack_on_nobody_is_refused(engine, hospital):
 def test_a_description_that_says_too_little_or_too_much_is_refused(engine, description):
     with pytest.raises(PrivacySqlError):
         ps.intersection_attack(engine, [description], [{"id": 1, "qi": {"a": 3}}])
+
+
+@pytest.mark.parametrize(
+    ("region", "ages"),
+    [
+        ({"age": {"ge": 20, "lt": 30}}, [20, 29]),
+        ({"age": {"gt": 20, "le": 30}}, [29, 30]),
+        ({"age": {"range": [20, 30], "bounds": "[)"}}, [20, 29]),
+        ({"age": {"range": [20, 30], "bounds": "()"}}, [29]),
+        ({"age": {"range": [20, 30]}}, [20, 29, 30]),
+        ({}, [19, 20, 29, 30]),
+    ],
+)
+def test_a_region_holds_the_ages_between_its_ends_and_every_age_when_it_names_none(engine, region, ages):
+    first = {"id": "first", "region": {"zip": {"prefix": "1"}, **region}, "sensitive": ["flu"]}
+    other = {"id": "other", "region": {"age": {"lt": 0}}, "sensitive": ["flu", "cold"]}
+    people = [{"id": age, "qi": {"age": age, "zip": "130"}} for age in (19, 20, 29, 30)]
+    found = ps.intersection_attack(engine, [{"groups": [first, other]}], people)
+    assert [person["id"] for person in found.people() if person["candidates"] == [["first"]]] == ages
+
+
+@pytest.mark.parametrize(
+    "cover", [{"lt": 1, "le": 2}, {"ge": 1, "prefix": "1"}, {"lt": "nan"}, {}, {"range": [1]}]
+)
+def test_ends_that_cannot_be_meant_together_are_refused(engine, cover):
+    group = {"id": "a", "region": {"age": cover}, "sensitive": ["flu"]}
+    with pytest.raises(UsageError, match="not spelt out"):
+        ps.intersection_attack(engine, [{"groups": [group]}], [{"id": "Ann", "qi": {"age": 1}}])
