@@ -18,7 +18,6 @@ from privacy_sql import audit, fingerprints, manifest, writing
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError
 from privacy_sql.judging import Verdicts
-from privacy_sql.published_marginals import audit_parts
 from privacy_sql.release import Release
 
 Describe = Callable[[Verdicts, dict[str, Any]], bytes]
@@ -60,7 +59,12 @@ def write_parts(release: Release, target: Path, *, overwrite: bool, describe: De
 
 def audited(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on the written tables together: groups where they share a number, else marginals."""
-    return (audit.audit_groups if release.group else audit_parts)(engine, published, release)
+    if release.group:
+        return audit.audit_groups(engine, published, release)
+    # what marginals need is loaded for them only
+    from privacy_sql.published_marginals import audit_parts
+
+    return audit_parts(engine, published, release)
 
 
 def _written(

@@ -300,32 +300,40 @@ def _printable(value: Any) -> Any:
 
 
 class _Loader(FileSystemLoader):
-    """Reads templates below the two roots only, and refuses those that glue strings together."""
+    """Reads templates below the two roots only."""
 
     def get_source(self, environment: Any, template: str) -> tuple[str, str, Any]:
         source, filename, fresh = super().get_source(environment, template)
         path = Path(filename).resolve()
         if not any(path.is_relative_to(Path(root).resolve()) for root in self.searchpath):
             raise UsageError("template", f"{template} lies outside the template folders")
-        refuse_glue(environment.parse(source), template)
         return source, filename, fresh
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """A sandbox that refuses every template which glues strings together."""
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        refuse_glue(tree, name or "a template")
+        return tree
 
 
 def refuse_glue(tree: nodes.Template, template: str) -> None:
     """Raise when a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
-    glued: list[nodes.Node] = list(tree.find_all((nodes.Concat, nodes.Mod)))
-    glued += [n for n in tree.find_all(nodes.Add) if not _has_number(n)]
-    glued += [n for n in tree.find_all(nodes.Filter) if n.name in GLUING_FILTERS]
-    if glued:
-        raise UsageError(
-            "template",
-            f"{template} line {glued[0].lineno} glues strings into SQL",
-            hint="Write the text in the template and print names with adapter.quote.",
-        )
+    for node in tree.find_all((nodes.Concat, nodes.Mod, nodes.Add, nodes.Filter)):
+        if _glues(node):
+            raise UsageError(
+                "template",
+                f"{template} line {node.lineno} glues strings into SQL",
+                hint="Write the text in the template and print names with adapter.quote.",
+            )
 
 
-def _has_number(node: nodes.Add) -> bool:
-    return any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
+def _glues(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Add):
+        return not any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
+    return not isinstance(node, nodes.Filter) or node.name in GLUING_FILTERS
 
 
 @cache
@@ -335,7 +343,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
     """A sandbox over template folders, strict about undefined names and about what may be printed."""
-    made = ImmutableSandboxedEnvironment(
+    made = _Sandbox(
         loader=_Loader([str(root) for root in roots]),
         undefined=StrictUndefined,
         autoescape=True,

@@ -82,18 +82,26 @@ class Rollup:
     @cached_property
     def lattice(self) -> Lattice:
         """One axis per quasi-identifier, with the labels its values show at each level."""
+        labels = {column: [row["n_labels"] for row in levels] for column, levels in self._labels.items()}
+        labels |= {str(c): [self.base.statistics[c]["n_values"]] for c in self.columns if c not in labels}
+        return Lattice(tuple(tuple(max(1, n) for n in labels[column]) for column in self.columns))
+
+    @cached_property
+    def _labels(self) -> dict[str, list[dict[str, int]]]:
+        """Per column with a hierarchy how many labels each level shows, and one of their codes."""
         coded = self.base.level_codes
-        found: dict[str, list[int]] = {column: [] for column in coded}
-        if coded:
-            heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
-            rows = self.base.engine.fetch(render("searches/labels.sql", columns=heights))
-            for row in sorted(rows, key=lambda row: (row["position"], row["level"])):
-                found[list(coded)[row["position"]]].append(max(1, row["n_labels"]))
-        alone = {
-            str(c): [max(1, self.base.statistics[c]["n_values"])] for c in self.columns if c not in coded
+        heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
+        rows = self.base.engine.fetch(render("searches/labels.sql", columns=heights)) if heights else []
+        rows.sort(key=lambda row: (row["position"], row["level"]))
+        return {
+            column: [row for row in rows if row["position"] == position]
+            for position, column in enumerate(coded)
         }
-        labels: dict[str, list[int]] = {**found, **alone}
-        return Lattice(tuple(tuple(labels[column]) for column in self.columns))
+
+    def _only(self, key: Key) -> int | None:
+        """The code of a level at which all values read alike: nothing has to be looked up there."""
+        found = self._labels[key.column][key.level] if key.column in self._labels else None
+        return found["code"] if found is not None and found["n_labels"] == 1 else None
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
         """A choice from the user's column names; columns that are not named stand as they are."""
@@ -116,7 +124,9 @@ class Rollup:
         return [self._grouped(base, choice, histogram, people) for choice, histogram, people in found]
 
     def _grouped(self, base: Base, choice: Choice, histogram: Sql, members: Sql) -> Rolled:
-        groups = base.engine.create(render("groups.sql", histogram=members), view=True)
+        groups = members  # counted without sensitive values, every line of it is a group
+        if self.with_sensitive:
+            groups = base.engine.create(render("groups.sql", histogram=members), view=True)
         made = Rolled(base, self._keys(choice), histogram, members, histogram, groups)
         if self.with_sensitive:
             made.__dict__["overall"] = self._overall  # the same for every choice: counted once
@@ -149,19 +159,21 @@ class Rollup:
             self._steps(choice, below, source)
             for choice, (below, source) in zip(choices, sources, strict=True)
         ]
-        counted = base.engine.create(render("searches/roll_up.sql", choices=steps, sensitive=sensitive))
-        sizes = {
-            row["choice"]: row["n_combinations"]
-            for row in base.engine.fetch(render("searches/choice_sizes.sql", counted=counted))
-        }
+        counted, size = base.engine.filled(render("searches/roll_up.sql", choices=steps, sensitive=sensitive))
+        sizes = {0: size} if len(choices) == 1 else self._sizes(base, counted)
         aliases = tuple(names(f"k{number}" for number, _ in enumerate(self.columns, start=1)))
-        columns = [Sql("g"), *aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")]
+        columns = [Sql("g"), *aliases, Sql("s" if sensitive else "n_people"), Sql("n_rows")]
         made = {}
         for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
             made[choice] = counted if len(choices) == 1 else self._alone(base, counted, columns, number)
             if sizes[number] * WORTH_KEEPING <= source.n_combinations:
                 known[choice] = Counted(made[choice], aliases, sizes[number], base)
         return made
+
+    @staticmethod
+    def _sizes(base: Base, counted: Sql) -> dict[int, int]:
+        rows = base.engine.fetch(render("searches/choice_sizes.sql", counted=counted))
+        return {row["choice"]: row["n_combinations"] for row in rows}
 
     @staticmethod
     def _alone(base: Base, counted: Sql, columns: Sequence[Sql], number: int) -> Sql:
@@ -178,12 +190,18 @@ class Rollup:
                 source.columns[number - 1],
                 key.level,
                 self.base.level_codes[key.column] if key.level > was else None,
+                self._only(key),
             )
             for number, (key, was) in enumerate(zip(keys, below, strict=True), start=1)
         ]
         sizes = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
-        packed = math.prod(size for _, size in sizes) < PACKED_LIMIT
-        return {"counted": source.relation, "steps": steps, "sizes": sizes, "packed": packed}
+        return {
+            "counted": source.relation,
+            "steps": steps,
+            "grouped": [step for step in steps if step[-1] is None],
+            "sizes": sizes,
+            "packed": math.prod(size for _, size in sizes) < PACKED_LIMIT,
+        }
 
 
 def _smallest_below(known: Mapping[Choice, Counted], choice: Choice) -> tuple[Choice, Counted]:

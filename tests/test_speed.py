@@ -44,3 +44,19 @@ def test_help_loads_no_engine_and_no_frames() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"loaded {done.stderr}"
+
+
+def test_checking_and_publishing_a_table_loads_no_frames_graphs_or_parsers() -> None:
+    heavy = {"pandas", "sqlglot", "networkx", "pyarrow", "rich", "opendp", "sklearn", "plotly"}
+    code = (
+        "import sys\nimport privacy_sql as ps\n"
+        "ages = 'values (30), (30), (41), (41)'\n"
+        "with ps.connect() as engine:\n"
+        "    engine.connection.execute(f'create table people as select * from ({ages}) as t(age)')\n"
+        "    table = ps.Table('people', {'age': ps.Intervals(20)})\n"
+        "    assert ps.check(engine, table, [ps.KAnonymity(2)])\n"
+        "    assert ps.publish(engine, table, [ps.KAnonymity(4)], ps.FullDomain()).rows_out == 4\n"
+        f"sys.exit(','.join({heavy} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"loaded {done.stderr}"

@@ -58,6 +58,9 @@ class Engine(Protocol):
     def create(self, query: Query, *, view: bool = False) -> Sql:
         """A temporary relation holding what the query returns."""
 
+    def filled(self, query: Query) -> tuple[Sql, int]:
+        """A temporary relation holding what the query returns, and how many rows that is."""
+
     def rows_of(self, query: Query) -> Sql:
         """The rows a query would publish, as a view on the engine that writes them."""
 

@@ -104,6 +104,12 @@ class Travelled:
         made = self._near.create(self._embedded(query), view=view)
         return self._named(Place(self, near=made), query.origin.rpartition("/")[2].split()[0])
 
+    def filled(self, query: Query) -> tuple[Sql, int]:
+        if self._reads_rows(query):
+            return self._home.filled(self._at_home(query))
+        made, n_rows = self._near.filled(self._embedded(query))
+        return self._named(Place(self, near=made), query.origin.rpartition("/")[2].split()[0]), n_rows
+
     def rows_of(self, query: Query) -> Sql:
         return self._home.create(self._at_home(query), view=True)
 

@@ -247,11 +247,18 @@ class DuckDB:
     # -- statements ----------------------------------------------------------------------------------
 
     def create(self, query: Query, *, view: bool = False) -> Sql:
-        kind = "view" if view else "table"
+        return self._made(query, "view" if view else "table")[0]
+
+    def filled(self, query: Query) -> tuple[Sql, int]:
+        name, result = self._made(query, "table")
+        ((n_rows,),) = result.fetchall()
+        return name, n_rows
+
+    def _made(self, query: Query, kind: str) -> tuple[Sql, duckdb.DuckDBPyConnection]:
         name = self._name(query.origin.rpartition("/")[2].split()[0])
-        self._run(Query(f"create temp {kind} {name} as {query.text('duckdb')}", query.origin))
+        result = self._run(Query(f"create temp {kind} {name} as {query.text('duckdb')}", query.origin))
         self._mine[name] = kind
-        return name
+        return name, result
 
     def load(self, columns: Columns, origin: str) -> Sql:
         name = self._name(origin)

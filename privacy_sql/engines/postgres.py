@@ -171,7 +171,7 @@ class Postgres:
         columns = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
         shown = ", ".join(f"{words.plainly(column)} as {quote(column.name)}" for column in columns)
         # in PostgreSQL's own words: nothing to translate
-        return self._created("view", Query(f"select {shown} from {relation}", "source"))
+        return self._created("view", Query(f"select {shown} from {relation}", "source"))[0]
 
     def _csv(self, path: Path) -> Sql:
         separator, header = csv_header(path)
@@ -224,16 +224,22 @@ class Postgres:
     # -- statements ----------------------------------------------------------------------------------
 
     def create(self, query: Query, *, view: bool = False) -> Sql:
-        name = self._created("view" if view else "table", Query(query.text(self.dialect), query.origin))
-        if not view:  # without its statistics the planner joins in nested loops
-            self._run(Query(f"analyze {name}", "analyze"))
-        return name
+        return self._made(query, "view" if view else "table")[0]
 
-    def _created(self, kind: str, query: Query) -> Sql:
+    def filled(self, query: Query) -> tuple[Sql, int]:
+        return self._made(query, "table")
+
+    def _made(self, query: Query, kind: str) -> tuple[Sql, int]:
+        name, n_rows = self._created(kind, Query(query.text(self.dialect), query.origin))
+        if kind == "table":  # without its statistics the planner joins in nested loops
+            self._run(Query(f"analyze {name}", "analyze"))
+        return name, n_rows
+
+    def _created(self, kind: str, query: Query) -> tuple[Sql, int]:
         name = self._name(query.origin.rpartition("/")[2].split()[0])
-        self._run(Query(f"create temp {kind} {name} as {query.sql}", query.origin))
+        result = self._run(Query(f"create temp {kind} {name} as {query.sql}", query.origin))
         self._mine[name] = kind
-        return name
+        return name, result.rowcount
 
     def rows_of(self, query: Query) -> Sql:
         return self.create(query, view=True)

@@ -177,6 +177,11 @@ class Spark:
                 frame = frame.selectExpr(*(f"{_quote(name)} as {_quote(name)}" for name in frame.columns))
         return self._viewed(frame, step)
 
+    def filled(self, query: Query) -> tuple[Sql, int]:
+        made = self.create(query)
+        (found,) = self.fetch(Query(f"select count(*) as n_rows from {made}", query.origin))
+        return made, found["n_rows"]
+
     def rows_of(self, query: Query) -> Sql:
         return self.create(query, view=True)
 

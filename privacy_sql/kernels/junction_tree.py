@@ -18,8 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 Resolutions = tuple[int, ...]
 Vertex = tuple[int, int]  # (attribute, i) stands for L_i of that attribute, i = 1, 2, ...
@@ -70,6 +72,8 @@ def vertices(marginal: Resolutions) -> list[Vertex]:
 
 def interaction_graph(marginals: Iterable[Resolutions]) -> nx.Graph[Vertex]:
     """Induced attributes as vertices, an edge where two stand in one marginal (Sect. 5.1, Fig. 2)."""
+    import networkx as nx
+
     graph: nx.Graph[Vertex] = nx.Graph()
     for marginal in marginals:
         members = vertices(marginal)
@@ -84,6 +88,8 @@ def maximal_cliques(marginals: Sequence[Resolutions]) -> list[Resolutions]:
     >>> maximal_cliques([(1, 1, 0), (0, 1, 1), (1, 0, 1)])  # three pairs make a triangle
     [(1, 1, 1)]
     """
+    import networkx as nx
+
     width = len(marginals[0]) if marginals else 0
     found = nx.find_cliques(interaction_graph(marginals))
     return sorted(tuple(sum(v[0] == a for v in clique) for a in range(width)) for clique in found)
@@ -91,6 +97,8 @@ def maximal_cliques(marginals: Sequence[Resolutions]) -> list[Resolutions]:
 
 def is_triangulated(marginals: Sequence[Resolutions]) -> bool:
     """Whether every cycle of four or more induced attributes has a chord (Definition 5.1)."""
+    import networkx as nx
+
     return bool(nx.is_chordal(interaction_graph(marginals)))
 
 
@@ -135,6 +143,8 @@ def junction_tree(cliques: Sequence[Resolutions], root: int = 0) -> list[Branch]
     >>> [branch.separator for branch in junction_tree([(1, 1, 0), (0, 1, 1), (0, 0, 0)])]
     [(0, 0, 0), (0, 1, 0), (0, 0, 0)]
     """
+    import networkx as nx
+
     if not cliques:
         return []
     complete: nx.Graph[int] = nx.Graph()
