@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from privacy_sql.base import Base
 from privacy_sql.criteria import Criterion, Splits
-from privacy_sql.grouping import Grouping, Key
+from privacy_sql.grouping import Grouping
 from privacy_sql.judging import failing
-from privacy_sql.places import PEOPLE, Places
+from privacy_sql.places import Places
 from privacy_sql.progress import report
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query import Sql, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
+from privacy_sql.trials import Trial, Trials
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,6 @@ class Boxes:
     cuts: int
 
 
-@dataclass(frozen=True)
-class Trial:
-    """Cuts that are tried together: the relations that say what each would give."""
-
-    tries: Tries
-    asked: Sql  # box, way, ordered, lowest, n_people, middle, top
-    cuts: Sql  # box, way, edge
-    parts: Sql  # g, what is told, measures
-
-
 class Partitioning:
     """One partition of one base under some requirements."""
 
@@ -64,6 +54,9 @@ class Partitioning:
         by_value = about_values and bool(base.table.sensitives)
         self.places = Places(base, by_value, plan.class_column if self._by_gain else None)
         self.fewest = max((criterion.fewest_people(base.table) for criterion in require), default=1)
+        # only a median parts people of one place
+        self.relaxed = plan.relaxed and plan.split == "median"
+        self.trials = Trials(self.places, require, self.fewest, self.relaxed)
         self.splits: dict[str, Splits] = {}
         self.cuts = 0
         self._next = 1  # no box has had this number or a larger one
@@ -114,7 +107,7 @@ class Partitioning:
             tries = Tries.of(ranges, order[:, turns], self.places.axes, undecided)
             if not len(tries):
                 continue
-            trial = self._trial(boxes, ranges, tries, split)
+            trial = self.trials.counted(boxes, ranges, tries, split)
             accepted = self._accepted(boxes, trial)
             undecided[tries.row[accepted]] = False
             chosen.append((tries, accepted))
@@ -145,60 +138,19 @@ class Partitioning:
         scores = np.full(ranges.widths.shape, -1.0)
         tries = Tries.of(ranges, ranges.order(), self.places.axes, asking)
         if len(tries):
-            trial = self._trial(boxes, ranges, tries, self.plan.split)
+            trial = self.trials.counted(boxes, ranges, tries, self.plan.split)
             told, measure = self.places.of_classes
             found = self.engine.arrays(
                 render("partitions/classes.sql", parts=trial.parts, told=told, measure=measure)
             )
             gains = information_gain(tries.of_parts(found["g"]), found["g"], found["class"], found["n_rows"])
             scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
-            self._drop(trial.parts, trial.cuts, trial.asked)
+            self.trials.drop(trial.parts, trial.cuts, trial.asked)
         return scores
-
-    # -- one trial -----------------------------------------------------------------------------------------
-
-    def _trial(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str) -> Trial:
-        """The parts each try would give, cut where `split` says."""
-        create = self.engine.create
-        asked = self.engine.load(self._asked(ranges, tries), "asked")
-        how: dict[str, Any] = {"asked": asked, "relaxed": self._relaxed, "fewest": self.fewest}
-        what = {"told": self.places.told, "measures": self.places.measures}
-        ways = self.places.ways
-        cells = create(render("partitions/cells.sql", boxes=boxes, ways=ways, **how, **what))
-        cuts = create(self._cuts(split, cells, how))
-        parts = create(render("partitions/parts.sql", cells=cells, cuts=cuts, **how, **what))
-        self._drop(cells)
-        return Trial(tries, asked, cuts, parts)
-
-    def _cuts(self, split: str, cells: Sql, how: dict[str, Any]) -> Query:
-        """Where ordered axes are cut."""
-        told, measure = self.places.of_classes
-        sizes = self.places.sizes_of_ways if split == "range" else []
-        about = {"class": told, "measure": measure, "sizes": sizes}
-        return render(f"partitions/{split}_cuts.sql", cells=cells, **about, **how)
-
-    @property
-    def _relaxed(self) -> bool:
-        """Whether people of one place may be parted; only a median parts them."""
-        return self.plan.relaxed and self.plan.split == "median"
-
-    def _asked(self, ranges: Ranges, tries: Tries) -> dict[str, tuple[str, list[Any]]]:
-        row, axis = tries.row, tries.axis
-        asked: dict[str, tuple[str, list[Any]]] = {
-            "box": ("bigint", ranges.boxes[row].tolist()),
-            "way": ("bigint", tries.way.tolist()),
-            "ordered": ("bigint", self._ordered[axis].tolist()),
-            "lowest": ("bigint", tries.lowest.tolist()),
-            "n_people": ("bigint", ranges.people[row].tolist()),
-        }
-        if self.plan.split == "range":
-            asked["middle"] = ("double", ranges.middle[row, axis].tolist())
-            asked["top"] = ("bigint", ranges.top[row, axis].tolist())
-        return asked
 
     def _accepted(self, boxes: Sql, trial: Trial) -> Integers:
         """The tries that are taken: their parts are safe, alone and with all the others, in queue order."""
-        grouping, made = self._grouping(boxes, trial)
+        grouping, made = self.trials.grouping(boxes, trial)
         sizes = self.engine.arrays(render("partitions/sizes.sql", groups=grouping.groups))
         alone = [criterion for criterion in self.require if str(criterion) not in self.splits]
         unsafe = set(sizes["g"][sizes["n_people"] < self.fewest].tolist())
@@ -209,7 +161,7 @@ class Partitioning:
         else:
             taken = trial.tries.first_of_each_box(able)
         self.cuts += len(taken)
-        self._drop(*made, trial.parts, trial.asked)
+        self.trials.drop(*made, trial.parts, trial.asked)
         return taken
 
     def _together(self, grouping: Grouping, tries: Tries, able: Integers, parts: Integers) -> Integers:
@@ -229,55 +181,6 @@ class Partitioning:
                 box = int(tries.row[number])
         return np.array(taken, dtype=np.int64)
 
-    def _grouping(self, boxes: Sql, trial: Trial) -> tuple[Grouping, list[Sql]]:
-        """The parts as groups, and the relations made for them, the last first."""
-        create, places = self.engine.create, self.places
-        groups = create(render("partitions/part_sizes.sql", parts=trial.parts))
-        counted = (trial.parts, places.of_values) if places.by_value else (groups, PEOPLE)
-        histogram = create(
-            render(
-                "partitions/part_values.sql",
-                parts=counted[0],
-                measure=counted[1],
-                by_value=places.by_value,
-                several=len(places.counted) > 1,
-            ),
-            view=True,
-        )
-        made = [histogram, groups]
-        candidate = people = histogram  # read by requirements about the original quasi-identifiers only
-        if any(criterion.needs_base for criterion in self.require):
-            assigned = self._assigned(boxes, trial)
-            candidate = people = places.members_of(assigned)
-            made = [candidate, assigned, *made]
-            if self.base.people:
-                people = places.members_of(assigned, people=True)
-                made = [people, *made]
-        grouping = Grouping(self.base, (Key("box"),), candidate, people, histogram, groups)
-        if self.base.table.sensitives:
-            # a part is compared with the whole table, not with the boxes that are tried beside it
-            grouping.__dict__["overall"] = self._overall
-        return grouping, made
-
-    def _assigned(self, boxes: Sql, trial: Trial) -> Sql:
-        query = render(
-            "partitions/assigned.sql",
-            boxes=boxes,
-            asked=trial.asked,
-            cuts=trial.cuts,
-            ways=self.places.ways,
-            relaxed=self._relaxed,
-        )
-        return self.engine.create(query, view=True)
-
-    @cached_property
-    def _ordered(self) -> Integers:
-        return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
-
-    @cached_property
-    def _overall(self) -> Sql:
-        return self.engine.create(render("overall.sql", histogram=self.base.relation))
-
     # -- the next level ------------------------------------------------------------------------------------
 
     def _targets(self, ranges: Ranges, chosen: Sequence[tuple[Tries, Integers]], cuts: Sequence[Sql]) -> Sql:
@@ -287,14 +190,14 @@ class Partitioning:
             columns["trial"] += [number] * len(accepted)
             columns["box"] += ranges.boxes[tries.row[accepted]].tolist()
             columns["way"] += tries.way[accepted].tolist()
-            columns["ordered"] += self._ordered[tries.axis[accepted]].tolist()
+            columns["ordered"] += self.trials.ordered[tries.axis[accepted]].tolist()
             columns["lowest"] += (tries.lowest[accepted] + self._next).tolist()
             self._next += tries.end
         accepted_ = self.engine.load({name: ("bigint", c) for name, c in columns.items()}, "accepted")
         targets = self.engine.create(
-            render("partitions/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self._relaxed)
+            render("partitions/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self.relaxed)
         )
-        self._drop(accepted_, *cuts)
+        self.trials.drop(accepted_, *cuts)
         return targets
 
     def _next_level(self, boxes: Sql, targets: Sql | None, pieces: list[Sql], all_cut: bool) -> Sql | None:
@@ -309,14 +212,14 @@ class Partitioning:
                 targets=targets,
                 ways=self.places.ways,
                 columns=self.places.columns,
-                relaxed=self._relaxed,
+                relaxed=self.relaxed,
             )
         )
         if not all_cut:
             pieces.append(
                 self.engine.create(render("partitions/left_over.sql", boxes=boxes, targets=targets))
             )
-        self._drop(targets, *([boxes] if boxes != self.places.relation else []))
+        self.trials.drop(targets, *([boxes] if boxes != self.places.relation else []))
         return moved
 
     def _finished(self, pieces: Sequence[Sql], closed: Sequence[int]) -> Boxes:
@@ -324,13 +227,9 @@ class Partitioning:
         numbers = {"box": sorted(closed), "g": list(range(1, len(closed) + 1))}
         numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
         final = self.engine.create(render("partitions/final.sql", pieces=pieces, numbers=numbered))
-        self._drop(*(piece for piece in pieces if piece != self.places.relation))
+        self.trials.drop(*(piece for piece in pieces if piece != self.places.relation))
         reach = self.places.reach_of(final)
         return Boxes(self.places, self.places.grouped(final), reach, self.cuts)
-
-    def _drop(self, *relations: Sql) -> None:
-        for relation in relations:
-            self.engine.drop(relation)
 
 
 def box_labels(boxes: Boxes) -> dict[str, Sql]:

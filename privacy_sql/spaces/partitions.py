@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 NONE = -1  # no axis is left to try
+FEW_PLACES = 256  # not worth counting in bands first
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,21 @@ class Ranges:
     middle: Floats  # box, axis: half way between the least and the largest number
     top: Integers  # box, axis: the highest place on an ordered axis
     reach: Floats  # axis: how far the whole table reaches, in the axis' own unit
+    bottom: Integers  # box, axis: the lowest place on an ordered axis
+
+    def bands(self) -> Integers:
+        """How many places are counted together where a median is sought, per box and axis.
+
+        As many bands as people lie in one on average: the first count, of bands, and the second, within the
+        band of the median, then hold as few lines as can be.
+
+        >>> reach = ([0], [10_000], [[1.0, 1.0]], [[True, True]], [[-1, -1]], [[0.0, 0.0]])
+        >>> Ranges(*map(np.array, reach), np.array([[9999, 90]]), np.ones(2), np.array([[0, 0]])).bands()
+        array([[100,   1]])
+        """
+        places = self.top - self.bottom + 1
+        most = np.sqrt(self.people)[:, None]
+        return np.where(places <= FEW_PLACES, 1, np.ceil(places / most)).astype(np.int64)
 
     def order(self, scores: Floats | None = None) -> Integers:
         """Per box the axes in the order they are tried: widest (or highest score) first, then NONE.
@@ -67,6 +83,7 @@ class Ranges:
         ...     np.zeros((1, 3)),
         ...     np.zeros((1, 3), dtype=int),
         ...     np.ones(3),
+        ...     np.zeros((1, 3), dtype=int),
         ... )
         >>> ranges.order().tolist()
         [[1, 0, -1]]
@@ -91,7 +108,7 @@ class Tries:
     def of(cls, ranges: Ranges, order: Integers, axes: Sequence[Axis], asking: Bools) -> Tries:
         """The axes of `order` (box, turn) for the boxes that are asked about, in the order of their turns.
 
-        >>> reach = ([7], [9], [[1.0, 0.5]], [[True, True]], [[-1, 1]], [[0.0, 0.0]], [[3, 0]], [1.0, 1.0])
+        >>> reach = ([7], [9], [[1.0, 0.5]], [[True, True]], [[-1, 1]], [[0.0, 0.0]], [[3, 0]], [1.0, 1.0], [[0, 0]])
         >>> ranges = Ranges(*map(np.array, reach))
         >>> axes = [Axis("q1", True), Axis("q2", False, 2, 14)]
         >>> tries = Tries.of(ranges, np.array([[1, 0]]), axes, np.array([True]))
@@ -131,30 +148,32 @@ def ranges_of(columns: Mapping[str, Any], axes: Sequence[Axis], reach: Floats | 
     """
     boxes = np.asarray(columns["box"], dtype=np.int64)
     parts = [_ordered(columns, axis) if axis.ordered else _nodes(columns, axis) for axis in axes]
-    spans, cuttable, level, middle, top = (np.stack(column, axis=1) for column in zip(*parts, strict=True))
+    spans, cuttable, level, middle, top, bottom = (np.stack(c, axis=1) for c in zip(*parts, strict=True))
     whole = spans.max(axis=0, initial=0) if reach is None else reach
     widths = spans / np.where(whole > 0, whole, 1)
-    return Ranges(
-        boxes, np.asarray(columns["n_people"], dtype=np.int64), widths, cuttable, level, middle, top, whole
-    )
+    people = np.asarray(columns["n_people"], dtype=np.int64)
+    return Ranges(boxes, people, widths, cuttable, level, middle, top, whole, bottom)
 
 
-def _ordered(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats, Integers]:
+Along = tuple[Floats, Any, Integers, Floats, Integers, Integers]  # span, cuttable, level, middle, top, bottom
+
+
+def _ordered(columns: Mapping[str, Any], axis: Axis) -> Along:
     sizes = ("from", "to") if axis.numeric else ("lo", "hi")
     low, high = (_numbers(columns[f"{end}_{axis.column}"]) for end in sizes)
     first, last = (np.asarray(columns[f"{end}_{axis.column}"], dtype=np.int64) for end in ("lo", "hi"))
     middle = np.nan_to_num((low + high) / 2)
-    return np.nan_to_num(high - low), first < last, np.full(len(low), NONE), middle, last
+    return np.nan_to_num(high - low), first < last, np.full(len(low), NONE), middle, last, first
 
 
-def _nodes(columns: Mapping[str, Any], axis: Axis) -> tuple[Floats, Any, Integers, Floats, Integers]:
+def _nodes(columns: Mapping[str, Any], axis: Axis) -> Along:
     """A box is cut into the children of its lowest common node: the highest level at which it differs."""
     child = np.full(len(columns["box"]), NONE)
     for level in range(axis.levels):
         differs = np.asarray(columns[f"lo_{axis.column}_{level}"]) < columns[f"hi_{axis.column}_{level}"]
         child = np.where(differs, level, child)
-    nothing = np.zeros(len(child))
-    return (child + 1) / axis.levels, child >= 0, child, nothing, nothing.astype(np.int64)
+    nothing = np.zeros_like(child)
+    return (child + 1) / axis.levels, child >= 0, child, nothing.astype(np.float64), nothing, nothing
 
 
 def _numbers(column: Any) -> Floats:

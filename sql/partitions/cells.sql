@@ -1,16 +1,22 @@
--- How many people each box holds at each place along each way it might be cut, and what is told of them.
--- in: boxes, asked (box, way), ways [(number, place)], relaxed, told, measures
+-- How many people each box holds at each place along each way it might be cut, and what is told of them. Banded, a band
+-- of places counts as its first, and nobody is parted yet.
+-- in: boxes, asked (box, way, band), ways [(number, place)], banded, relaxed, told, measures
 -- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
 with along as (
     select
         asked.box,
         asked.way,
+        {% if banded %}
+        asked.band,
+        {% endif %}
         case asked.way
             {% for number, place in ways %}
             when {{ number }} then boxes.{{ place }}
             {% endfor %}
         end as place,
-        {% if relaxed %}
+        {% if relaxed and banded %}
+        cast(0 as bigint) as c,
+        {% elif relaxed %}
         boxes.c,
         {% endif %}
         {% for name in told %}
@@ -23,7 +29,26 @@ with along as (
     from {{ boxes }} as boxes
     inner join {{ asked }} as asked
         on boxes.box = asked.box
+){% if banded %},
+counted as (
+    select
+        box,
+        way,
+        {{ privacy_sql.band_of() }} as place,
+        {% if relaxed %}
+        c,
+        {% endif %}
+        {% for name in told %}
+        {{ name }},
+        {% endfor %}
+        {% for measure in measures %}
+        {{ measure }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from along
 )
+{% endif %}
+
 select
     box,
     way,
@@ -38,7 +63,8 @@ select
     cast(sum({{ measure }}) as bigint) as {{ measure }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
-from along
+from {% if banded %}counted{% else %}along{% endif %}
+
 group by
     box,
     way,

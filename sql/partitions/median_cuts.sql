@@ -1,7 +1,7 @@
 -- The edge of a cut at the place of the person in the middle, on the side that leaves the halves more alike, the lower
--- of two alike.
--- in: cells (box, way, place, [c], n_people), asked (box, way, ordered, n_people), relaxed    out: box, way, edge, [edge_c]
--- grain: box, way
+-- of two alike. Banded, the band of places in which that person is, where it has to be looked into.
+-- in: cells (box, way, place, [c], n_people), asked (box, way, ordered, n_people, band), banded, relaxed
+-- out: box, way, edge, [edge_c], or box, way, place, band    grain: box, way
 with along as (
     select
         cells.box,
@@ -9,6 +9,9 @@ with along as (
         cells.place,
         {% if relaxed %}
         cells.c,
+        {% endif %}
+        {% if banded %}
+        max(asked.band) as band,
         {% endif %}
         max(asked.n_people) as n_all,
         cast(sum(cells.n_people) as bigint) as n_people
@@ -32,6 +35,9 @@ running as (
         place,
         {% if relaxed %}
         c,
+        {% endif %}
+        {% if banded %}
+        band,
         {% endif %}
         n_all,
         n_people,
@@ -57,6 +63,9 @@ middle as (
         {% if relaxed %}
         c,
         {% endif %}
+        {% if banded %}
+        band,
+        {% endif %}
         case
             when n_so_far = n_people then 1
             when n_so_far < n_all and 2 * n_so_far - n_all < n_all - 2 * (n_so_far - n_people) then 1
@@ -70,7 +79,10 @@ middle as (
 select
     box,
     way,
-    {% if relaxed %}
+    {% if banded %}
+    place,
+    band
+    {% elif relaxed %}
     place as edge,
     c + below as edge_c
     {% else %}
@@ -78,3 +90,6 @@ select
     {% endif %}
 
 from middle
+{% if banded and not relaxed %}
+where band > 1
+{% endif %}
