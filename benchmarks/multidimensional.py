@@ -3,7 +3,7 @@
     python benchmarks/multidimensional.py [--rows 1000000 10000000] [--anonypyx PYTHON] [--parts scale,adult]
 
 `scale`: synthetic people of seven columns as skewed as a census, cut with k = 25, k = 1000 and the skyline
-point (3, 1000, 10, 0.9); `continuous`: two columns that no counting makes smaller. `partition_s` is the
+point (3, 1000, 10, 0.9), and two continuous columns that no counting makes smaller. `partition_s` is the
 time after the base is counted. Each measurement is a process of its own with `memory_limit` 1 GB.
 
 `adult`: the 45,222 complete people of Adult (needs PRIVACY_SQL_DATA), k = 25, against Mondrian in numpy on
@@ -76,17 +76,17 @@ print(json.dumps({"seconds": spent, "groups": len(labels)}))
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, nargs="*", default=list(SIZES))
-    parser.add_argument("--parts", default="scale,continuous,adult")
+    parser.add_argument("--parts", default="scale,adult")
     parser.add_argument("--anonypyx")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         if "scale" in options.parts:
-            scale(options.rows, Path(folder), "continuous" in options.parts)
+            scale(options.rows, Path(folder))
         if "adult" in options.parts:
             adult(Path(os.environ["PRIVACY_SQL_DATA"]), Path(folder), options.anonypyx)
 
 
-def scale(sizes: list[int], folder: Path, worst: bool) -> None:
+def scale(sizes: list[int], folder: Path) -> None:
     """Time and memory against the number of rows."""
     found: dict[str, dict[str, Any]] = {}
     for rows in sizes:
@@ -95,7 +95,7 @@ def scale(sizes: list[int], folder: Path, worst: bool) -> None:
             found.setdefault(name, {})[rows] = alone(measured, census, [*CENSUS], name)
         found.setdefault("continuous, k=25", {})[rows] = alone(measured, continuous, ["x", "y"], "k=25")
     print(json.dumps(found, indent=1))
-    for name in REQUIRE:
+    for name in found:
         goals(name, found[name], min(sizes), max(sizes))
 
 
@@ -106,7 +106,7 @@ def goals(name: str, found: dict[int, dict[str, Any]], small: int, large: int) -
     growth = many["partition_s"] / few["partition_s"]
     if growth > LINEAR * base:
         print(f"MISSED: {name}: {growth:.1f} times the time for {base:.1f} times the base")
-    if large == SIZES[-1] and many["partition_s"] > MOST_SECONDS:
+    if name in REQUIRE and large == SIZES[-1] and many["partition_s"] > MOST_SECONDS:
         print(f"MISSED: {name}: {many['partition_s']:.1f} s, goal {MOST_SECONDS} s")
     if many["peak_gb"] > MOST_MEMORY_GB:
         print(f"MISSED: {name}: peak memory {many['peak_gb']:.2f} GB, goal {MOST_MEMORY_GB} GB")

@@ -50,10 +50,19 @@ class Places:
 
     def _is_numeric(self, column: str) -> bool:
         """Whether all values are numbers: then they are cut by size."""
+        # in a column of numbers only what sorts at its ends, such as an infinity, may be none
+        ends = [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else []
         query = render(
-            "partitions/numeric.sql", dictionary=self.base.dictionaries[column], value=Sql("d.value")
+            "partitions/numeric.sql",
+            dictionary=self.base.dictionaries[column],
+            value=Sql("d.value"),
+            ends=ends,
         )
         return not self.engine.fetch(query)[0]["n_others"]
+
+    def _in_order(self, column: str) -> bool:
+        """Whether the engine stores numbers, so that their codes are in the order of their size."""
+        return self.base.source_columns[self.base.columns[column][0]] in ("integer", "number")
 
     @cached_property
     def axis_tables(self) -> dict[str, Sql]:
@@ -68,6 +77,7 @@ class Places:
             "partitions/axis.sql",
             dictionary=self.base.dictionaries[axis.column],
             numeric=axis.numeric,
+            in_order=self._in_order(axis.column),
             value=Sql("d.value"),
         )
         return self.engine.create(query)
@@ -77,7 +87,9 @@ class Places:
         """Per numeric axis the number at every place."""
         tables = {axis.column: self.axis_tables[axis.column] for axis in self.axes if axis.numeric}
         return {
-            column: self.engine.create(render("partitions/axis_sizes.sql", axis=table))
+            column: table
+            if self._in_order(column)
+            else self.engine.create(render("partitions/axis_sizes.sql", axis=table))
             for column, table in tables.items()
         }
 

@@ -54,7 +54,9 @@ class Trials:
         asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
         cells = self._cells(boxes, asked, banded=split == "median" and (self.relaxed or bands.max() > 1))
         cuts = create(self._cuts(split, cells, asked))
-        parts = create(render("partitions/parts.sql", cells=cells, cuts=cuts, asked=asked, **self.how, **self.what))
+        parts = create(
+            render("partitions/parts.sql", cells=cells, cuts=cuts, asked=asked, **self.how, **self.what)
+        )
         self.drop(cells)
         return Trial(tries, asked, cuts, parts)
 

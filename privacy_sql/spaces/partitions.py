@@ -108,7 +108,17 @@ class Tries:
     def of(cls, ranges: Ranges, order: Integers, axes: Sequence[Axis], asking: Bools) -> Tries:
         """The axes of `order` (box, turn) for the boxes that are asked about, in the order of their turns.
 
-        >>> reach = ([7], [9], [[1.0, 0.5]], [[True, True]], [[-1, 1]], [[0.0, 0.0]], [[3, 0]], [1.0, 1.0], [[0, 0]])
+        >>> reach = (
+        ...     [7],
+        ...     [9],
+        ...     [[1.0, 0.5]],
+        ...     [[True, True]],
+        ...     [[-1, 1]],
+        ...     [[0.0, 0.0]],
+        ...     [[3, 0]],
+        ...     [1.0, 1.0],
+        ...     [[0, 0]],
+        ... )
         >>> ranges = Ranges(*map(np.array, reach))
         >>> axes = [Axis("q1", True), Axis("q2", False, 2, 14)]
         >>> tries = Tries.of(ranges, np.array([[1, 0]]), axes, np.array([True]))

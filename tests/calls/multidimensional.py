@@ -28,6 +28,15 @@ def numbers(engine: ps.Engine) -> None:
     assert bucketized_kl(engine, release) > -1e-9  # sums of floats
 
 
+def many_places(engine: ps.Engine) -> None:
+    """More places than are counted one by one; numbers as the engine stores them, with one beyond all."""
+    rows = pd.DataFrame({"age": [n / 7 for n in range(300)], "n": range(300), "s": ["a", "b", "c"] * 100})
+    rows["far"] = [float("inf"), *range(299)]
+    for strict in (True, False):
+        table = ps.Table(rows, ["age", "n", "far"], "s")
+        assert ps.publish(engine, table, [ps.LDiversity(2)], ps.Multidimensional(strict=strict)).safe
+
+
 def beliefs(engine: ps.Engine) -> None:
     """A requirement that reads the original quasi-identifiers; people of one place may be parted."""
     method = ps.Multidimensional(strict=False)

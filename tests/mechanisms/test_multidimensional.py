@@ -15,6 +15,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.query import Query
+from privacy_sql.spaces import partitions
 from tests.oracles import classical
 from tests.oracles import skyline as worlds
 from tests.oracles.partitions import median_cut, most_telling_cut, safe_cuts
@@ -119,6 +120,25 @@ def test_the_most_telling_cut_of_one_box_is_that_of_every_place_compared(engine:
     halves = ps.publish(engine, ps.Table(rows, ["age"], "s"), [ps.KAnonymity(min(map(len, first)))], method)
     ages = [{row[0] for row in box} for box in boxes_of(halves).values()]
     assert all(box <= {r[0] for r in first[0]} or box <= {r[0] for r in first[1]} for box in ages)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_boxes_are_the_same_however_many_places_are_counted_together(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, strict: bool, seed: int
+) -> None:
+    draw = random.Random(seed)
+    heavy = [draw.choice([40, draw.randint(1, 900)]) for _ in range(120)]
+    rows = people(seed, 120).assign(pay=heavy)[["pay", "job", "size", "s"]]
+    known = ps.Table(rows, {"pay": None, "job": TREE, "size": None}, "s")
+    made = []
+    for few in (10**9, 1):
+        monkeypatch.setattr(partitions, "FEW_PLACES", few)
+        require = [ps.KAnonymity(3), ps.LDiversity(2)]
+        release = ps.publish(engine, known, require, ps.Multidimensional(strict=strict))
+        made.append(sorted(sorted(map(str, box)) for box in boxes_of(release).values()))
+    assert len(made[0]) > 5
+    assert made[0] == made[1]
 
 
 def test_people_of_one_place_are_parted_in_a_relaxed_partition_only(engine: Any) -> None:
