@@ -1,215 +1,134 @@
 """Every verb, every class of error, every engine: no cell of any table in anything that was said or left.
 
 Every cell of two tables is a canary. An engine is made to fail with each of its own errors, each quoting a
-row, in the first statement and in a later one; afterwards stdout, stderr, logs, JSON and every file that
-appeared (temporary and spilled ones too) are searched.
+row, in the first statement and in later ones; afterwards stdout, stderr, logs, JSON and every file that
+appeared (temporary and spilled ones too) are searched. tests/engines/test_spark.py does the same on Spark.
 """
 
 from __future__ import annotations
 
-import json
-import os
+import logging
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 
 import privacy_sql as ps
 from privacy_sql import plugs
 from privacy_sql.engines.duckdb import DuckDB
-from tests import engines
-from tests.command_line import call
+from tests import canaries, engines
+from tests.canaries import MARK, failing, holding, prepared, silent, tried
 
-MARK = "CANARY"
-COLUMNS = ("id", "age", "illness", "free")
-ROWS = [(f"{MARK}P{n}", f"{MARK}Q{n % 4}", f"{MARK}S{n % 3}", f"{MARK}F{n}") for n in range(24)]
+FILES, SERVER = canaries.verbs(), canaries.verbs("postgres:")
+# they read no table; what compile prints holds the hierarchies, which are the user's own
+TABLELESS = {"budget", "compile", "demo", "experiment", "list", "register"}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose table and whose hierarchy hold nothing but canaries, and a private place to spill."""
-    lines = [",".join(row) for row in (COLUMNS, *ROWS)]
-    (tmp_path / "people.csv").write_text("".join(f"{line}\n" for line in lines))
-    (tmp_path / "ages.csv").write_text("".join(f"{MARK}Q{n},{MARK}H{n % 2},*\n" for n in range(4)))
-    (tmp_path / "known.txt").write_text(f"{MARK}P1 not {MARK}S1\n")
-    content = {
-        "version": "1",
-        "releases": {
-            "people": {
-                "source": {"file": "people.csv"},
-                "identifier": "id",
-                "quasi_identifiers": [{"column": "age", "hierarchy": {"file": "ages.csv"}}],
-                "sensitive": "illness",
-                "drop": ["free"],
-                "require": {"k_anonymity": {"k": "3"}, "l_diversity": {"l": "2"}},
-                "method": {"full_domain": {}},
-                "output": {"target": "out/people.csv"},
-            }
-        },
-    }
-    (tmp_path / "privacy.yml").write_text(json.dumps(content))
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a project, with a private place to spill."""
     (tmp_path / "spill").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spill"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-TABLE = ["--source", "people.csv", "--quasi", "age", "--sensitive", "illness"]
-VERBS: dict[str, list[str]] = {
-    "attack": ["knowledge", *TABLE, "--group", "free", "--bandwidth", "0.3"],
-    "check": [*TABLE, "--require", "k_anonymity(k=9)", "--require", "ck_safety(c=0.5, k=2)"],
-    "curve": [*TABLE, "--facts", "2"],
-    "facts": ["known.txt", *TABLE, "--identifier", "id"],
-    "init": ["--from", "people.csv", "proposed"],
-    "profile": ["--source", "people.csv"],
-    "report": [],
-    "run": [],
-    "search": [],
-    "show": ["people"],
-    "skyline": TABLE,
-    "verify": ["out/people.csv"],
-}
-# they read no table; what compile prints holds the hierarchies, which are the user's own
-TABLELESS = {"budget", "compile", "demo", "experiment", "list", "register"}
+@pytest.fixture
+def folder(place: Path) -> Path:
+    """A project whose table and whose hierarchy hold nothing but canaries."""
+    return canaries.project(place)
+
+
+@pytest.fixture
+def served(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The same with its rows on a PostgreSQL server, which libpq's environment names."""
+    canaries.project(place, "postgres")
+    with engines.connected("postgres") as home:
+        for part in engines.dsn().split():
+            name, _, value = part.partition("=")
+            monkeypatch.setenv({"dbname": "PGDATABASE"}.get(name, f"PG{name.upper()}"), value)
+        home.connection.execute("create table people (id text, age text, illness text, free text)")
+        with home.connection.cursor() as cursor:
+            cursor.executemany("insert into people values (%s, %s, %s, %s)", canaries.ROWS)
+        yield place
 
 
 def test_every_verb_that_reads_a_table_is_tried() -> None:
-    assert set(plugs.available("commands")) == set(VERBS) | TABLELESS
-
-
-def holding(folder: Path) -> set[str]:
-    """The files that hold a canary, other than those the user wrote."""
-    own = {"people.csv", "ages.csv", "known.txt"}
-    return {
-        str(path.relative_to(folder))
-        for path in folder.rglob("*")
-        if path.is_file() and MARK.encode() in path.read_bytes() and str(path.relative_to(folder)) not in own
-    }
-
-
-def silent(verb: str, *form: str) -> int:
-    told = call(verb, *VERBS[verb], *form)
-    assert MARK not in told.everything, told.everything
-    return told.exit
+    assert set(plugs.available("commands")) == {verb.split()[0] for verb in FILES} | TABLELESS
 
 
 @pytest.mark.parametrize("form", ["", "--json"])
-@pytest.mark.parametrize("verb", sorted(VERBS))
+@pytest.mark.parametrize("verb", FILES)
 def test_a_verb_that_succeeds_says_no_value_and_leaves_none_outside_the_release(
     folder: Path, verb: str, form: str
 ) -> None:
-    if verb in ("report", "verify"):
-        assert call("run").exit == 0
-    assert silent(verb, *([form] if form else [])) in (0, 1)
-    assert holding(folder) <= {"out/people.csv"}
+    prepared(verb)
+    assert silent(verb, FILES[verb], *([form] if form else [])) in (0, 1)
+    assert not holding(folder)
 
 
-def of_duckdb() -> list[type[BaseException]]:
-    """Every class of error DuckDB's library has."""
-    kinds = [
-        kind for kind in vars(duckdb).values() if isinstance(kind, type) and issubclass(kind, duckdb.Error)
-    ]
-    return sorted(set(kinds), key=lambda kind: kind.__name__)
+@pytest.mark.parametrize("verb", sorted(set(SERVER) - canaries.EMBEDDED_ONLY))
+def test_a_verb_that_succeeds_on_a_server_says_no_value(served: Path, verb: str) -> None:
+    prepared(verb)
+    assert silent(verb, SERVER[verb]) in (0, 1)
+    assert not holding(served)
 
 
-# what Python itself may say, a value in its message
-OWN: list[Callable[[], BaseException]] = [
-    lambda: RuntimeError(MARK),
-    lambda: MemoryError(MARK),
-    lambda: OSError(28, MARK),
-    lambda: UnicodeDecodeError("utf-8", MARK.encode(), 0, 1, MARK),
-    lambda: RecursionError(MARK),
-    lambda: KeyError(MARK),
-]
-FAULTS: dict[str, Callable[[], BaseException]] = {
-    **{
-        kind.__name__: lambda kind=kind: kind(f"Conversion Error: {MARK}\nLINE 1: {MARK}")
-        for kind in of_duckdb()
-    },
-    **{type(make()).__name__: make for make in OWN},
-}
+@pytest.mark.parametrize("verb", sorted(set(FILES) - canaries.SILENT_ON_ROWS))
+def test_an_error_of_the_engine_in_any_statement_of_a_verb_shows_no_row(folder: Path, verb: str) -> None:
+    tried(DuckDB, verb, FILES[verb], canaries.faults(duckdb.Error, duckdb))
+    assert not holding(folder)
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, fault: Callable[[], BaseException], at: int) -> None:
-    """The statement with this number fails, as if the engine had said so."""
-    run, seen = DuckDB._run, 0
+@pytest.mark.parametrize("verb", sorted(set(SERVER) - canaries.SILENT_ON_ROWS - canaries.EMBEDDED_ONLY))
+def test_an_error_of_a_server_in_any_statement_of_a_verb_shows_no_row(served: Path, verb: str) -> None:
+    import psycopg
 
-    def fail(self: DuckDB, query: Any, values: Any = None) -> Any:
-        nonlocal seen
-        seen += 1
-        if seen == at:
-            with self._explained(query):
-                raise fault()
-        return run(self, query, values)
+    from privacy_sql.engines.postgres import Postgres
 
-    monkeypatch.setattr(DuckDB, "_run", fail)
+    tried(Postgres, verb, SERVER[verb], canaries.faults(psycopg.Error, psycopg, psycopg.errors))
+    assert not holding(served)
 
 
-READING = sorted(set(VERBS) - {"report", "show", "verify"})
-
-
-@pytest.mark.parametrize("verb", READING)
-def test_an_error_of_the_engine_in_any_statement_of_a_verb_shows_no_row(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+@pytest.mark.parametrize("text", canaries.BROKEN.values(), ids=canaries.BROKEN)
+def test_an_error_the_engine_makes_itself_shows_no_row(
+    engine: Any, place: Path, text: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    reached = set()
-    later = [(at, "ConversionException") for at in (3, 5, 8)]
-    for number, (at, name) in enumerate([*((1, name) for name in FAULTS), *later]):
-        form = [*(["--json"] if number % 2 else []), *(["--overwrite"] if verb == "run" else [])]
-        with monkeypatch.context() as patch:
-            failing(patch, FAULTS[name], at)
-            code = silent(verb, *form)
-        assert code in (0, 1, 3, 4, 130), (name, code)
-        reached |= {name} if code in (3, 4, 130) else set()
-    assert reached == set(FAULTS)
-    assert holding(folder) <= {"out/people.csv"}
+    caplog.set_level(logging.DEBUG)
+    people = pd.DataFrame(canaries.ROWS, columns=list(canaries.COLUMNS))
+    query = ps.Query(f"select * from {engine.source(people)}", "people")
+    engine.write_table(query, "people")
+    assert canaries.provoked(engine, text, place) == 8
+    assert MARK not in caplog.text + "".join(capfd.readouterr())
+    assert not holding(place)
 
 
-def test_an_error_of_a_server_shows_no_row(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    psycopg = pytest.importorskip("psycopg")
-    from privacy_sql.engines.postgres import Postgres
-
-    kinds = [k for k in vars(psycopg.errors).values() if isinstance(k, type) and issubclass(k, psycopg.Error)]
-    run = Postgres._run
-    with engines.connected("postgres") as home:
-        home.connection.execute("create table people (id text, age text, illness text)")
-        for row in ROWS:
-            home.connection.execute("insert into people values (%s, %s, %s)", row[:3])
-        home.connection.commit()
-        words = ["people", "--quasi", "age", "--sensitive", "illness", "--require", "k_anonymity(k=9)"]
-        monkeypatch.setenv("PGDATABASE", "unused")
-        for kind in kinds:
-            said = _first_fails(monkeypatch, run, kind)
-            told = call(
-                "check", "--connect", "postgres:" + os.environ["PRIVACY_SQL_TEST_DSN"], "--source", *words
-            )
-            monkeypatch.setattr(Postgres, "_run", run)
-            assert MARK not in told.everything and (not said or told.exit in (2, 3, 4)), kind
+def test_an_interrupt_in_any_way_of_asking_is_an_interrupt_and_no_error(place: Path) -> None:
+    with ps.connect() as home:
+        for way in canaries.ways(home, ps.Query("select 1 as n", "one"), place):
+            with (
+                failing(DuckDB, lambda: duckdb.InterruptException(MARK), 1),
+                pytest.raises(KeyboardInterrupt),
+            ):
+                way()
 
 
-def _first_fails(monkeypatch: pytest.MonkeyPatch, run: Any, kind: type[BaseException]) -> list[int]:
-    from privacy_sql.engines.postgres import Postgres
-
-    said: list[int] = []
-
-    def fail(self: Any, query: Any) -> Any:
-        if not said:
-            said.append(1)
-            with self._explained(query):
-                raise kind(f'invalid input syntax for type integer: "{MARK}"')
-        return run(self, query)
-
-    monkeypatch.setattr(Postgres, "_run", fail)
-    return said
+def test_a_fault_that_reaches_a_reader_is_found() -> None:
+    """The search of this file finds a cell where one is shown."""
+    with (
+        failing(DuckDB, lambda: ValueError(MARK), 1),
+        pytest.raises(ValueError, match=MARK),
+        ps.connect() as home,
+    ):
+        home.fetch(ps.Query("select 1 as one"))
 
 
 def test_a_witness_of_every_engine_shows_no_row(engine: Any) -> None:
-    import pandas as pd
-
-    rows = pd.DataFrame(ROWS, columns=list(COLUMNS))
+    rows = pd.DataFrame(canaries.ROWS, columns=list(canaries.COLUMNS))
     table = ps.Table(rows, ["age"], "illness", identifier="id")
     for verdict in ps.check(
         engine, table, [ps.KAnonymity(9), ps.TCloseness("0.01"), ps.CKSafety("1/2", 2)]

@@ -283,10 +283,8 @@ class DuckDB:
             return dict(result.fetchnumpy())
 
     def arrow(self, query: Query) -> pa.Table:
-        try:
+        with self._explained(query):
             return self.connection.sql(query.sql).to_arrow_table()
-        except duckdb.Error as problem:
-            raise explain(problem, query.origin) from (problem if self._to.debug else None)
 
     def take(self, table: pa.Table, origin: str) -> Sql:
         name, given = self._name(origin), self._frame(table)

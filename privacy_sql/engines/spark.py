@@ -56,6 +56,8 @@ KINDS = {
 WRITING = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "SCHEMA_NOT_FOUND")
 BAD_VALUE = ("CAST_INVALID_INPUT", "CAST_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "ARITHMETIC_OVERFLOW")
+# pyspark writes the text of an error to stderr through these, whoever catches it
+TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _numbers = itertools.count(1)  # temporary views belong to Spark's session, which engines share
 
 
@@ -276,10 +278,27 @@ class Spark:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
-        try:
-            yield
-        except (PySparkException, Py4JError) as problem:
-            raise explain(problem, origin) from (problem if self._debug else None)
+        with contextlib.nullcontext() if self._debug else _untold():
+            try:
+                yield
+            except (PySparkException, Py4JError) as problem:
+                raise explain(problem, origin) from (problem if self._debug else None)
+
+
+@contextlib.contextmanager
+def _untold() -> Iterator[None]:
+    """Keep pyspark from logging errors of ours, which may quote rows; those of others it logs as before."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in TELLING]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def explain(problem: Exception, origin: str) -> EngineError | DataError:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import logging
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +21,8 @@ from privacy_sql import example, plugs
 from privacy_sql.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
+from tests import canaries, engines, test_docs
 from tests import cases as reading
-from tests import engines, test_docs
 from tests.conftest import ROOT, cases
 from tests.engines import odd_people, server
 
@@ -202,3 +207,60 @@ def test_what_is_not_there_is_said_without_its_text(spark: Any) -> None:
     assert "secret" not in str(problem.value)
     with pytest.raises(EngineError, match="does not exist"):
         spark.fetch(ps.Query("select a from nowhere"))
+
+
+# -- no cell in anything that is said or left; tests/test_leaks_everywhere.py asks the other engines
+
+
+@pytest.fixture
+def leaking(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project whose every cell is a canary, its rows in a table of Spark."""
+    (tmp_path / "spill").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spill"))
+    monkeypatch.chdir(tmp_path)
+    rows = spark.connection.createDataFrame(canaries.ROWS, list(canaries.COLUMNS))
+    rows.createOrReplaceTempView("people")
+    yield canaries.project(tmp_path, "spark")
+    spark.connection.catalog.dropTempView("people")
+    spark.drop_table("published")
+
+
+VERBS = {
+    verb: words for verb, words in canaries.verbs("spark:").items() if verb not in canaries.EMBEDDED_ONLY
+}
+
+
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - canaries.SILENT_ON_ROWS))
+def test_no_class_of_error_in_any_verb_shows_a_row(leaking: Path, verb: str) -> None:
+    from py4j import protocol
+    from pyspark import errors
+
+    from privacy_sql.engines.spark import Spark
+
+    faults = canaries.faults(errors.PySparkException, errors) | canaries.faults(protocol.Py4JError, protocol)
+    canaries.tried(Spark, verb, VERBS[verb], faults, later=(4,))
+    assert canaries.silent(verb, VERBS[verb]) in (0, 1)
+    assert not canaries.holding(leaking)
+
+
+@pytest.mark.parametrize("text", canaries.BROKEN.values(), ids=canaries.BROKEN)
+def test_an_error_spark_makes_itself_shows_no_row(
+    spark: Any, leaking: Path, text: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG, "privacy_sql")
+    assert canaries.provoked(spark, text, leaking) == 8
+    assert canaries.MARK not in caplog.text + "".join(capfd.readouterr())
+    assert not canaries.holding(leaking)
+
+
+def test_java_writes_no_row_to_the_terminal(tmp_path: Path) -> None:
+    """A worker that fails in a program of its own: what Java prints goes past Python."""
+    canaries.project(tmp_path)
+    words = ["check", "--connect", "spark:local[1]", "--source", "people.csv", "--quasi", "age"]
+    words += ["--where", "cast(illness as bigint) > 3", "--require", "k_anonymity(k=2)"]
+    program = [sys.executable, "-c", "from privacy_sql import cli; cli.main()", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 3, done.stderr
+    assert canaries.MARK not in done.stdout + done.stderr
+    assert not canaries.holding(tmp_path)
