@@ -1,22 +1,24 @@
 """Who a report is for, and what a public one keeps to itself.
 
-A public report names no group's worst case and no count of people below k (5 where no k is required). A
-count that could be told from two others that are shown is hidden with them.
+A public report names no group's worst case and no count of people below k (5 where no k is required), and
+hides so many others with it that no hidden one is a sum or a difference of those that are told.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import ceil
 from typing import Any, Literal
 
 from privacy_sql.errors import NotSafe
 from privacy_sql.records import Record
-from privacy_sql.reporting.words import Below, BelowShare
+from privacy_sql.reporting.words import AtMost, Below
 
 Audience = Literal["internal", "public"]
 LEAST = 5
+FEWEST = 3  # "fewer than 2" would tell that it is one
 PRIVATE = ("story", "witness", "notes")
 
 
@@ -33,7 +35,7 @@ def audience_of(run: Record, asked: str | None) -> Audience:
 def threshold(run: Record) -> int:
     """The smallest count of people a public report shows: the largest k that is required of groups."""
     required = [v["params"].get("k") for v in run.get("verdicts", []) if v["unit"] == "people"]
-    return max([int(k) for k in required if str(k).isdigit()], default=LEAST)
+    return max(FEWEST, max([int(k) for k in required if str(k).isdigit()], default=LEAST))
 
 
 def masked(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +65,26 @@ def few(number: Any, k: int) -> Any:
     return Below(k) if isinstance(number, int) and 0 < number < k else number
 
 
+def parts(counts: Sequence[int], k: int) -> list[int]:
+    """Counts whose sum is known: a small one is hidden together with the next larger.
+
+    >>> list(map(str, parts([40, 3, 0, 9], 5))), list(map(str, parts([0, 3, 40], 5)))
+    (['40', 'fewer than 5', '0', 'fewer than 40'], ['0', 'fewer than 5', 'fewer than 43'])
+    >>> parts([40, 30], 5)
+    [40, 30]
+    """
+    end = _above([number for number in counts if number], k, sum(counts))
+    return [few(number, k) if number < k else few(number, end) for number in counts]
+
+
+def _above(counts: Sequence[int], k: int, total: int) -> int:
+    """Below which counts are hidden: k where none is smaller, else what leaves a second one hidden."""
+    larger = sorted({number for number in counts if number >= k})
+    if len(larger) == len(set(counts)) or not larger:
+        return k
+    return larger[1] if len(larger) > 1 else total
+
+
 def _run(run: Record, shares: set[str], k: int) -> None:
     told = [*run.get("verdicts", []), *([run["unasked"]] if _there(run, "unasked") else [])]
     for verdict in told:
@@ -76,8 +98,9 @@ def _run(run: Record, shares: set[str], k: int) -> None:
     if _there(run, "groups"):
         _groups(run["groups"], k)
     if _there(run, "skyline"):
-        for value in run["skyline"]["values"]:
-            value["people"] = few(value["people"], k)
+        values = run["skyline"]["values"]
+        for value, number in zip(values, parts([v["people"] for v in values], k), strict=True):
+            value["people"] = number
     _lattice(run.get("lattice"), shares, k)
 
 
@@ -96,11 +119,14 @@ def _verdict(verdict: Record, k: int) -> None:
 
 
 def _groups(groups: Record, k: int) -> None:
+    sizes = [size for size, _ in groups["sizes"]]
+    total = 2 * sizes[-1] if groups["binned"] else sum(size * n for size, n in groups["sizes"])
+    end = _above(sizes, k, total)
     for name in ("smallest", "median", "largest"):
-        groups[name] = few(groups[name], k)
-    small = sum(n for size, n in groups["sizes"] if size < k)
-    large = [[size, n] for size, n in groups["sizes"] if size >= k]
-    groups["sizes"] = [*([[Below(k), small]] if small else []), *large]
+        groups[name] = few(groups[name], k) if groups[name] < k else few(groups[name], end)
+    small = sum(n for size, n in groups["sizes"] if size < end)
+    large = [[size, n] for size, n in groups["sizes"] if size >= end]
+    groups["sizes"] = [*([[Below(end), small]] if small else []), *large]
 
 
 def _search(search: Record, shares: set[str], k: int) -> None:
@@ -129,16 +155,47 @@ def _knowledge(attack: Record, shares: set[str], k: int) -> None:
 
 
 def _shared(attack: Record, shares: set[str], k: int) -> None:
-    everybody = attack["P"]
-    for name in ("P", "n_ok", "n_empty", "n_unlocated", "n_ambiguous", "VP"):
-        attack[name] = few(attack[name], k)
-    attack["smallest_group"] = [few(size, k) for size in attack["smallest_group"]]
-    attack["PVP"] = {level: _share(share, everybody, k) for level, share in attack["PVP"].items()}
-    for name in ("perfect", "perfect_new"):
-        attack[name] = _share(attack[name], everybody, k)
+    """As it is where every set of people that can be told apart is empty or large; else in tenths."""
+    told = {
+        name: attack.get(name) for name in ("releases", "P", "n_ok", "n_empty", "VP", "perfect_new", "PVP")
+    }
+    if any(0 < people < k for people in _told_apart(attack)):
+        everybody = attack["P"]
+        told |= {"P": few(everybody, k), "n_ok": None, "n_empty": None, "VP": None}
+        told["perfect_new"] = _tenths(attack["perfect_new"], everybody, k)
+        told["PVP"] = {level: _tenths(share, everybody, k) for level, share in attack["PVP"].items()}
+    attack.clear()
+    attack.update(told)
 
 
-def _share(percent: Any, everybody: int, k: int) -> Any:
-    """A percentage of people; of few people only that it is below that of k."""
-    few_people = everybody and 0 < Fraction(str(percent)) * everybody / 100 < k
-    return BelowShare(100 * k / everybody) if few_people else percent
+def _told_apart(attack: Record) -> list[int]:
+    """How many people are in each set that sums and differences of the attack's counts can tell."""
+    everybody, found, lost = attack["P"], attack["n_ok"], attack["VP"]
+    new, sure = (_people(attack[name], everybody) for name in ("perfect_new", "perfect"))
+    exposed = sorted(_people(share, everybody) for share in attack["PVP"].values())
+    steps = [after - before for before, after in zip([0, *exposed], [*exposed, found], strict=True)]
+    known = [new, sure - new, lost - new, found - sure - lost + new, lost, found - lost]
+    return [
+        everybody,
+        found,
+        attack["n_empty"],
+        attack["n_unlocated"],
+        everybody - found,
+        *steps,
+        *exposed,
+        *known,
+    ]
+
+
+def _people(percent: Any, everybody: int) -> int:
+    return int(Fraction(str(percent)) * everybody / 100)
+
+
+def _tenths(percent: Any, everybody: int, k: int) -> AtMost:
+    """A percentage of people, rounded up to a whole step of ten percent, or of k people where that is more.
+
+    >>> _tenths("7", 1000, 5), _tenths(0, 1000, 5), _tenths("12", 20, 5), _tenths("100", 3, 5)
+    (10.0, 10.0, 25.0, 100.0)
+    """
+    step = max(Fraction(10), Fraction(100 * k, everybody))
+    return AtMost(min(100.0, float(max(1, ceil(Fraction(str(percent)) / step)) * step)))

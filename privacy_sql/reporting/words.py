@@ -16,8 +16,8 @@ class Below(int):
         return f"fewer than {int(self):,}"
 
 
-class BelowShare(float):
-    """A share that is not told: it is that of at least one person, and below this number."""
+class AtMost(float):
+    """A share that is not told: it is this one or a smaller one."""
 
 
 def count(number: Any) -> str:
@@ -48,8 +48,8 @@ def percent(share: Any) -> str:
     """
     if share is None:
         return "not told"
-    if isinstance(share, BelowShare):
-        return f"under {percent(float(share))}"
+    if isinstance(share, AtMost):
+        return f"at most {percent(float(share))}"
     if 0 < share < 0.001:
         return "under 0.1 %"
     if 0.999 < share < 1:
@@ -60,11 +60,11 @@ def percent(share: Any) -> str:
 def hundredths(percentage: Any) -> float:
     """A percentage, exact as text, as a share.
 
-    >>> hundredths("25/2"), hundredths(BelowShare(10.0))
-    (0.125, 0.1)
+    >>> hundredths("25/2"), percent(hundredths(AtMost(10)))
+    (0.125, 'at most 10 %')
     """
-    if isinstance(percentage, BelowShare):
-        return BelowShare(percentage / 100)
+    if isinstance(percentage, AtMost):
+        return AtMost(percentage / 100)
     return float(Fraction(str(percentage)) / 100)
 
 

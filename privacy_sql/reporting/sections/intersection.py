@@ -6,8 +6,9 @@ from fractions import Fraction
 
 from privacy_sql.reporting.charts import PALE, UNSAFE, Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import hundredths, percent
+from privacy_sql.reporting.words import Below, hundredths, percent
 
+FEW = "The people in all releases are too few for a public report to tell of them."
 HOW = "Run privacy-sql attack intersection {manifest} OTHER --people FILE, then make the report again."
 
 
@@ -17,6 +18,8 @@ def section(material: Material) -> Section:
     if not attack:
         place = material.run.get("manifest") or "MANIFEST"
         return Section("intersection", title, short, missing=HOW.format(manifest=place))
+    if isinstance(attack["P"], Below):
+        return Section("intersection", title, short, missing=FEW)
     levels = {level: hundredths(share) for level, share in attack["PVP"].items()}
     content = {
         "releases": attack["releases"],

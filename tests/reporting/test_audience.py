@@ -1,0 +1,92 @@
+"""What a public report keeps to itself, against a reader who can add and subtract."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import Any
+
+from privacy_sql.kernels.intersection import Tally, summarise
+from privacy_sql.reporting.audience import masked, parts
+from privacy_sql.reporting.sections import Material, intersection
+
+
+def run(k: int) -> dict[str, Any]:
+    verdict = {
+        "requirement": f"k_anonymity(k={k})",
+        "params": {"k": k},
+        "unit": "people",
+        "value_float": 12.0,
+    }
+    return {"verdicts": [{**verdict, "witness": {"size": 12}, "story": "s", "notes": ["n"]}], "suppressed": 8}
+
+
+def attack(*fates: int) -> dict[str, Any]:
+    """The records of an attack: people unlocated, contradicted, then by anonymity before and after."""
+    unlocated, contradicted, *rest = fates
+    found = zip([(2, 1), (1, 1), (3, 2), (2, 2), (4, 3), (3, 3)], rest, strict=True)
+    tallies = [Tally(before, after, n, (before, before)) for (before, after), n in found if n]
+    tallies += [Tally(2, 0, contradicted, (2, 2))] if contradicted else []
+    whole = summarise(tallies, people=sum(fates), releases=2, levels=(Fraction(1), Fraction(1, 2)))
+    assert whole.n_unlocated == unlocated
+    return {
+        "P": whole.people,
+        "VP": whole.vulnerable,
+        "PVP": {str(level): str(share) for level, share in whole.percent_at.items()},
+        **{name: getattr(whole, name) for name in ("n_ok", "n_empty", "n_unlocated")},
+        **{name: str(getattr(whole, name)) for name in ("perfect", "perfect_new")},
+    }
+
+
+def public(k: int, found: dict[str, Any]) -> dict[str, Any]:
+    return dict(masked({"run": run(k), "attack_intersection": found})["attack_intersection"])
+
+
+def test_counts_below_the_k_that_is_required_are_hidden_and_the_records_stay() -> None:
+    records = {"run": run(9)}
+    shown = masked(records)["run"]
+    assert str(shown["suppressed"]) == "fewer than 9" and shown["verdicts"][0]["witness"] == {}
+    assert records["run"] == run(9)
+
+
+def test_a_hidden_count_is_never_the_only_one_it_can_be() -> None:
+    assert str(masked({"run": {**run(2), "suppressed": 1}})["run"]["suppressed"]) == "fewer than 3"
+
+
+def test_no_hidden_part_is_the_total_less_those_that_are_told() -> None:
+    for counts in ([3, 40, 9], [3, 0, 40], [1, 2, 9, 9, 70]):
+        hidden = [i for i, told in enumerate(parts(counts, 5)) if str(told) != str(counts[i])]
+        assert len(hidden) > 1 and {counts.index(n) for n in counts if 0 < n < 5} < set(hidden)
+
+
+def test_no_count_below_k_follows_from_what_is_told_of_an_attack() -> None:
+    """Not even for a reader who knows what is hidden when: every attack on eight people, k = 3."""
+    alike: dict[str, list[tuple[int, ...]]] = {}
+    for cuts in combinations(range(15), 7):
+        fates = [after - before - 1 for before, after in pairwise([-1, *cuts, 15])]
+        found = attack(*fates)
+        alike.setdefault(repr(public(3, found)), []).append((*fates, found["n_ok"], found["VP"]))
+    assert len(alike) > 100
+    for tables in alike.values():
+        known = [counts[0] for counts in zip(*tables, strict=True) if len(set(counts)) == 1]
+        assert not [count for count in known if 0 < count < 3], tables
+
+
+def test_an_attack_on_many_is_told_as_it_is_and_one_that_finds_few_in_tenths() -> None:
+    found = attack(0, 0, 50, 50, 100, 200, 300, 300)
+    shown = public(5, found)
+    assert {name: shown[name] for name in ("P", "n_ok", "VP", "PVP")} == {
+        "P": 1000, "n_ok": 1000, "VP": 450, "PVP": {"1": "10", "1/2": "40"},
+    }  # fmt: skip
+    shown = public(5, attack(0, 4, 50, 46, 100, 200, 300, 300))
+    section = intersection.section(Material("r", "public", run(5), {"attack_intersection": shown}))
+    assert [text for _, text in section.content["rows"]] == ["at most 10 %", "at most 40 %"]
+    assert (section.content["people"], section.content["found"]) == (1000, None)
+
+
+def test_an_attack_on_fewer_people_than_k_is_not_told() -> None:
+    shown = public(5, attack(0, 0, 1, 0, 0, 0, 0, 3))
+    assert (
+        "too few"
+        in intersection.section(Material("r", "public", run(5), {"attack_intersection": shown})).missing
+    )
