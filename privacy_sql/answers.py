@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from privacy_sql.base import Base
@@ -53,32 +53,37 @@ class Answers:
 
     def _answers(self, counted: Sql, levels: Mapping[str, int], prefix: str) -> dict[int, float]:
         aliases = names(f"{prefix}{number}" for number, _ in enumerate(levels, start=1))
-        shares = [
-            (alias, self._share(column, level))
-            for alias, (column, level) in zip(aliases, levels.items(), strict=True)
-        ]
-        query = render("utilities/query_error.sql", counted=counted, shares=shares, wanted=self._wanted)
-        return {row["query"]: row["answer"] for row in self.base.engine.fetch(query)}
+        shown = list(zip(aliases, levels.items(), strict=True))
+        answers: dict[int, float] = {}
+        for asked, wanted in self._wanted.items():
+            shares = [(shown[place][0], self._share(*shown[place][1])) for place in sorted(asked)]
+            query = render("utilities/query_error.sql", counted=counted, shares=shares, wanted=wanted)
+            answers |= {row["query"]: row["answer"] for row in self.base.engine.fetch(query)}
+        return answers
 
     @cached_property
-    def _wanted(self) -> Sql:
-        """The sensitive values every query asks for."""
+    def _wanted(self) -> dict[frozenset[int], Sql]:
+        """The sensitive values queries ask for, by the columns they ask about; the others are summed up."""
         codes, last = self.values[-1], len(self.values) - 1
-        rows = [(number, codes[place]) for number, query in enumerate(self.queries) for place in query[last]]
-        columns = zip(*rows, strict=True)
-        return self.base.engine.load(
-            {name: ("bigint", list(column)) for name, column in zip(("query", "code"), columns, strict=True)},
-            "wanted",
-        )
+        rows: dict[frozenset[int], list[tuple[int, int]]] = {}
+        for number, query in enumerate(self.queries):
+            asked = [(number, codes[place]) for place in query[last]]
+            rows.setdefault(frozenset(query) - {last}, []).extend(asked)
+        return {columns: self._loaded(found) for columns, found in rows.items()}
+
+    def _loaded(self, rows: Sequence[tuple[int, int]]) -> Sql:
+        columns = {"query": ("bigint", [q for q, _ in rows]), "code": ("bigint", [code for _, code in rows])}
+        return self.base.engine.load(columns, "wanted")
 
     def _share(self, column: str, level: int) -> Sql:
-        """For every query and label the share of the label's leaves that is asked for, where any is."""
+        """For every query about a column and every label the share of its leaves that is asked for."""
         if (column, level) not in self._shares:
             position = list(self.base.columns).index(column)
             below = self._leaves(column, level)
             rows = [
-                (number, code, overlap(leaves, self._asked(query, position)))
+                (number, code, overlap(leaves, [self.values[position][place] for place in query[position]]))
                 for number, query in enumerate(self.queries)
+                if position in query
                 for code, leaves in below.items()
             ]
             kept = [row for row in rows if row[2] > 0]
@@ -88,10 +93,6 @@ class Answers:
                 "share",
             )
         return self._shares[column, level]
-
-    def _asked(self, query: Query, position: int) -> list[int]:
-        codes = self.values[position]
-        return [codes[place] for place in query[position]] if position in query else codes
 
     def _leaves(self, column: str, level: int) -> dict[int, list[int]]:
         codes = self.base.level_codes.get(column, self.base.dictionaries[column])

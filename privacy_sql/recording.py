@@ -22,7 +22,7 @@ from privacy_sql.plain import plain
 from privacy_sql.query import names, render
 from privacy_sql.records import Record
 from privacy_sql.release import Release
-from privacy_sql.studies import disclosure_curve, skyline, usefulness
+from privacy_sql.studies import bucketized_kl, disclosure_curve, skyline, usefulness
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
 
@@ -209,10 +209,23 @@ def _skyline(release: Release) -> Record:
 
 def _usefulness(release: Release) -> Record:
     grouping = _table(release)
-    if not release.levels or grouping.base.sides:
-        raise UsageError("no_levels", "it is measured for releases at one level per column")
-    if grouping.base.combinations > MOST_COMBINATIONS:
-        raise UsageError("too_large", f"the table has {grouping.base.combinations} combinations of values")
+    _refuse_unmeasured(release, grouping)
     found = usefulness.usefulness(release)
+    utilities = dict(found.utilities)
+    if release.group and not release.suppressed:
+        utilities["kl"] = bucketized_kl.bucketized_kl(grouping.base.engine, release)
     errors = [{"columns": columns, "error": error} for columns, error in found.errors]
-    return {"utilities": found.utilities, "errors": errors}
+    return {"utilities": utilities, "errors": errors}
+
+
+def _refuse_unmeasured(release: Release, grouping: Grouping) -> None:
+    """Only where each column is shown at one level does a label say which values it may stand for."""
+    masked = release.group and any(release.levels.values())
+    if grouping.base.sides or (grouping.base.table.values_per_person != "one" and release.group):
+        raise UsageError("several_sensitive", "it is measured of one sensitive value per person")
+    if release.shown_as or masked or not (release.levels or release.group):
+        why = "it is measured where each column is shown at one level, or exactly beside permuted values"
+        raise UsageError("no_levels", why)
+    several = grouping.base.statistics["s"]["n_values"] if release.group else 1
+    if grouping.base.combinations * several > MOST_COMBINATIONS:
+        raise UsageError("too_large", f"the table has {grouping.base.combinations:,} combinations of values")

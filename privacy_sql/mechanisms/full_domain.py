@@ -25,6 +25,8 @@ from privacy_sql.table import Table
 
 log = logging.getLogger("privacy_sql")
 
+SHOWN = "at the finest level that was safe for its row"
+
 
 @dataclass(frozen=True)
 class FullDomain:
@@ -92,6 +94,7 @@ class FullDomain:
             view=recoding.view(),
             choice=recoding.described(),
             quasi=tuple(base.table.quasi),
+            shown_as=dict.fromkeys(base.table.quasi, SHOWN),
             suppressed=base.rows - recoding.n_published,
             search={"minimise": self.minimise, "stopped": recoding.stopped, "values": recoding.values()},
         )

@@ -15,6 +15,7 @@ from privacy_sql.views import GROUP, permuted, refuse_unfit, secret
 
 SPLITS = ("median", "range", "information_gain")
 OUTPUTS = ("generalised", "bucketized")
+SHOWN = "the range or node of its box; * where NULL lies in a box with other values"
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,14 @@ class Multidimensional:
         partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
         self._refuse_unsafe_whole(partitioning, asked)
         boxes, suppressed = self._thinned(partitioning.run(), asked)
-        marked = self.output == "bucketized" or not self.strict
+        exact = self.output == "bucketized"
+        marked = exact or not self.strict
         return Proposal(
             grouping=boxes.grouping,
-            view=self._permuted(boxes) if self.output == "bucketized" else self._view(boxes),
+            view=self._permuted(boxes) if exact else self._view(boxes),
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),
+            shown_as={} if exact else dict.fromkeys(base.table.quasi, SHOWN),
             group=GROUP if marked else None,
             suppressed=suppressed,
             search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},

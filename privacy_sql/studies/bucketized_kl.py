@@ -11,8 +11,8 @@ from privacy_sql.release import Release
 def bucketized_kl(engine: Engine, release: Release) -> float:
     """KL divergence in nats between the source and a release with exact quasi-identifiers.
 
-    chen2008, Sec. 8.4: p*(x, s) is the share of people with x, times the share of s in the group of x. The
-    people with x may lie in several groups of a release that parts them; each counts in its own.
+    chen2008, Sec. 8.4: p*(x, s) is the share of people with x, times the share of s in the group of x. In
+    the paper people alike lie in one group; of those whom a release parts, each counts in its own.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps

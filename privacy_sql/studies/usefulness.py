@@ -9,10 +9,12 @@ import numpy as np
 
 from privacy_sql import plugs
 from privacy_sql.answers import Answers
+from privacy_sql.base import Base
 from privacy_sql.costs import Costs, Seen, Shown
 from privacy_sql.grouping import Grouping
-from privacy_sql.query import names, render
+from privacy_sql.query import Sql, names, render
 from privacy_sql.release import Release
+from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities.query_error import Query, QueryError, some
 from privacy_sql.verdict import finite
 
@@ -54,7 +56,7 @@ class Usefulness:
 
 
 def usefulness(release: Release) -> Usefulness:
-    """Everything that can be said about a release at one level per column.
+    """What a release at one level per column costs, or how well one with permuted values answers.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["1", "2", "3", "4"], "ill": ["a", "b", "a", "a"]})
@@ -64,15 +66,29 @@ def usefulness(release: Release) -> Usefulness:
     ...     usefulness(release).errors[0]
     ([], 0.0)
     """
-    shown = shown_of(release)
     base = release.grouping.base
+    if release.group:
+        return Usefulness({}, list(_errors(base, _permuted(release.grouping), (0,) * len(base.columns))))
+    shown = shown_of(release)
     costs = Costs(base)
     reads = [plugs.get("utilities", name)() for name in UTILITIES]
     able = [u for u in reads if base.table.sensitives or not u.reads_sensitive]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
-    return Usefulness(
-        utilities, list(_errors(shown, list(base.table.quasi))) if base.table.sensitives else []
+    asked = base.table.sensitives
+    return Usefulness(utilities, list(_errors(base, shown.grouping.candidate, shown.choice)) if asked else [])
+
+
+def _permuted(grouping: Grouping) -> Sql:
+    """What a reader expects where values are permuted: every person has each value of the group in part."""
+    aliases = names(f"k{number}" for number, _ in enumerate(grouping.base.columns, start=1))
+    query = render(
+        "utilities/permuted.sql",
+        candidate=grouping.candidate,
+        histogram=grouping.histogram,
+        groups=grouping.groups,
+        columns=list(zip(names(grouping.base.columns), aliases, strict=True)),
     )
+    return grouping.base.engine.create(query)
 
 
 def shown_of(release: Release) -> Shown:
@@ -87,13 +103,14 @@ def shown_of(release: Release) -> Shown:
     return Shown(tuple(release.levels.get(name, 0) for name in base.table.quasi), Seen(whole), gone)
 
 
-def _errors(shown: Shown, quasi: Sequence[str]) -> Iterator[tuple[list[str], float]]:
+def _errors(base: Base, counted: Sql, choice: Choice) -> Iterator[tuple[list[str], float]]:
     """Nothing but the sensitive value, then each column on its own, then all pairs of neighbours."""
+    quasi = list(base.table.quasi)
     alone: list[list[int]] = [[column] for column in range(len(quasi))]
     pairs = [[column, column + 1] for column in range(len(quasi) - 1)]
     utility = Typical([[], *alone, *pairs])
-    answers = Answers(shown.grouping.base, utility)
-    estimated = answers.estimated(shown.grouping.candidate, shown.choice)
+    answers = Answers(base, utility)
+    estimated = answers.estimated(counted, choice)
     for kind, columns in enumerate(utility.kinds):
         numbers = range(kind * utility.per_kind, (kind + 1) * utility.per_kind)
         actual = {number: answers.actual[number] for number in numbers if number in answers.actual}

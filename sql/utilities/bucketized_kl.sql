@@ -1,30 +1,54 @@
 -- What permuting the sensitive values inside each group does to their distribution, in nats.
 -- in: candidate (g, q1.., s, n_rows), histogram (g, s, n_rows), groups (g, n_people), columns    out: kl    grain: one row
-with known as (
+with alike as (
     select
-        candidate.g,
-        candidate.s,
-        candidate.n_rows,
-        cast(sum(candidate.n_rows) over (
-            partition by
-                {% for column in columns %}
-                candidate.{{ column }}{% if not loop.last %},{% endif %}
-
-                {% endfor %}
-        ) as bigint) as n_alike
-    from {{ candidate }} as candidate
+        g,
+        {% for column in columns %}
+        {{ column }},
+        {% endfor %}
+        sum(n_rows) as n_rows
+    from {{ candidate }}
+    group by
+        {% for column in columns %}
+        {{ column }},
+        {% endfor %}
+        g
+),
+known as (
+    select
+        {% for column in columns %}
+        {{ column }},
+        {% endfor %}
+        s,
+        cast(sum(n_rows) as double) as n_rows
+    from {{ candidate }}
+    group by
+        {% for column in columns %}
+        {{ column }},
+        {% endfor %}
+        s
 ),
 compared as (
     select
         known.n_rows,
-        ln(cast(known.n_rows as double)) + ln(cast(groups.n_people as double))
-        - ln(cast(known.n_alike as double)) - ln(cast(histogram.n_rows as double)) as surprise
+        sum(
+            cast(alike.n_rows as double) * cast(histogram.n_rows as double) / cast(groups.n_people as double)
+        ) as expected
     from known
+    inner join alike
+        on {% for column in columns %}known.{{ column }} = alike.{{ column }}{% if not loop.last %} and {% endif %}{% endfor %}
+
     inner join {{ histogram }} as histogram
-        on known.g = histogram.g
+        on alike.g = histogram.g
         and known.s = histogram.s
     inner join {{ groups }} as groups
-        on known.g = groups.g
+        on alike.g = groups.g
+    group by
+        {% for column in columns %}
+        known.{{ column }},
+        {% endfor %}
+        known.s,
+        known.n_rows
 )
-select cast(sum(cast(n_rows as double) * surprise) as double) / cast(sum(n_rows) as double) as kl
+select cast(sum(n_rows * (ln(n_rows) - ln(expected))) as double) / cast(sum(n_rows) as double) as kl
 from compared

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
+from privacy_sql.studies.usefulness import usefulness
 
 
 def buckets(engine: ps.Engine) -> None:
@@ -24,3 +25,4 @@ def buckets(engine: ps.Engine) -> None:
             ps.write(engine, release, Path(folder) / f"{by}.csv")
             for verdict in release.verdicts.values():
                 verdict.witness.reveal()
+            usefulness(release)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -361,3 +362,13 @@ def test_t_closeness_of_a_part_is_measured_against_the_whole_table(engine: Any) 
     release = ps.publish(engine, ps.Table(rows, ["age"], "s"), [ps.TCloseness("0.3")], ps.Multidimensional())
     flat = [(g, row[-1]) for g, box in boxes_of(release).items() for row in box]
     assert classical.t_closeness(flat, Fraction("0.3"), classical.equal_distance).safe
+
+
+def test_a_box_of_null_and_values_shows_a_star_and_the_release_says_so(engine: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"size": [None, "1", "2", "8", "9", "9"], "s": list("ababab")})
+    release = ps.publish(engine, ps.Table(rows, ["size"], "s"), [ps.KAnonymity(3)], ps.Multidimensional())
+    content = json.loads(ps.write(engine, release, tmp_path / "out.csv").read_text())
+    written = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert sorted(written["size"]) == ["*", "*", "*", "8-9", "8-9", "8-9"]
+    said = {column["name"]: column["published_as"] for column in content["columns"]}
+    assert "* where NULL" in said["size"] and said["s"] == "sensitive"
