@@ -22,12 +22,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
+from group_by import seconds  # the script beside this one
 
 import privacy_sql as ps
 from privacy_sql.base import count
@@ -97,12 +97,6 @@ def main() -> None:
     print()
 
 
-def _seconds(call: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
-
-
 def _adult(data: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     with ps.connect() as engine:
         pair = Pair(People(engine, data, "adult"), seed=0)
@@ -122,7 +116,7 @@ def _adult(data: Path, folder: Path, options: argparse.Namespace) -> dict[str, A
 
         found: list[Any] = []
         attack()
-        runs = [(_seconds(attack), _seconds(load)) for _ in range(10)]
+        runs = [(seconds(attack), seconds(load)) for _ in range(10)]
         people = {person.id: person.EA_post for person in found[-1].people()}
     attacking, loading = min(each for each, _ in runs), min(each for _, each in runs)
     beyond = attacking - loading
@@ -164,8 +158,8 @@ def _mdav(data: Path) -> dict[str, Any]:
         found: dict[str, Any] = {"rows": len(rows), "k": 5}
         for size in ("fixed", "variable"):
             method = ps.Microaggregate(5, size=size)
-            seconds = _seconds(lambda method=method: ps.publish(engine, table, [ps.KAnonymity(5)], method))
-            found[f"{size}_s"] = round(seconds, 2)
+            spent = seconds(lambda method=method: ps.publish(engine, table, [ps.KAnonymity(5)], method))
+            found[f"{size}_s"] = round(spent, 2)
     met = max(found["fixed_s"], found["variable_s"]) <= 10
     return {**found, "goal": "30k rows in <= 10 s: " + ("met" if met else "MISSED")}
 

@@ -22,7 +22,6 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -111,7 +110,7 @@ def _find(runs: int) -> dict[str, Any]:
         for value in range(values):
             find_skyline(tables, value, Fraction("0.95"), "one")
 
-    one, every = (min(_seconds(lambda n=n: find(n)) for _ in range(runs)) for n in (1, VALUES))
+    one, every = (min(group_by.seconds(lambda n=n: find(n), CLOCK) for _ in range(runs)) for n in (1, VALUES))
     return {
         "groups": len(counts),
         "values": VALUES,
@@ -123,12 +122,6 @@ def _find(runs: int) -> dict[str, Any]:
 
 def _goal(met: bool, text: str) -> str:
     return f"{text}: {'met' if met else 'MISSED'}"
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    began = CLOCK()
-    call()
-    return CLOCK() - began
 
 
 if __name__ == "__main__":

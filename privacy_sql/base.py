@@ -17,7 +17,7 @@ from privacy_sql.counting import counted
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_folder
 from privacy_sql.engines._travel import travelled
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
 from privacy_sql.grouping import Grouping as Grouping
 from privacy_sql.grouping import Key as Key
 from privacy_sql.hierarchies import Hierarchy
@@ -267,7 +267,8 @@ def _refused_nulls(base: Base) -> list[PrivacySqlError]:
     return [
         DataError(
             "null_refused",
-            f"{base.statistics[column]['n_nulls']} rows have no {name}, and its nulls are refused",
+            f"{name} is missing in {number_of(base.statistics[column]['n_nulls'], 'row')},"
+            " and its nulls are refused",
             where=base.table.name,
             hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
         )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql.errors import DataError, EngineError
+from privacy_sql.writing import sync
 
 START = "0" * 64
 Record = Mapping[str, Any]
@@ -109,7 +110,7 @@ class Chain:
         fresh.unlink(missing_ok=True)
         _write_synced(fresh, _text(_head(link)), os.O_EXCL)
         fresh.replace(self.head)
-        _sync_folder(self.path.parent)
+        sync(self.path.parent)
 
 
 def _link(number: int, previous: str, record: Any) -> dict[str, Any]:
@@ -152,14 +153,6 @@ def _write_synced(path: Path, text: str, flag: int) -> None:
         data = text.encode()
         while data:
             data = data[os.write(descriptor, data) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -144,18 +144,6 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 
-def groups_of(release: Any) -> Any:
-    """The groups of a release that has not left yet, with its one sensitive column.
-
-    Releases of counts have none, and are refused; of several sensitive columns each has its own worst case.
-    """
-    refuse_counts(release.method, release.name)
-    if release.grouping.base.sides:
-        hint = "Name the table with --source and one column with --sensitive."
-        raise UsageError("several_sensitive", "one sensitive column at a time", where=release.name, hint=hint)
-    return release.grouping
-
-
 def _tables(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     return {part.pop("relation"): part for part in parts}

@@ -150,6 +150,24 @@ def first_exit(codes: Iterable[int]) -> int:
     return next((code for code in EXIT_ORDER if code in seen), 0)
 
 
+def number_of(n: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> number_of(1, "group"), number_of(2, "group"), number_of(1, "person", "people")
+    ('1 group', '2 groups', '1 person')
+    """
+    return f"{n} {one if n == 1 else many or f'{one}s'}"
+
+
+def people(n: int) -> str:
+    """A number of people, in words a sentence takes.
+
+    >>> people(1), people(0)
+    ('1 person', '0 people')
+    """
+    return number_of(n, "person", "people")
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate most like `name`, letter case aside; None when nothing is near.
 
@@ -171,7 +189,7 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
     found = nearest(name, known)
     if found:
         return f'Did you mean "{found}"?'
-    return f"None of its {len(known)} columns is named like it; is there a header?"
+    return f"None of its {number_of(len(known), 'column')} is named like it; is there a header?"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

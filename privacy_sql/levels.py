@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, PrivacySqlError
+from privacy_sql.errors import DataError, PrivacySqlError, number_of
 from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.query import Sql, render
 from privacy_sql.table import Table
@@ -51,7 +51,8 @@ def unmapped(engine: Engine, levels: Sql, kind: Hierarchy, table: str, column: s
     return [
         DataError(
             "unmapped_value",
-            f"{found['n_values']} values of {column} ({found['n_rows']} rows) are not in its hierarchy",
+            f"the hierarchy of {column} does not cover {number_of(found['n_values'], 'value')}"
+            f" ({number_of(found['n_rows'], 'row')})",
             where=f"{table}.{column}",
             hint=f"{kind.unmapped_hint} A project run lists them in target/private/unmapped.csv.",
         )

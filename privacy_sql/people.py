@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, number_of, people
 from privacy_sql.query import Sql, render
 from privacy_sql.table import Table
 
@@ -16,9 +16,8 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
         return
     (found,) = engine.fetch(render("people.sql", source=source, identifier=table.identifier))
     if found["n_unnamed"]:
-        raise DataError(
-            "no_person", f"{found['n_unnamed']} rows have no {table.identifier}", where=table.name
-        )
+        missing = f"{table.identifier} is missing in {number_of(found['n_unnamed'], 'row')}"
+        raise DataError("no_person", missing, where=table.name)
     if table.values_per_person == "one":
         _refuse_repeated(found, table)
         return
@@ -29,7 +28,7 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
     if apart["n_people"]:
         raise DataError(
             "scattered_person",
-            f"{apart['n_people']} people have rows that differ in a quasi-identifier",
+            f"the rows of {people(apart['n_people'])} differ in a quasi-identifier",
             where=table.name,
             hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
         )
@@ -42,7 +41,7 @@ def check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
     if found["n_rows"]:
         raise DataError(
             "bad_count",
-            f"{found['n_rows']} rows have a {table.count} that is no whole number of at least 0",
+            f"{table.count} is no whole number of at least 0 in {number_of(found['n_rows'], 'row')}",
             where=table.name,
             hint="A multiplicity says how many rows a row stands for.",
         )
@@ -52,7 +51,7 @@ def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
     if found["n_people"] != found["n_rows"]:
         raise DataError(
             "repeated_person",
-            f"{table.identifier} repeats: {found['n_rows']} rows are about {found['n_people']} people",
+            f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
             where=table.name,
             hint="Set values_per_person to set or multiset, or aggregate first.",
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.errors import DataError, EngineError, UsageError, number_of
 from privacy_sql.query import Sql, render
 
 PROJECT = "privacy.yml"
@@ -85,7 +85,7 @@ def _levels(fact: Mapping[str, Any]) -> tuple[str, Any]:
         return "all its values are numbers", _bands(fact)
     if fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
         return _mask(fact)
-    return f"{n_values} values; a hierarchy file would keep more", "keep_or_drop"
+    return f"{number_of(n_values, 'value')}; a hierarchy file would keep more", "keep_or_drop"
 
 
 def _mask(fact: Mapping[str, Any]) -> tuple[str, Any]:
@@ -134,6 +134,7 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed]) -> str:
         "# A proposal. Read every line: what a column means cannot be told from counts.",
         "# Nothing is published until you name an output (last line).",
         "version: 1",
+        f"name: {_yaml(name)}",
         "releases:",
         f"  {_yaml(name)}:",
         f"    source: {{file: {_yaml(source)}}}",

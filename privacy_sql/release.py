@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql import notebook
+from privacy_sql.errors import number_of
 from privacy_sql.query import Query
 from privacy_sql.verdict import Verdict, measured
 
@@ -53,16 +54,21 @@ class Release:
         """The SELECT whose rows leave."""
         return self.view.text(dialect)
 
+    @property
+    def _counts(self) -> str:
+        return f"{number_of(self.rows_in, 'row')} in, {self.rows_out} published, {self.suppressed} suppressed"
+
     def _repr_html_(self) -> str:
         """The release in a notebook; nothing of it has left yet."""
-        counts = f"{self.rows_in} rows in, {self.rows_out} published, {self.suppressed} suppressed"
         rehearsal = "REHEARSAL: made with a seed, NOT FOR PUBLICATION." if self.rehearsal else ""
-        return verdict_table(f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [counts, rehearsal])
+        return verdict_table(
+            f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [self._counts, rehearsal]
+        )
 
     def __str__(self) -> str:
         choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
         head = [
-            f"{self.name}    {self.rows_in} rows in, {self.rows_out} published, {self.suppressed} suppressed",
+            f"{self.name}    {self._counts}",
             f"method      {self.method} {choice}",
             "",
             *verdict_lines(self.verdicts),
@@ -88,7 +94,7 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
     for requirement, verdict in verdicts.items():
         word = "safe" if verdict.safe else "NOT SAFE"
         if verdict.estimated_groups:
-            word += f" (exact: false, an estimate for {verdict.estimated_groups} groups)"
+            word += f" (exact: false, an estimate for {number_of(verdict.estimated_groups, 'group')})"
         cells.append((requirement, *measured(verdict), word))
     widths = [max(len(row[column]) for row in cells) for column in range(4)]
     return [

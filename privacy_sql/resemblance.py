@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.numeric import NUMBER
@@ -105,7 +105,7 @@ def _numeric(name: str, values: Sequence[Any], domain: Any, exact: bool) -> Rese
     if bad:
         raise DataError(
             "unmapped_value",
-            f"{bad} values of {name} are not numbers of its domain",
+            f"the domain of {name}, of numbers, does not cover {number_of(bad, 'value')}",
             where=name,
             hint="Mend them, or widen the declared domain.",
         )
@@ -139,7 +139,7 @@ def _by_hierarchy(name: str, values: Sequence[Any], hierarchy: Hierarchy, exact:
     if unmapped:
         raise DataError(
             "unmapped_value",
-            f"{unmapped} values of {name} are not in its hierarchy",
+            f"the hierarchy of {name} does not cover {number_of(unmapped, 'value')}",
             where=name,
             hint=hierarchy.unmapped_hint,
         )
@@ -165,7 +165,7 @@ def _from_matrix(name: str, values: Sequence[Any], matrix: Any) -> Array:
     if missing:
         raise DataError(
             "unmapped_value",
-            f"{missing} values of {name} are not in its distance matrix",
+            f"the distance matrix of {name} does not cover {number_of(missing, 'value')}",
             where=name,
             hint="Add a row and a column for each.",
         )
@@ -216,7 +216,7 @@ def _matrix_file(path: Path, name: str) -> tuple[list[Any], list[list[Any]]]:
 def _check_matrix(cells: list[list[Fraction | None]], size: int, name: str) -> None:
     problem = None
     if len(cells) != size or any(len(row) != size for row in cells):
-        problem = f"is not square: {len(cells)} rows for {size} values"
+        problem = f"is not square: {number_of(len(cells), 'row')} for {number_of(size, 'value')}"
     elif any(cell is None or cell < 0 for row in cells for cell in row):
         problem = "has a cell that is not a number, 0 or more"
     elif any(cells[i][i] != 0 for i in range(size)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from privacy_sql import base, consulting, levels, manifest, private_files, recording, records, verbs, writing
 from privacy_sql.engines import Engine
-from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted, number_of, raise_all
 from privacy_sql.project import Plan, Project
 from privacy_sql.query import render
 from privacy_sql.release import Release
@@ -170,7 +170,7 @@ def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
     if unnamed:
         raise UsageError(
             "no_role",
-            f"{len(unnamed)} columns of the source have no role: {', '.join(unnamed)}",
+            f"{number_of(len(unnamed), 'column')} of the source without a role: {', '.join(unnamed)}",
             where=plan.name,
             hint="Name each under quasi_identifiers, sensitive, insensitive or drop.",
         )

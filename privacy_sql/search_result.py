@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import Any
 
 from privacy_sql import notebook
-from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided
+from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
 from privacy_sql.frontier import frontier
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.searches import Found
@@ -86,9 +86,9 @@ class SearchResult:
     def __str__(self) -> str:
         found = self.found
         safe = "" if found.safe_choices is None else f", {found.safe_choices} safe"
-        lines = [f"{self.name}    {found.choices} choices{safe}, {found.explored} asked about"]
+        lines = [f"{self.name}    {number_of(found.choices, 'choice')}{safe}, {found.explored} asked about"]
         if found.stopped:
-            lines.append(f"stopped     {found.stopped}; {found.undecided} choices not decided")
+            lines.append(f"stopped     {found.stopped}; {number_of(found.undecided, 'choice')} not decided")
         lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
         if self.best is not None:
             proof = "optimal" if found.optimal else "not proved optimal"

@@ -14,7 +14,7 @@ from privacy_sql import audit, consulting, manifest, parts, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
-from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.fingerprints import fingerprint
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
@@ -87,7 +87,8 @@ def look_alikes(base: Base) -> tuple[str, ...]:
     if found["n_values"] == found["n_folded"]:
         return ()
     alike = found["n_values"] - found["n_folded"]
-    return (f"{alike} values of {base.table.sensitives[0]} look like another and count as different values",)
+    written = f"{base.table.sensitives[0]}: {number_of(alike, 'value')} written almost like another"
+    return (f"{written}; they count as different values",)
 
 
 def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:

@@ -215,7 +215,7 @@ def test_a_release_that_exists_is_refused_before_any_work(
 def test_look_alike_values_are_warned_about_in_a_run(tmp_path: Path) -> None:
     folder = write(tmp_path, PROJECT, ROWS.replace("7,31,02131,flu", "7,31,02131,Flu"))
     told = call("run", "--project", folder)
-    assert told.exit == 0 and "1 values of illness look like another" in told.out
+    assert told.exit == 0 and "illness: 1 value written almost like another" in told.out
 
 
 def test_a_table_in_a_database_is_published_and_verified(tmp_path: Path) -> None:

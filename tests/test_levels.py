@@ -38,7 +38,7 @@ def labels(base: Base, level: int) -> dict[Any, Any]:
 def test_values_without_a_label_are_counted_and_never_shown(
     engine: Any, hierarchy: Any, values: list[str], hint: str
 ) -> None:
-    with pytest.raises(DataError, match=f"1 values of x .2 rows.*{hint}") as caught:
+    with pytest.raises(DataError, match=f"of x does not cover 1 value .2 rows.*{hint}") as caught:
         assert counted(engine, values, hierarchy).levels
     assert CANARY not in str(caught.value)
 

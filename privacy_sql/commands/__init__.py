@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from privacy_sql.errors import number_of
 from privacy_sql.plain import plain as plain
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def public(verdict: Verdict, show_values: bool) -> dict[str, Any]:
     if show_values:
         content["witness"] = dict(verdict.witness.reveal())
     return content
+
+
+def size(found: Any) -> str:
+    """How large what was asked about is: its rows and groups."""
+    return f"{number_of(found.rows, 'row')}, {number_of(found.groups, 'group')}"
 
 
 def explained(verdicts: Mapping[str, Verdict], show_values: bool) -> list[str]:

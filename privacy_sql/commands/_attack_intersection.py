@@ -11,6 +11,7 @@ import click
 
 from privacy_sql.commands import Outcome, shared
 from privacy_sql.commands._tables import exact_number, listed
+from privacy_sql.errors import people
 
 
 @click.command()
@@ -117,7 +118,7 @@ def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
     lines = [
         f"people      {summary.P}: {summary.n_ok} found in every release, {summary.n_unlocated} not,"
         f" {summary.n_empty} contradicted, {summary.n_ambiguous} in several groups",
-        f"vulnerable  {summary.VP} people lose anonymity by the releases together",
+        f"vulnerable  {people(summary.VP)} losing anonymity by the releases together",
         f"perfect     {_share(summary.perfect)} known for certain,"
         f" {_share(summary.perfect_new)} only by the attack",
     ]

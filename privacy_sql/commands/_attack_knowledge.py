@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands import Outcome, shared, size
 from privacy_sql.commands._tables import about_a_table, exact_number, listed, tables
+from privacy_sql.errors import people
 
 if TYPE_CHECKING:
     from privacy_sql.studies.knowledge_attack import KnowledgeAttack
@@ -56,7 +57,7 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
             engine, subject, limit, bandwidths or BANDWIDTHS, options["posterior"], options["distance"]
         )
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
-        whole.lines += [f"{name}: {found.rows} rows, {found.groups} groups, t = {limit}", *_lines(found), ""]
+        whole.lines += [f"{name}: {size(found)}, t = {limit}", *_lines(found), ""]
         if options["source"] is None:
             records.add(directory, name, "attack_knowledge", found.to_json())
         attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
@@ -77,10 +78,10 @@ def _lines(found: KnowledgeAttack) -> list[str]:
     for adversary in found.adversaries:
         risk = "unknown" if adversary.max_risk is None else f"{adversary.max_risk:.4f}"
         b = adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
-        group, size = adversary.witness["group"], adversary.witness["size"]
+        group, held = adversary.witness["group"], adversary.witness["size"]
         lines.append(
             f"  {b:>12}  {risk:>12}  {adversary.vulnerable:>13}  {adversary.undecided:>9}"
-            f"  number {group}, {size} people"
+            f"  number {group}, {people(held)}"
         )
     if not found.exact:
         lines.append("  exact: false. These moves are estimates, and no upper bound.")

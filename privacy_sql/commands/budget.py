@@ -138,7 +138,7 @@ def game(
     games = [semantic_game(mechanism, values, people, epsilon, prior) for prior in tried]
     worst = max(games, key=lambda each: each.max_sd)
     lines = [
-        f"{mechanism}, epsilon {epsilon:g}, {people} people: {len(games)} priors played in full",
+        f"{mechanism}, epsilon {epsilon:g}, people: {people}, {len(games)} priors played in full",
         f"largest move of beliefs  {worst.max_sd:.6g}",
         f"corrected bound          {worst.bound_tight:.6g}",
         f"printed bound            {worst.bound_printed:.6g}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from privacy_sql.commands import Outcome, connected, explained, public, shared
+from privacy_sql.commands import Outcome, connected, explained, public, shared, size
 from privacy_sql.commands._tables import about_a_table, named_table
 
 
@@ -69,7 +69,7 @@ def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: P
     from privacy_sql.verbs import examine
 
     seen = examine(engine, table, require, project)
-    lines = [f"{seen.rows} rows, {seen.groups} groups"]
+    lines = [size(seen)]
     if seen.ignored:
         lines.append(f"ignored columns: {', '.join(seen.ignored)}")
     lines += [f"warning: {warning}" for warning in seen.warnings]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands import Outcome, shared, size
 from privacy_sql.commands._tables import about_a_table, tables
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> 
         found = curves(engine, subject, facts)
         whole.rows = (whole.rows or 0) + found.rows
         whole.groups = (whole.groups or 0) + found.groups
-        whole.lines += [f"{name}: {found.rows} rows, {found.groups} groups", *_lines(found.by_language), ""]
+        whole.lines += [f"{name}: {size(found)}", *_lines(found.by_language), ""]
         shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
     whole.more = {"curves": shown}
     if every_choice and options["source"] is None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.commands import Outcome, shared
+from privacy_sql.errors import number_of
 
 
 @click.command()
@@ -42,7 +43,7 @@ def command(
                 tables[plan.name] = profile(engine, plan.table.source)
     for name, rows in tables.items():
         whole.rows = (whole.rows or 0) + (rows[0]["n_rows"] if rows else 0)
-        whole.lines += [f"{name}: {rows[0]['n_rows'] if rows else 0} rows", *_lines(rows), ""]
+        whole.lines += [f"{name}: {number_of(rows[0]['n_rows'] if rows else 0, 'row')}", *_lines(rows), ""]
     whole.more = {"tables": tables}
     return whole
 

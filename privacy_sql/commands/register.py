@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.commands import Outcome, shared
+from privacy_sql.errors import number_of
 
 
 @click.group()
@@ -85,6 +86,5 @@ def verify(directory: Path, **_: Any) -> Outcome:
 
     register = Register(directory / FILE_NAME)
     found = register.find(register.entries())
-    return Outcome(
-        "register", lines=[f"{len(found)} releases, all as registered"], more={"entries": list(found)}
-    )
+    told = f"{number_of(len(found), 'release')}, all as registered"
+    return Outcome("register", lines=[told], more={"entries": list(found)})

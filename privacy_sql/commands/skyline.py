@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privacy_sql.commands import Outcome, shared
+from privacy_sql.commands import Outcome, shared, size
 from privacy_sql.commands._tables import about_a_table, tables
+from privacy_sql.errors import people
 
 if TYPE_CHECKING:
     from privacy_sql.studies.skyline import Skyline
@@ -40,7 +41,7 @@ def command(value: str | None, limit: str, show_values: bool, directory: Path, *
     for name, engine, subject in tables(directory, options, published=True):
         found = skylines(engine, subject, value=value, limit=limit, show_values=show_values)
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
-        whole.lines.append(f"{name}: {found.rows} rows, {found.groups} groups, limit {limit}")
+        whole.lines.append(f"{name}: {size(found)}, limit {limit}")
         whole.lines += [line for one in found.skylines for line in _lines(one)]
         shown += [{"name": name, "limit": str(found.limit), **_plain(one)} for one in found.skylines]
     whole.more = {"skylines": shown}
@@ -49,7 +50,7 @@ def command(value: str | None, limit: str, show_values: bool, directory: Path, *
 
 def _lines(skyline: Skyline) -> list[str]:
     """The points of one value as a table, and the story of the cheapest breach."""
-    title = f"  {skyline.label} ({skyline.people} people)"
+    title = f"  {skyline.label} ({people(skyline.people)})"
     if not skyline.points:
         return [title, "    not safe without any knowledge", *_story(skyline), ""]
     header = f"    {'values ruled out':>16}  {'others known':>12}  {'family':>6}"

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
+from privacy_sql.errors import number_of
 
 
 @click.command()
@@ -38,7 +39,7 @@ def command(
             continue
         output = content["output"]
         name = output.get("file") or output.get("relation") or content["release"]
-        whole.lines.append(f"{name}: as it was written, {content['rows_out']} rows")
+        whole.lines.append(f"{name}: as it was written, {number_of(content['rows_out'], 'row')}")
         whole.rows = (whole.rows or 0) + content["rows_out"]
         whole.verdicts += content["verdicts"]
         found.append({"release": content["release"], "output": output})

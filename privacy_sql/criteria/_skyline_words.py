@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from privacy_sql.errors import people
 from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson, Worst, chance
 from privacy_sql.verdict import Number, shown
 
@@ -88,7 +89,3 @@ def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:
         else "Take as person 1 somebody who has the value: then these facts can all be true"
     )
     return f"Who learns {'; '.join(facts['knows'])}; {found}. {true}.{few}"
-
-
-def people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number} people"

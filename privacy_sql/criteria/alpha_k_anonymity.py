@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -73,7 +73,7 @@ class AlphaKAnonymity(Criterion):
         small = min(evidence, key=lambda row: int(row["n_people"]))
         notes = self._missing(evidence[0]["n_found"])
         if _share(worst) <= self.limit and small["n_people"] < self.k:
-            story = f"No watched value is too frequent, but a group holds {small['n_people']} people."
+            story = f"No watched value is too frequent, but a group holds {people(small['n_people'])}."
             witness = Witness({"size": small["n_people"]}, {"g": small["g"]})
             return self.verdict(small["n_people"], witness, story, limit=self.k, relation=">=", notes=notes)
         facts = {
@@ -81,7 +81,7 @@ class AlphaKAnonymity(Criterion):
             "largest_count": worst["n_top"],
             "smallest_group": small["n_people"],
         }
-        story = f"In the worst group {worst['n_top']} of {worst['n_people']} people share one watched value."
+        story = f"In the worst group {worst['n_top']} of {people(worst['n_people'])} share one watched value."
         return self.verdict(_share(worst), Witness(facts, {"g": worst["g"]}), story, notes=notes)
 
     def _missing(self, found: int) -> tuple[str, ...]:

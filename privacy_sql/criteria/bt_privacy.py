@@ -11,7 +11,7 @@ import numpy as np
 
 from privacy_sql import beliefs, moves
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels import belief_distance as distances
 from privacy_sql.kernels.belief_move import EXACT, UNDECIDED
 from privacy_sql.kernels.posterior import STATE_CAP
@@ -215,11 +215,12 @@ class BTPrivacy(Criterion):
     def _notes(self, facts: Row) -> tuple[str, ...]:
         said = f"Distance {facts['distance']}, prior computed {facts['prior']}."
         if facts["estimated_groups"]:
-            said += f" exact: false for {facts['estimated_groups']} groups: the posterior is an estimate."
+            estimated = number_of(facts["estimated_groups"], "group")
+            said += f" exact: false for {estimated}: the posterior is an estimate."
         if facts["undecided_groups"]:
             said += (
-                f" {facts['undecided_groups']} groups are undecided: they have more than {STATE_CAP:,} count"
-                " vectors. Smaller groups or fewer sensitive values help; posterior=estimate guesses."
+                f" Undecided: {number_of(facts['undecided_groups'], 'group')} with more than {STATE_CAP:,}"
+                " count vectors. Smaller groups or fewer sensitive values help; posterior=estimate guesses."
             )
         return (said,)
 
@@ -268,13 +269,9 @@ def _worst(rows: Sequence[Row], largest: float | None) -> Row:
 def _story(facts: Row, point: Point, row: Row) -> str:
     b = point.bandwidth if isinstance(point.bandwidth, str) else ", ".join(point.bandwidth)
     if row["risk"] is None:
-        size, known = _people(facts["size"]), row["known"]
+        size, known = people(facts["size"]), row["known"]
         return f"What a group of {size} tells an adversary with bandwidth {b} is {known}."
     return (
-        f"An adversary with bandwidth {b} moves her belief most in a group of {_people(facts['size'])};"
-        f" {_people(facts['vulnerable_people'])} over the limit."
+        f"An adversary with bandwidth {b} moves her belief most in a group of {people(facts['size'])};"
+        f" {people(facts['vulnerable_people'])} over the limit."
     )
-
-
-def _people(n: int) -> str:
-    return f"{n} {'person' if n == 1 else 'people'}"

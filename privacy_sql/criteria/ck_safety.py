@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from privacy_sql import plugs
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
-from privacy_sql.errors import DataError, Undecided, UsageError
+from privacy_sql.errors import DataError, Undecided, UsageError, number_of, people
 from privacy_sql.kernels.group_shapes import GroupShapes
 from privacy_sql.kernels.running_worst_case import RunningWorstCase
 from privacy_sql.kernels.worst_case import (
@@ -236,15 +236,15 @@ def ranked(rank: int) -> str:
 
 def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge) -> str:
     """The worst case in plain words."""
-    chance, people = shown(knowledge.value), "1 person" if facts["size"] == 1 else f"{facts['size']} people"
+    chance, size = shown(knowledge.value), people(facts["size"])
     if not knowledge.facts:
         return (
             "Who knows only who is in which group, and guesses the commonest value for somebody of group"
-            f" {target} ({people}), is right with probability {chance}."
+            f" {target} ({size}), is right with probability {chance}."
         )
-    known = "1 fact" if knowledge.facts == 1 else f"{knowledge.facts} facts"
+    known = number_of(knowledge.facts, "fact")
     return (
         f"Who also knows {known} is right with probability {chance} in saying that person 1 of group {target}"
-        f" ({people}) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
+        f" ({size}) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
         " who has that value, and all of this is true."
     )

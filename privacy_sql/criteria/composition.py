@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact
 from privacy_sql.described import Description, describe
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.findings import Findings, Others
 from privacy_sql.query import render
 from privacy_sql.register import FILE_NAME, Register
@@ -149,8 +149,8 @@ class Composition(Criterion):
             "noisy_releases_left_to_the_ledger": max(row.get("noise", 0) for row in evidence),
         }
         story = (
-            f"Of {everybody} people {located} are found in every release, and {exposed} of them are left with"
-            f" so few values that an adversary is sure at {self._level} or more."
+            f"Every release has {located} of {people(everybody)}, and leaves {exposed} of them so few values"
+            f" that an adversary is sure at {self._level} or more."
         )
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -71,7 +71,7 @@ class DeltaPresence(Criterion):
             "lowest_share": str(least[0]),
             "highest_share": str(most[0]),
         }
-        story = f"Of one group's {row['n_population']} people {row['n_people']} are in the table."
+        story = f"The table holds {row['n_people']} of one group's {people(row['n_population'])}."
         witness = Witness(facts, {"g": row["g"]} if row["g"] is not None else {})
         return self.verdict(share, witness, story, limit=limit, relation=relation)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.errors import number_of, people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -59,10 +60,10 @@ class KAnonymity(Criterion):
             "people_below_limit": sum(row["n_groups"] * row["n_people"] for row in small),
         }
         size = worst["n_people"]
-        story = f"The smallest group holds {size} {'person' if size == 1 else 'people'}."
+        story = f"The smallest group holds {people(size)}."
         if small:
             story += (
-                f" {facts['groups_below_limit']} groups with {facts['people_below_limit']} people in all"
-                f" are smaller than {self.k}: who knows such a person's quasi-identifiers finds them."
+                f" Smaller than {self.k}: {number_of(facts['groups_below_limit'], 'group')} with"
+                f" {people(facts['people_below_limit'])} in all. Who knows quasi-identifiers finds them."
             )
         return self.verdict(size, Witness(facts, {"g": worst["g"]}), story)

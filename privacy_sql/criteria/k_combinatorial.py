@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -62,7 +63,7 @@ class KCombinatorial(Criterion):
             "bound": int(worst["bound"]),
             "cells_below_limit": sum(row["n_below"] for row in evidence),
         }
-        story = f"In one cell no table that agrees with the marginals has more than {facts['bound']} people."
+        story = f"In one cell no table that agrees with the marginals has more than {people(facts['bound'])}."
         private = {"g": worst["g"], "cells": worst.get("cells", joined), "marginal": worst.get("marginal")}
         value = Fraction(facts["bound"])
         return self.verdict(value, Witness(facts, private), story)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.errors import number_of
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -57,6 +58,6 @@ class KLink(Criterion):
         }
         story = f"The smallest cell, in marginal {worst['marginal']}, counts {worst['n_people']}."
         if small:
-            story += f" {facts['cells_below_limit']} cells count fewer than {self.k}."
+            story += f" Fewer than {self.k} are counted in {number_of(facts['cells_below_limit'], 'cell')}."
         private = {"g": worst["g"], "cells": (worst["g"],), "marginal": worst["marginal"]}
         return self.verdict(worst["n_people"], Witness(facts, private), story)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, number_of, people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -59,7 +59,7 @@ class KMap(Criterion):
             "size": worst["n_people"],
             "groups_below_limit": sum(row["n_groups"] for row in small),
         }
-        story = f"The worst group fits {worst['n_population']} people of the population."
+        story = f"The worst group fits {people(worst['n_population'])} of the population."
         return self.verdict(worst["n_population"], Witness(facts, {"g": worst["g"]}), story)
 
 
@@ -70,7 +70,7 @@ def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
     if lacking:
         raise DataError(
             "not_in_population",
-            f"in {lacking} groups the population has fewer people than the table",
+            f"in {number_of(lacking, 'group')} the population has fewer people than the table",
             where="population",
             hint="The population must hold everybody of the table, coded alike.",
         )

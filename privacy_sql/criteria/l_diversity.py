@@ -9,7 +9,7 @@ from math import ceil, floor, log
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
 from privacy_sql.verdict import Number, Verdict, Witness
 
@@ -120,21 +120,23 @@ class LDiversity(Criterion):
         worst = min(evidence, key=lambda row: int(row["n_values"]))
         below = sum(row["n_groups"] for row in evidence if row["n_values"] < self.ell)
         facts = {"values": worst["n_values"], "groups_below_limit": below}
-        story = f"The least varied group shows {_values(worst['n_values'])}."
+        story = f"The least varied group shows {number_of(worst['n_values'], 'sensitive value')}."
         return self.verdict(worst["n_values"], Witness(facts, {"g": worst["g"]}), story)
 
     def _recursive(self, evidence: Sequence[Row]) -> Verdict:
         emptied = [row for row in evidence if not row["n_tail"]]
         if emptied:
             below = sum(row["n_groups"] for row in emptied)
-            story = f"{below} groups show fewer than {self.l} values: no c is large enough for them."
+            story = (
+                f"Fewer than {self.l} values are in {number_of(below, 'group')}: no c is large enough there."
+            )
             facts = {"largest_count": emptied[0]["n_top"], "tail": 0, "groups_below_limit": below}
             return self.verdict(None, Witness(facts, {"g": emptied[0]["g"]}), story)
         worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_tail"]))
         facts = {"largest_count": worst["n_top"], "tail": worst["n_tail"]}
         story = (
-            f"In the worst group the commonest value occurs {worst['n_top']} times, and the values from the "
-            f"{self.l}th commonest on {worst['n_tail']} times together."
+            f"In the worst group the commonest value occurs {number_of(worst['n_top'], 'time')}; all values"
+            f" but the {int(self.ell) - 1} commonest occur {number_of(worst['n_tail'], 'time')} together."
         )
         value = Fraction(worst["n_top"], worst["n_tail"])
         return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
@@ -142,7 +144,7 @@ class LDiversity(Criterion):
     def _probabilistic(self, evidence: Sequence[Row]) -> Verdict:
         worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_people"]))
         facts = {"size": worst["n_people"], "largest_count": worst["n_top"]}
-        story = f"In the worst group {worst['n_top']} of {worst['n_people']} people share one value."
+        story = f"In the worst group {worst['n_top']} of {people(worst['n_people'])} share one value."
         value = Fraction(worst["n_top"], worst["n_people"])
         return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
 
@@ -160,11 +162,7 @@ class LDiversity(Criterion):
             "groups_clearly_below_limit": evidence[0]["n_below"],
         }
         story = (
-            f"The {_values(len(counts[worst]))} of the worst group are as hard to guess as "
-            f"{float(values[worst]):.4g} equally likely ones."
+            f"The worst group shows {number_of(len(counts[worst]), 'sensitive value')},"
+            f" as hard to guess as {float(values[worst]):.4g} equally likely ones."
         )
         return self.verdict(values[worst], Witness(facts, {"g": worst}), story, safe=not short)
-
-
-def _values(n: int) -> str:
-    return f"{n} sensitive value{'' if n == 1 else 's'}"

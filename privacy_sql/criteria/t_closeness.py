@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, people
 from privacy_sql.query import Sql
 from privacy_sql.verdict import Verdict, Witness
 
@@ -76,8 +76,7 @@ class TCloseness(Criterion):
         group = max(distances, key=lambda g: distances[g])
         size = next(row["n_people"] for row in evidence if row["g"] == group)
         facts = {"size": size, "distance": str(distances[group])}
-        people = "1 person" if size == 1 else f"{size} people"
-        story = f"The farthest group holds {people} and lies {float(distances[group]):.4g} away."
+        story = f"The farthest group holds {people(size)} and lies {float(distances[group]):.4g} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
     def _refuse_without_order(self, evidence: Sequence[Row]) -> None:

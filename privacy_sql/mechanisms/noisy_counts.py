@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql.base import Base
-from privacy_sql.errors import DataError, UsageError, did_you_mean
+from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of
 from privacy_sql.hierarchies import Tree
 from privacy_sql.kernels.consistent_counts import LARGEST_TABLE, NoisyMarginal, consistent, non_negative
 from privacy_sql.ledger import FILE_NAME, Charge, Ledger
@@ -146,7 +146,9 @@ class NoisyCounts:
         found = base.engine.fetch(outside)[0]["n_rows"]
         if found:
             hint = "Declare a domain that holds every value that may ever occur."
-            raise DataError("outside_domain", f"{found} rows lie outside the declared domain", hint=hint)
+            raise DataError(
+                "outside_domain", f"{number_of(found, 'row')} outside the declared domain", hint=hint
+            )
         return grids
 
     def _column(self, base: Base, name: str, alias: str) -> Column:
@@ -259,7 +261,7 @@ def _refuse_repeated(base: Base, allowed: int) -> None:
     most = base.engine.fetch(query)[0]["most"]
     if most > allowed:
         hint = "Declare the most rows a person may ever have: rows_per_person."
-        raise DataError("repeated_person", f"a person has more than {allowed} rows", hint=hint)
+        raise DataError("repeated_person", f"a person has more than {number_of(allowed, 'row')}", hint=hint)
 
 
 def _domain(declared: Any, base: Base, name: str, level: int) -> list[str | None]:

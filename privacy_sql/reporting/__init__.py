@@ -105,6 +105,7 @@ def _environment() -> Any:
     )
     made.filters |= {
         "count": words.count,
+        "number_of": words.number_of,
         "people": words.people,
         "percent": words.percent,
         "moment": words.moment,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from privacy_sql.records import Record
 from privacy_sql.reporting.sections import Material
 from privacy_sql.reporting.sections.options import best
-from privacy_sql.reporting.words import count, limit, measured, moment, people, slack
+from privacy_sql.reporting.words import limit, measured, moment, number_of, people, slack
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def _ask(material: Material) -> str:
 def _facts(material: Material) -> str:
     groups = material.part("groups")
     parts = [
-        f"{people(material.run['rows_in'])}" if material.run.get("rows_in") and material.run["identified"]
-        else f"{count(material.run['rows_in'])} rows" if material.run.get("rows_in") else "",
-        f"{count(groups['n_groups'])} groups" if groups else "",
+        people(material.run["rows_in"]) if material.run.get("rows_in") and material.run["identified"]
+        else number_of(material.run["rows_in"], "row", "rows") if material.run.get("rows_in") else "",
+        number_of(groups["n_groups"], "group", "groups") if groups else "",
         f"sensitive: {material.sensitive}" if material.run.get("sensitive") else "",
         f"measured {moment(material.run['made'])}" if material.run.get("made") else "",
     ]  # fmt: skip
@@ -73,7 +73,8 @@ def _sentence(material: Material) -> str:
     failed = [verdict for verdict in verdicts if not verdict["safe"]]
     if failed:
         held = len(verdicts) - len(failed)
-        return f"{held} of {len(verdicts)} requirements hold. Nothing was published."
+        many = number_of(len(verdicts), "requirement", "requirements")
+        return f"Kept: {held} of {many}. Nothing was published."
     closest = min(verdicts, key=slack)
     every = "The requirement holds" if len(verdicts) == 1 else f"All {len(verdicts)} requirements hold"
     return (

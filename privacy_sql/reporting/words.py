@@ -31,13 +31,22 @@ def count(number: Any) -> str:
     return str(number) if isinstance(number, Below) else f"{number:,}"
 
 
-def people(number: Any, one: str = "person", many: str = "people") -> str:
-    """A count of people.
+def number_of(number: Any, one: str, many: str) -> str:
+    """A count with its noun.
 
-    >>> people(1), people(1200), people(Below(5))
-    ('1 person', '1,200 people', 'fewer than 5 people')
+    >>> number_of(1, "row", "rows"), number_of(1200, "row", "rows"), number_of(Below(5), "row", "rows")
+    ('1 row', '1,200 rows', 'fewer than 5 rows')
     """
     return f"{count(number)} {one if number == 1 and not isinstance(number, Below) else many}"
+
+
+def people(number: Any) -> str:
+    """A count of people.
+
+    >>> people(1), people(Below(5))
+    ('1 person', 'fewer than 5 people')
+    """
+    return number_of(number, "person", "people")
 
 
 def percent(share: Any) -> str:
@@ -93,7 +102,7 @@ def measured(value: Any, unit: str) -> str:
         return people(value)
     whole = float(value).is_integer()
     words = {"people": ("person", "people"), "values": ("value", "values")}[unit]
-    return people(int(value), *words) if whole else f"{number(value)} {words[1]}"
+    return number_of(int(value), *words) if whole else f"{number(value)} {words[1]}"
 
 
 RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "below"}

@@ -1,1 +1,27 @@
 """Questions about a table that are not a verdict: each counts it, fetches counts and asks a kernel."""
+
+from __future__ import annotations
+
+from privacy_sql.base import count
+from privacy_sql.described import refuse_counts
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.grouping import Grouping
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+
+
+def groups_of(engine: Engine, subject: Table | Release) -> Grouping:
+    """The groups of a table as it stands, or of a release that has not left yet.
+
+    Releases of counts have none, and are refused; of several sensitive columns each has its own worst case.
+    """
+    if not isinstance(subject, Release):
+        base = count(engine, subject)
+        return base.grouped(base.own_keys())
+    refuse_counts(subject.method, subject.name)
+    grouping: Grouping = subject.grouping
+    if grouping.base.sides:
+        hint = "Name the table with --source and one column with --sensitive."
+        raise UsageError("several_sensitive", "one sensitive column at a time", where=subject.name, hint=hint)
+    return grouping

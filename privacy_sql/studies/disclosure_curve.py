@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
-from privacy_sql.base import Grouping, count
 from privacy_sql.criteria import one_of
 from privacy_sql.criteria.ck_safety import group_counts, within_reach
-from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
+from privacy_sql.grouping import Grouping
 from privacy_sql.kernels.group_shapes import GroupShapes
 from privacy_sql.kernels.worst_case import implication_curve, negation_curve
-from privacy_sql.release import Release
+from privacy_sql.studies import groups_of
 
 MOST_FACTS = 10_000  # points of one curve; with as many facts as values every curve has reached 1
 LANGUAGES = {"implications": implication_curve, "negations": negation_curve}
@@ -36,7 +35,7 @@ def disclosure_curve(
     ['2/5', '2/3', '1']
     """
     one_of(language, list(LANGUAGES), "disclosure_curve", "language")
-    shapes = _shapes(_grouping(engine, table), facts)
+    shapes = _shapes(groups_of(engine, table), facts)
     with within_reach():
         return LANGUAGES[language](shapes, facts)
 
@@ -52,18 +51,11 @@ class Curves:
 
 def curves(engine: Engine, table: Any, facts: int) -> Curves:
     """Both curves at once, counted once."""
-    grouping = _grouping(engine, table)
+    grouping = groups_of(engine, table)
     shapes = _shapes(grouping, facts)
     with within_reach():
         by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}
     return Curves(grouping.n_rows, grouping.n_groups, by_language)
-
-
-def _grouping(engine: Engine, table: Any) -> Grouping:
-    if isinstance(table, Release):
-        return cast(Grouping, groups_of(table))
-    base = count(engine, table)
-    return base.grouped(base.own_keys())
 
 
 def _shapes(grouping: Grouping, facts: int) -> GroupShapes:

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql import facts as written
-from privacy_sql.base import Base, Grouping, count
+from privacy_sql.base import Base, Grouping
 from privacy_sql.criteria.ck_safety import ranked
-from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
-from privacy_sql.errors import Undecided, UsageError, raise_all
+from privacy_sql.errors import Undecided, UsageError, people, raise_all
 from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
 from privacy_sql.kernels.world_count import WORK_LIMIT, Contradiction
 from privacy_sql.kernels.world_sample import SAMPLES, NothingAgreed
 from privacy_sql.kernels.worlds import Atom, Clause, Group
 from privacy_sql.query import Sql, render
-from privacy_sql.release import Release
+from privacy_sql.studies import groups_of
 from privacy_sql.verdict import Witness, exact_text, finite, shown
 
 Ints = NDArray[np.int64]
@@ -46,8 +45,7 @@ class DisclosureRisk:
     def explain(self) -> str:
         """One or two plain sentences."""
         seen = self.witness
-        people = "1 person" if seen["size"] == 1 else f"{seen['size']} people"
-        who = f"{seen['person']} in group {seen['group']} ({people})"
+        who = f"{seen['person']} in group {seen['group']} ({people(seen['size'])})"
         what = f"its {ranked(seen['rank'])} value (held by {seen['count']})" if seen["rank"] else "the value"
         said = f"The chance that {who} has {what} is {shown(self.value)}."
         if self.exact:
@@ -92,7 +90,7 @@ def disclosure_risk(
     ...     ps.disclosure_risk(engine, table, ["Tom not Cancer", "Gary is Flu"], "Tom is AIDS").value
     Fraction(1, 2)
     """
-    grouping = groups_of(table) if isinstance(table, Release) else _own(engine, table)
+    grouping = groups_of(engine, table)
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Asked.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)
@@ -115,11 +113,6 @@ def disclosure_risk(
             where="facts",
             hint="At least one of them is not true.",
         ) from None
-
-
-def _own(engine: Engine, table: Any) -> Grouping:
-    base = count(engine, table)
-    return base.grouped(base.own_keys())
 
 
 def _likeliest(asked: _Asked, known: KnownFacts, generator: np.random.Generator) -> DisclosureRisk:

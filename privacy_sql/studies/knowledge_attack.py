@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privacy_sql.base import count
 from privacy_sql.criteria.bt_privacy import BTPrivacy
-from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judging import judge
 from privacy_sql.release import Release
+from privacy_sql.studies import groups_of
 from privacy_sql.table import Table
 from privacy_sql.verdict import Witness, finite
 
@@ -94,7 +93,7 @@ def knowledge_attack(
         raise UsageError(
             "no_bandwidth", "no adversary was given", hint="For example the bandwidths 0.2 and 0.5."
         )
-    grouping = groups_of(subject) if isinstance(subject, Release) else _grouped(engine, subject)
+    grouping = groups_of(engine, subject)
     found = []
     for bandwidth in bandwidths:
         question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance)
@@ -104,8 +103,3 @@ def knowledge_attack(
             Adversary(point.bandwidth, point.max_risk, point.vulnerable, point.unknown, verdict.witness)
         )
     return KnowledgeAttack(point.t, grouping.n_rows, grouping.n_groups, posterior == "exact", tuple(found))
-
-
-def _grouped(engine: Engine, table: Table) -> Any:
-    base = count(engine, table)
-    return base.grouped(base.own_keys())

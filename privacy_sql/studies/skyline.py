@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from privacy_sql.base import Base, count
+from privacy_sql.base import Base
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
-from privacy_sql.described import groups_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.grouping import Grouping
@@ -19,7 +18,7 @@ from privacy_sql.kernels.skyline_find import Point
 from privacy_sql.kernels.skyline_find import find_skyline as edge
 from privacy_sql.kernels.skyline_groups import Histograms, Integers
 from privacy_sql.query import render
-from privacy_sql.release import Release
+from privacy_sql.studies import groups_of
 
 
 def breach_probability(engine: Engine, table: Any, *, value: Any, l: int, k: int, m: int) -> Fraction | float:  # noqa: E741
@@ -70,7 +69,7 @@ class Skylines:
 
     @classmethod
     def of_table(cls, engine: Engine, table: Any) -> Skylines:
-        return cls.of(grouping_of(engine, table))
+        return cls.of(groups_of(engine, table))
 
     @classmethod
     def of(cls, grouping: Grouping) -> Skylines:
@@ -140,7 +139,7 @@ def skylines(
 ) -> Found:
     """The skyline of one value, or of every value with the commonest first (chen2008, Sec. 8.3)."""
     allowed = limit_of(limit, "skyline")
-    grouping = grouping_of(engine, table)
+    grouping = groups_of(engine, table)
     asked = Skylines.of(grouping)
     codes = (
         [asked.code(value)]
@@ -154,15 +153,6 @@ def skylines(
         label = value if value is not None else str(names.get(code, f"value {place}"))
         made.append(Skyline(label, asked.everybody(code), points, _story(asked, grouping, code, points)))
     return Found(grouping.base.rows, grouping.n_groups, allowed, made)
-
-
-def grouping_of(engine: Engine, table: Any) -> Grouping:
-    """The groups of a table as it stands, or of a release as it would be published."""
-    if isinstance(table, Release):
-        grouping: Grouping = groups_of(table)
-        return grouping
-    base = count(engine, table)
-    return base.grouped(base.own_keys())
 
 
 def _story(asked: Skylines, grouping: Grouping, code: int, points: list[Point]) -> str:
@@ -200,7 +190,7 @@ def explored(grouping: Grouping) -> list[Explored]:
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["3*"] * 5, "disease": ["AIDS", "flu", "flu", "flu", "flu"]})
     >>> with ps.connect() as engine:
-    ...     commonest, rare = explored(grouping_of(engine, ps.Table(rows, ["age"], "disease")))
+    ...     commonest, rare = explored(groups_of(engine, ps.Table(rows, ["age"], "disease")))
     >>> rare.label, rare.people, rare.breach[0][3][0]
     ('value 2', 1, 5000)
     """

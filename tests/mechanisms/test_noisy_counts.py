@@ -153,7 +153,7 @@ def test_people_with_more_rows_than_declared_are_refused(engine: Any, ledger: st
     rows = PEOPLE.assign(id=["p1", "p1", *map(str, range(48))])
     rows.loc[:1, "illness"] = ["flu", "cold"]
     table = _table(rows, identifier="id", values_per_person="multiset")
-    with pytest.raises(DataError, match="more than 1 rows"):
+    with pytest.raises(DataError, match="more than 1 row"):
         _published(engine, ps.NoisyCounts(1, domains=DOMAINS, ledger=ledger), table)
     twice = ps.NoisyCounts(1, domains=DOMAINS, ledger=ledger, rows_per_person=2)
     release = ps.publish(engine, table, [], twice)

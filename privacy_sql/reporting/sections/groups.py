@@ -8,7 +8,7 @@ from typing import Any
 from privacy_sql.records import Record
 from privacy_sql.reporting.charts import DASHES, MARKERS, SERIES, Axis, Bars, Chart, Line
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import Below, count, people, percent
+from privacy_sql.reporting.words import Below, count, number_of, people, percent
 
 HOW = "Run privacy-sql curve --every-choice --select {name}, then make the report again."
 
@@ -41,7 +41,7 @@ def _sizes(groups: Record) -> Chart:
     values = [n for _, n in groups["sizes"]]
     return Chart(
         "sizes",
-        f"{groups['n_groups']:,} groups; the smallest has {people(groups['smallest'])},"
+        f"{number_of(groups['n_groups'], 'group', 'groups')}; the smallest has {people(groups['smallest'])},"
         f" half of them have {people(groups['median'])} or more.",
         Axis("groups"),
         Axis("people in a group"),
@@ -69,7 +69,7 @@ def _mixed(choices: Sequence[Record]) -> Chart:
             entropy = round(point["entropy"], 1)
             least[entropy] = min(point["disclosure"][k], least.get(entropy, 1.0))
         points = sorted(least.items())
-        name = f"{k} fact" if k == "1" else f"{k} facts"
+        name = number_of(int(k), "fact", "facts")
         lines.append(
             Line(name, [e for e, _ in points], [d for _, d in points], SERIES[number], DASHES[number],
                  MARKERS[number], size=6)
