@@ -189,7 +189,7 @@ def _write(found: Record, target: Path, ask: Asked, content: Record | None = Non
     if not ask.dry_run:
         writing.write_alone(target, page.html.encode())
         if ask.static:
-            pictures = static.draw(page.charts, target.with_suffix(""))
+            pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
     return Made(
         release=material.name,
         file=target,

@@ -10,6 +10,7 @@ import click
 
 from privacy_sql.commands import Outcome, shared
 from privacy_sql.commands._tables import exact_number
+from privacy_sql.errors import number_of
 
 MECHANISMS = ("histogram", "rr", "parity", "publish_one_record")
 
@@ -137,8 +138,9 @@ def game(
         tried.append(two_point_prior(values, people, first, second))
     games = [semantic_game(mechanism, values, people, epsilon, prior) for prior in tried]
     worst = max(games, key=lambda each: each.max_sd)
+    size = number_of(people, "person", "people")
     lines = [
-        f"{mechanism}, epsilon {epsilon:g}, people: {people}, {len(games)} priors played in full",
+        f"{mechanism}, epsilon {epsilon:g}, {size}: {len(games)} priors played in full",
         f"largest move of beliefs  {worst.max_sd:.6g}",
         f"corrected bound          {worst.bound_tight:.6g}",
         f"printed bound            {worst.bound_printed:.6g}"

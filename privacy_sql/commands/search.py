@@ -43,9 +43,14 @@ def command(
     searches = []
     for plan in read.selected(names):
         with connected(read, plan, unsafe_debug) as engine:
-            result = _searched(engine, plan, _method(plan, options), goal)
+            method = _method(plan, options)
+            result = _searched(engine, plan, method, goal)
+            refused = not (records.read(directory, plan.name) or {}).get("run", {}).get("safe", True)
+            curve = _curve(engine, plan, method, result) if refused else None
         searches.append({"name": plan.name, **result.to_json()})
-        records.add(directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice})
+        records.add(
+            directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
+        )
         whole.rows = (whole.rows or 0) + result.rows
         whole.lines += [str(result), *(_table(result) if frontier else []), ""]
     # one release: its fields stand at the top, as `searches` has them for every release
@@ -77,6 +82,24 @@ def _searched(
     from privacy_sql.verbs import search
 
     return search(engine, plan.table, plan.require, method, goal=goal)
+
+
+def _curve(engine: Any, plan: Plan, method: Any, result: Any) -> list[float] | None:
+    """How much facts would disclose at the best choice; None where no table is published at levels."""
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.mechanisms.generalise import Generalise
+    from privacy_sql.recording import FACTS
+    from privacy_sql.studies.disclosure_curve import disclosure_curve
+    from privacy_sql.verbs import publish
+
+    if not result.best or "levels" not in result.best or not plan.table.sensitives:
+        return None
+    there = Generalise(result.best["levels"], max_suppressed=method.max_suppressed)
+    try:
+        release = publish(engine, plan.table, plan.require, there)
+        return list(map(float, disclosure_curve(engine, release, FACTS)))
+    except PrivacySqlError:  # several sensitive columns, or more facts than can be decided
+        return None
 
 
 def _table(result: SearchResult | MarginalResult) -> list[str]:

@@ -37,12 +37,13 @@ def material_of(
 
 @dataclass(frozen=True)
 class Page:
-    """A report, its verdict in a sentence, the sections that have data, and the charts."""
+    """A report, its verdict in a sentence, the sections that have data, the charts and the skyline."""
 
     html: str
     sentence: str
     sections: Mapping[str, bool]
     charts: Sequence[Chart]
+    skyline: Mapping[str, Any] | None
 
 
 def page(material: Material, index: str = "") -> Page:
@@ -63,7 +64,9 @@ def page(material: Material, index: str = "") -> Page:
         data=_raw(_data(sections)),
     )
     shown = {section.key: not section.missing for section in sections}
-    return Page(html, verdict.sentence, shown, [chart for section in sections for chart in section.charts])
+    charts = [chart for section in sections for chart in section.charts]
+    explored = next(section.data for section in sections if section.key == "skyline")
+    return Page(html, verdict.sentence, shown, charts, explored)
 
 
 def index_page(project: str, rows: Sequence[Mapping[str, Any]]) -> str:

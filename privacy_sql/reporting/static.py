@@ -1,28 +1,33 @@
-"""Charts as pictures, SVG and PNG, drawn by matplotlib: for documents that hold no page. Needs no screen."""
+"""Charts as pictures, SVG and PNG, drawn by matplotlib: for documents that hold no page. Needs no screen.
+
+The knowledge skyline, in the page tables and a scene to turn, is drawn at the value and the limit the page
+opens with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from privacy_sql.errors import EngineError, UsageError
-from privacy_sql.reporting.charts import INK, UNSAFE, Axis, Bars, Chart, Line, Value
+from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Bars, Chart, Line, Value
+from privacy_sql.reporting.sections import skyline
 
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*"}
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 KINDS = ("svg", "png")
 
 
-def draw(charts: Sequence[Chart], folder: Path) -> list[Path]:
-    """Every chart in a folder, twice; returns the files."""
+def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Path) -> list[Path]:
+    """Every chart, and the skyline where one was explored, in a folder, twice; returns the files."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError:
         hint = "Install privacy-sql[static]."
         raise UsageError("no_matplotlib", "pictures are drawn by matplotlib", hint=hint) from None
-    made = []
+    figures: dict[str, Any] = {}
     # text stays text, and the same chart is the same bytes; words of the data are no formulas
     settings: Any = {
         "svg.fonttype": "none",
@@ -32,10 +37,13 @@ def draw(charts: Sequence[Chart], folder: Path) -> list[Path]:
     }
     with mpl.rc_context(settings):
         for chart in charts:
-            figure = Figure(figsize=(7.5, max(2.4, chart.height / 80)), layout="constrained")
-            _draw(figure.add_subplot(), chart)
-            made += [_save(figure, folder / f"{chart.key}.{kind}") for kind in KINDS]
-    return made
+            figures[chart.key] = Figure(figsize=(7.5, max(2.4, chart.height / 80)), layout="constrained")
+            _draw(figures[chart.key].add_subplot(), chart)
+        if explored:
+            figures |= {"skyline": Figure(figsize=(12, 6)), "staircase": Figure(figsize=(7.5, 5.5))}
+            _panels(figures["skyline"], explored)
+            _staircase(figures["staircase"].add_subplot(projection="3d"), explored)
+        return [_save(figure, folder / f"{key}.{kind}") for key, figure in figures.items() for kind in KINDS]
 
 
 def _save(figure: Any, path: Path) -> Path:
@@ -118,3 +126,45 @@ def _axis(axis: Any, wanted: Axis) -> None:
         axis.set_major_formatter(PercentFormatter(1, decimals=0))
     if wanted.whole:
         axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _panels(figure: Any, explored: Mapping[str, Any]) -> None:
+    """The small pictures, one per number of values ruled out."""
+    value, limit = explored["values"][explored["value"]], explored["limit"]
+    figure.suptitle(skyline.summary(value["label"], value["breach"], limit), x=0.02, ha="left", fontsize=10)
+    every = figure.subplots(2, 3, sharex=True, sharey=True)
+    for ruled_out, axes in enumerate(every.flat):
+        shown = skyline.panel(value["breach"], ruled_out, limit, explored["required"])
+        for row in shown["rows"]:
+            for k, cell in enumerate(row["cells"]):
+                _cell(axes, k, row["family"], cell)
+        axes.set(title=f"rules out {ruled_out} (ℓ)", xlim=(-0.5, skyline.KNOWN - 0.5))
+        axes.set(ylim=(-0.5, skyline.FAMILY - 0.5), xticks=range(0, skyline.KNOWN, 2))
+    figure.supxlabel("other people known (k); hatched: at the limit or above, ring: skyline, frame: required")
+    figure.supylabel("family known (m)")
+
+
+def _cell(axes: Any, k: int, m: int, cell: Mapping[str, Any]) -> None:
+    hatch, colour = ("", "white") if cell["safe"] else ("////", "#f6d5c6")
+    axes.bar(k, 1, 1, m - 0.5, color=colour, edgecolor="#cbd5e1", linewidth=0.5, hatch=hatch)
+    if cell["edge"]:
+        axes.plot(k, m, marker="o", markersize=17, fillstyle="none", color=SAFE)
+    if cell["required"]:
+        axes.plot(k, m, marker="s", markersize=19, fillstyle="none", color=INK)
+    axes.text(k, m, str(cell["percent"]), ha="center", va="center", fontsize=8)
+
+
+def _staircase(axes: Any, explored: Mapping[str, Any]) -> None:
+    """What stays below the limit in three dimensions: a flat step per number of values ruled out."""
+    value, limit = explored["values"][explored["value"]], explored["limit"]
+    for ruled_out in range(skyline.RULED_OUT):
+        rows = skyline.panel(value["breach"], ruled_out, limit, explored["required"])["rows"]
+        heights = [sum(row["cells"][k]["safe"] for row in rows) for k in range(skyline.KNOWN)]
+        axes.bar(range(skyline.KNOWN), heights, zs=ruled_out, zdir="z", width=1, align="edge", color=PALE,
+                 edgecolor=SAFE, linewidth=0.6, alpha=0.6)  # fmt: skip
+    edge = list(skyline.edge(value["breach"], limit))
+    for points, marker, colour in ((edge, "o", SAFE), (explored["required"], "s", UNSAFE)):
+        for ruled_out, k, m in points:
+            axes.plot([k + 0.5], [m + 0.5], [ruled_out], marker=marker, color=colour)
+    axes.set(xlabel="other people known (k)", ylabel="family known (m)", zlabel="values ruled out (ℓ)")
+    axes.set_title(f"{value['label']}: steps stay below {limit} %", fontsize=10)

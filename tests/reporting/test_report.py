@@ -136,6 +136,8 @@ def test_an_unsafe_release_is_internal_and_has_no_public_report(folder: Path, tm
     text = said(tmp_path / "bad.html")
     assert "INTERNAL." in text and "Do not release" in text and "Nothing was published" in text
     assert "What would make it safe: publish" in text
+    lines = {line["name"]: line["y"] for line in drawn(tmp_path / "bad.html")["charts"]["facts"]["data"]}
+    assert lines["any facts, at the best safe choice"] < lines["any facts"]
     words = ["--audience", "public", "-o", tmp_path / "public"]
     told = call("report", "--json", "--project", folder, "--select", "bad", *words)
     assert (told.exit, told.codes) == (1, ["not_public"]) and not (tmp_path / "public").exists()
@@ -262,7 +264,7 @@ def test_pictures_are_svg_and_png_of_every_chart(folder: Path, pages: Path, tmp_
     words = ["--static", "--audience", "internal", "--select", "good", "-o", tmp_path]
     told = call("report", "--json", "--project", folder, *words)
     files = [Path(place) for place in told.json["reports"][0]["pictures"]]
-    assert {file.stem for file in files} == set(drawn(pages / "good.html")["charts"])
+    assert {file.stem for file in files} == {*drawn(pages / "good.html")["charts"], "skyline", "staircase"}
     for file in files:
         if file.suffix == ".svg":
             words = "".join(ElementTree.parse(file).getroot().itertext())

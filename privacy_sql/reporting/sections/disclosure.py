@@ -7,7 +7,10 @@ from fractions import Fraction
 from privacy_sql.records import Record
 from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule, Zone
 from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.sections.options import best
 from privacy_sql.reporting.words import percent
+
+BEST = "any facts, at the best safe choice"
 
 
 def section(material: Material) -> Section:
@@ -19,6 +22,10 @@ def section(material: Material) -> Section:
     required = [v for v in material.verdicts if v["criterion"] == "ck_safety"]
     implied, denied = curves["implications"], curves["negations"]
     facts = list(range(len(implied)))
+    better = (
+        (material.found.get("search") or {}).get("curve") if not material.safe and best(material) else None
+    )
+    lines = [implied, denied, *([better] if better else [])]
     certain = next((k for k, share in enumerate(implied) if share >= 1), None)
     chart = Chart(
         "facts",
@@ -28,11 +35,12 @@ def section(material: Material) -> Section:
         lines=[
             Line("any facts", facts, implied, UNSAFE if any(not v["safe"] for v in required) else SAFE),
             Line('only "does not have" facts', facts, denied, PLAIN, "dot", "square"),
+            *([Line(BEST, facts, better, SAFE, "dash", "diamond")] if better else []),
         ],
         rules=[Rule(_limit(v), f"limit {percent(_limit(v))}") for v in required],
         zones=[_zone(v) for v in required],
-        header=("facts", "any facts", 'only "does not have" facts'),
-        rows=[(k, percent(a), percent(b)) for k, a, b in zip(facts, implied, denied, strict=True)],
+        header=("facts", "any facts", 'only "does not have" facts', *([BEST] if better else [])),
+        rows=[(k, *map(percent, shares)) for k, *shares in zip(facts, *lines, strict=True)],
     )
     content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
     return Section("disclosure", title, short, content, [chart])

@@ -9,7 +9,7 @@ from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import choice, number, shortened
 
-HOW = "The run measures it for releases at one level per column (generalise, full_domain) and for marginals."
+HOW = "The run measures it for releases at one level per column, with permuted values, and of marginals."
 NAMES = {
     "kl": "divergence from the source (nats)",
     "loss": "share of detail lost (0 is none, 1 is all)",
