@@ -31,6 +31,11 @@ class PublishedRows:
     rows: int
     labels: Mapping[str, Sql]  # code column -> (label, code)
 
+    @property
+    def holds_rows(self) -> bool:
+        """Whether anybody is counted in them."""
+        return self.rows > 0
+
     def label(self, column: str, level: int, code: int) -> Any:
         """INTERNAL: the published label of a code; None stands for a missing value."""
         name = column if column == "s" else f"{column}_{level}"

@@ -11,7 +11,9 @@ def section(material: Material) -> Section:
     title, short = "What an analyst will notice", "Analysts"
     found = material.part("usefulness")
     if not found or not found["errors"]:
-        how = "The run measures it where a column is sensitive, and each has one level or values are permuted."
+        how = (
+            "The run measures it where a column is sensitive, and each has one level or values are permuted."
+        )
         return Section("analyst", title, short, missing=material.why_not("usefulness", how))
     asked = [(_question(material.sensitive, e["columns"]), e["error"]) for e in found["errors"]]
     chart = Chart(
