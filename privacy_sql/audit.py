@@ -15,7 +15,7 @@ from privacy_sql.base import count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
-from privacy_sql.fingerprints import fingerprint
+from privacy_sql.fingerprints import fingerprint, is_csv
 from privacy_sql.judging import Verdicts, judge
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.release import Release
@@ -33,7 +33,7 @@ def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
 def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on people and values published apart: what a group holds stands in the values alone."""
     relations = {name: engine.source(place) for name, place in published.items()}
-    same_parts(engine, relations, release)
+    same_parts(engine, published, relations, release)
     _known_labels(engine, published["people"], release)
     by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
     verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
@@ -98,22 +98,26 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
         raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
     home: Engine = release.grouping.base.engine
     meant = home.rows_of(Query(release.view.sql, "published rows"))
-    marks = fingerprint(session, relation, columns)
+    csv = is_csv(published)
+    marks = fingerprint(session, relation, columns, empty_is_null=csv)
     # the view reads the source again, so it must still be the one that was counted and judged
     release.grouping.base.refuse_changed()
-    if marks["n_rows"] != release.rows_out or marks != fingerprint(home, meant, columns):
+    same = marks == fingerprint(home, meant, columns, empty_is_null=csv)
+    if marks["n_rows"] != release.rows_out or not same:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
 
 
-def same_parts(engine: Engine, relations: Mapping[str, Sql], release: Release) -> None:
+def same_parts(
+    engine: Engine, places: Mapping[str, Any], relations: Mapping[str, Sql], release: Release
+) -> None:
     """Every table of a release of several is the one that should leave, row for row."""
     home: Engine = release.grouping.base.engine
     for name, view in release.parts.items():
-        meant = home.rows_of(view)
+        meant, csv = home.rows_of(view), is_csv(places[name])
         columns = list(home.columns(meant))
         same = list(engine.columns(relations[name])) == columns and fingerprint(
-            engine, relations[name], columns
-        ) == fingerprint(home, meant, columns)
+            engine, relations[name], columns, empty_is_null=csv
+        ) == fingerprint(home, meant, columns, empty_is_null=csv)
         if not same:
             raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,37 @@ def files(
     name: str, table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]
 ) -> dict[str, str]:
     """The two models and their schema, by file name."""
+    table = as_published(table, manifest)
     refuse_changed(table, manifest)
+    _refuse_quotes(table)
     model = re.sub(r"\W", "_", name)
     columns = [column["name"] for column in manifest["columns"]]
+    left = [str(criterion) for criterion in require if not list(guards(criterion, table))]
+    by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
+    if left or not by_levels:
+        _refuse_file(table, manifest, left)
+        candidate = _judged(manifest, columns)
+        tests = [*_required(require, table), _matches(manifest, columns)]
+    else:
+        candidate = _generalised(table, require, manifest)
+        tests = [*_covered(table), *_required(require, table)]
     return {
-        f"{model}_candidate.sql": _candidate(table, require, manifest, columns),
+        f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
         f"{model}_public.sql": _published(model, columns),
-        f"{model}_public.yml": _schema(model, table, require, manifest, columns),
+        f"{model}_public.yml": _schema(model, tests),
     }
+
+
+def as_published(table: Table, manifest: Mapping[str, Any]) -> Table:
+    """The table with bands for fractions where the run found fractions in a column of whole bands."""
+    then = manifest["hierarchies"]
+    kinds = {
+        column: kind.for_fractions()
+        if then.get(column, {}).get("checksum") == kind.for_fractions().checksum()
+        else kind
+        for column, kind in table.hierarchies.items()
+    }
+    return replace(table, quasi=kinds)
 
 
 def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
@@ -53,37 +77,48 @@ def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
         raise UsageError("project_changed", f"{table.name} is not what was published", hint=hint)
 
 
-def _candidate(
-    table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any], columns: Sequence[str]
-) -> str:
-    config = "{{ config(materialized='table', schema='restricted') }}\n"
-    if manifest["method"] in GENERALISING and "levels" in manifest["choice"]:
-        return f"{config}{_generalised(table, require, manifest)}"
-    relation = manifest["output"].get("relation")
-    if relation is None:
+def _refuse_quotes(table: Table) -> None:
+    """Refuse names that dbt would write wrongly, because it does not double a quote inside a name."""
+    bad = [column for column in table.roles if '"' in column or "`" in column]
+    if bad:
         raise UsageError(
-            "not_in_sql",
-            f"{manifest['method']} cannot be written as a dbt model",
-            where=table.name,
-            hint=TO_A_TABLE,
+            "bad_name", f"dbt cannot write the column {bad[0]}", where=table.name, hint="Rename the column."
         )
-    return f"{config}select {_columns(columns)}\nfrom {_source(relation)}\n"
+
+
+def _refuse_file(table: Table, manifest: Mapping[str, Any], left: Sequence[str]) -> None:
+    """Refuse what only Python can decide or make, unless it lies in a table that dbt can read."""
+    if "relation" in manifest["output"]:
+        return
+    what = f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
+    raise UsageError("not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE)
+
+
+def _judged(manifest: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """The rows as Python judged and wrote them."""
+    return f"select {_columns(columns)}\nfrom {_source(manifest['output']['relation'])}\n"
+
+
+def _matches(manifest: Mapping[str, Any], columns: Sequence[str]) -> Test:
+    output = manifest["output"]
+    checksum = [output[piece] for piece in CHECKSUM]
+    return "matches_manifest", {"columns": list(columns), "n_rows": output["n_rows"], "checksum": checksum}
 
 
 def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
     """The call of `generalise`; after a suppression it leaves out what the suppression did."""
     arguments: dict[str, Any] = {
-        "quasi": {column: kind.recipe() for column, kind in table.hierarchies.items()},
+        "quasi": _recipes(table),
         "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
         "sensitive": list(table.sensitives),
         "insensitive": list(table.insensitive),
     }
     if manifest["suppressed"]:
-        made = [test for criterion in require for test in guards(criterion, table)]
+        made = _required(require, table)
         own = [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
         arguments["leave_out"] = own
     if table.where:
-        arguments["where"] = str(condition(table.where, list(table.roles)))
+        arguments["where"] = _condition(table)
     lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
     return "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
 
@@ -113,29 +148,9 @@ def _published(model: str, columns: Sequence[str]) -> str:
     return f"{config}\nselect {_columns(columns)}\nfrom {{{{ ref('{model}_candidate') }}}}\n"
 
 
-def _schema(
-    model: str,
-    table: Table,
-    require: Sequence[Criterion],
-    manifest: Mapping[str, Any],
-    columns: Sequence[str],
-) -> str:
-    found = {str(criterion): list(guards(criterion, table)) for criterion in require}
-    left = [requirement for requirement, made in found.items() if not made]
-    chosen = [test for made in found.values() for test in made]
-    output = manifest["output"]
-    if all(piece in output for piece in CHECKSUM):
-        marks = {"n_rows": output["n_rows"], "checksum": [output[piece] for piece in CHECKSUM]}
-        chosen.append(("matches_manifest", {"columns": list(columns), **marks}))
-    elif left:
-        raise UsageError(
-            "not_in_sql",
-            f"SQL alone cannot decide {', '.join(left)}",
-            where=table.name,
-            hint=TO_A_TABLE,
-        )
+def _schema(model: str, tests: Sequence[Test]) -> str:
     lines = ["models:", f"  - name: {model}_candidate", "    data_tests:"]
-    for number, (kind, arguments) in enumerate(chosen, start=1):
+    for number, (kind, arguments) in enumerate(tests, start=1):
         lines += [
             f"      - privacy_sql.{kind}:",
             f"          name: {model}_{kind}_{number}",
@@ -143,6 +158,30 @@ def _schema(
             f"          arguments: {json.dumps(arguments, ensure_ascii=False)}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _required(require: Sequence[Criterion], table: Table) -> list[Test]:
+    return [test for criterion in require for test in guards(criterion, table)]
+
+
+def _covered(table: Table) -> Iterator[Test]:
+    """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
+    refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
+    refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
+    arguments: dict[str, Any] = {"of": _reference(table), "quasi": _recipes(table), "not_null": refused}
+    if table.identifier:
+        arguments["person"] = table.identifier
+    if table.where:
+        arguments["condition"] = _condition(table)
+    yield "covered", arguments
+
+
+def _recipes(table: Table) -> dict[str, Any]:
+    return {column: kind.recipe() for column, kind in table.hierarchies.items()}
+
+
+def _condition(table: Table) -> str:
+    return str(condition(str(table.where), list(table.roles)))
 
 
 def guards(criterion: Criterion, table: Table) -> Iterator[Test]:

@@ -46,7 +46,7 @@ class PublishedRows:
 def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on the published marginals together; raises when they are not those that should leave."""
     relations = {name: engine.source(place) for name, place in published.items()}
-    audit.same_parts(engine, relations, release)
+    audit.same_parts(engine, published, relations, release)
     tables = read(engine, relations, release.grouping)
     verdicts = judge(tables, release.require)  # type: ignore[arg-type]
     if not verdicts:

@@ -110,3 +110,40 @@ def test_a_misspelt_column_is_an_error_in_the_shell_too(plain: duckdb.DuckDBPyCo
 
 def _one(plain: duckdb.DuckDBPyConnection, text: str) -> Any:
     return plain.execute(text).fetchone()
+
+
+FRACTIONS = """
+version: 1
+name: ward
+releases:
+  ward:
+    source: {file: ward.csv}
+    quasi_identifiers: [{column: NAME, hierarchy: {intervals: [10]}}]
+    require: {k_anonymity: {k: 2}}
+    method: {generalise: {levels: {NAME: 1}}}
+    output: {target: out.csv}
+"""
+
+
+def ward(folder: Path, name: str) -> Path:
+    """A project that was run, whose one column is declared in whole bands and holds a fraction."""
+    (folder / "privacy.yml").write_text(FRACTIONS.replace("NAME", name))
+    header = name.strip("'").replace('"', '""')
+    (folder / "ward.csv").write_text(f'"{header}"\n20.5\n21\n')
+    assert cli.run(["run", "--project", str(folder)]).exit == 0
+    return folder
+
+
+def test_what_is_compiled_has_the_bands_that_a_run_chose(tmp_path: Path) -> None:
+    (published, *_) = statements(ward(tmp_path, "age"))
+    with duckdb.connect() as plain:
+        plain.execute("create table ward as select * from (values ('20.5'), ('21')) as t(age)")
+        assert plain.execute(published).fetchall() == [("[20, 30)",)] * 2
+    outcome = cli.run(["compile", "--project", str(tmp_path), "--dbt"])
+    assert outcome.exit == 0
+    assert '"intervals": ["10.0"]' in outcome.lines[0]
+
+
+def test_dbt_is_not_given_a_name_that_it_cannot_write(tmp_path: Path) -> None:
+    outcome = cli.run(["compile", "--project", str(ward(tmp_path, "'a \"b\"'")), "--dbt"])
+    assert (outcome.exit, outcome.errors[0]["code"]) == (2, "bad_name")

@@ -22,6 +22,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import cli, example
 from tests import engines
+from tests import guard_cases as asked
 from tests.conftest import ROOT
 
 PROJECT = ROOT / "tests" / "dbt_project"
@@ -64,6 +65,15 @@ class Place:
 
     def write(self, name: str, text: str) -> None:
         (self.folder / "models" / name).write_text(text, encoding="utf-8")
+
+    def run_sql(self, statement: str) -> None:
+        """Somebody else's statement in the database."""
+        if self.target == "duckdb":
+            with duckdb.connect(self.settings["PRIVACY_SQL_DBT_FILE"]) as connection:
+                connection.execute(statement)
+        else:
+            with engines.other() as connection:
+                connection.execute(statement)
 
     def tables(self) -> dict[str, list[str]]:
         """The tables of the database and their columns."""
@@ -147,37 +157,6 @@ def test_a_candidate_that_fails_is_not_published_and_no_value_is_shown(place: Pl
     assert {tuple(columns) for columns in kept.values()} == {("n_rows", "n_groups", "risk")}
 
 
-WHO = '"sensitive": "illness", "quasi": ["Age", "Zip code"]'
-FAILING = {
-    "k": 'k_anonymous: {"quasi": ["Age", "Zip code"], "k": 4}',
-    "l": f'l_diverse: {{{WHO}, "l": 4}}',
-    "share": f'l_diverse: {{{WHO}, "l": 2, "kind": "probabilistic"}}',
-    "entropy": f'l_diverse: {{{WHO}, "l": 2, "kind": "entropy"}}',
-    "recursive": f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive", "c": 2}}',
-    "t": f't_close: {{{WHO}, "t": 0.1}}',
-    # the distance is 1/6, just below this limit but nearer than 1e-9
-    "at_the_limit": f't_close: {{{WHO}, "t": 0.1666666667}}',
-    "no_number": f't_close: {{{WHO}, "t": 0.9, "distance": "ordered"}}',
-    "outside": f't_close: {{{WHO}, "t": 0.9, "distance": "hierarchical",'
-    ' "hierarchy": {"tree": {"flu": ["f"]}}}',
-    "c": f'ck_safe: {{{WHO}, "c": 0.6}}',
-    # 2 of 3 share a value, so one fact more is certainty
-    "one_fact": f'ck_safe: {{{WHO}, "c": 0.99, "k": 1}}',
-    "two_facts": f'ck_safe: {{{WHO}, "c": 0.99, "k": 2}}',
-    "two_thirds": f'ck_safe: {{{WHO}, "c": 0.6666666667}}',
-    "skyline": f'skyline_safe: {{{WHO}, "points": [[0, 1, 0, 0.99]]}}',
-    "one_value": f'skyline_safe: {{{WHO}, "per_value": {{"cancer": [[2, 0, 0, 0.9]]}}}}',
-    "misspelt": 'k_anonymous: {"quasi": ["agee"], "k": 1}',
-}
-PASSING = {
-    "loose": f'ck_safe: {{{WHO}, "c": 0.67}}',
-    "tree": f't_close: {{{WHO}, "t": 0.2, "distance": "hierarchical",'
-    ' "hierarchy": {"tree": {"flu": ["*"], "cold": ["*"], "cancer": ["*"]}}}',
-    "own": f'skyline_safe: {{{WHO}, "points": [[0, 0, 0, 0.7]],'
-    ' "per_value": {"cancer": [[0, 1, 0, 0.6]]}}',
-}
-
-
 def _schema(model: str, tests: dict[str, str]) -> str:
     lines = ["models:", f"  - name: {model}", "    data_tests:"]
     for name, test in tests.items():
@@ -192,33 +171,59 @@ def _schema(model: str, tests: dict[str, str]) -> str:
 
 @both
 def test_every_requirement_that_does_not_hold_fails_and_an_empty_model_does(place: Place) -> None:
-    place.write("schema.yml", _schema("candidate", FAILING | PASSING))
+    place.write(
+        "schema.yml",
+        _schema(
+            "candidate", asked.FAILING | asked.MISSPELT | asked.PASSING | asked.COVERING | asked.NOT_COVERING
+        ),
+    )
+    place.write("odd.sql", asked.ODD)
+    place.write("odd.yml", _schema("odd", asked.ODD_FAILING | asked.ODD_PASSING))
+    place.write("outside.sql", asked.OUTSIDE)
+    place.write("outside.yml", _schema("outside", {"nothing_is_left": asked.FAILING["k"].replace("4", "1")}))
     place.write("empty.sql", "select 1 as \"Age\", 'a' as \"Zip code\", 'b' as illness where 1 = 0")
-    empty = {f"empty_{name}": test for name, test in PASSING.items()}
-    empty["empty_k"] = FAILING["k"].replace("4", "1")
+    empty = {f"empty_{name}": test for name, test in asked.PASSING.items()}
+    empty["empty_k"] = asked.FAILING["k"].replace("4", "1")
     place.write("empty.yml", _schema("empty", empty))
     built = place.dbt("build")
-    assert built.results.pop("misspelt") == "error"
-    assert {name: built.results[name] for name in PASSING} == dict.fromkeys(PASSING, "pass")
-    expected = [name for name in FAILING if name != "misspelt"] + list(empty)
-    assert {name: built.results[name] for name in expected} == dict.fromkeys(expected, "fail")
+    passing = {**asked.PASSING, **asked.COVERING, **asked.ODD_PASSING}
+    failing = [*asked.FAILING, *asked.NOT_COVERING, *asked.ODD_FAILING, *empty, "nothing_is_left"]
+    assert {name: built.results[name] for name in asked.MISSPELT} == dict.fromkeys(asked.MISSPELT, "error")
+    assert {name: built.results[name] for name in passing} == dict.fromkeys(passing, "pass")
+    assert {name: built.results[name] for name in failing} == dict.fromkeys(failing, "fail")
     assert built.results["published"] == "skipped"
 
 
-@pytest.mark.parametrize(
-    ("test", "said"),
-    {
-        f'ck_safe: {{{WHO}, "c": 0.9, "k": 3}}': "matches_manifest",
-        f'ck_safe: {{{WHO}, "c": 1.5}}': "at most 1",
-        f'skyline_safe: {{{WHO}, "points": [[1, 1, 0.9]]}}': "a point is",
-    }.items(),
-)
-def test_what_sql_cannot_decide_does_not_compile(place: Place, test: str, said: str) -> None:
-    place.write("schema.yml", _schema("candidate", {"refused": test}))
-    built = place.dbt("build")
-    assert built.exit != 0
-    assert said in built.printed
-    assert built.results == {}
+def test_what_means_nothing_does_not_compile(place: Place) -> None:
+    tried = {
+        name: {"schema.yml": _schema("candidate", {"refused": test})}
+        for name, (test, _) in asked.REFUSED.items()
+    }
+    for name, (words, _) in asked.MODELS.items():
+        call = f"privacy_sql.generalise(ref('patients'), quasi={{'Age': {{'intervals': [10]}}}}, {words})"
+        tried[name] = {"candidate.sql": f"{{{{ {call} }}}}"}
+    said = parsed(place, {**tried, "nothing wrong": {"schema.yml": _schema("candidate", asked.PASSING)}})
+    assert said.pop("nothing wrong") == ""
+    wanted = {name: words for name, (_, words) in {**asked.REFUSED, **asked.MODELS}.items()}
+    assert {name: said[name] for name, words in wanted.items() if words not in said[name]} == {}
+
+
+def parsed(place: Place, tried: dict[str, dict[str, str]]) -> dict[str, str]:
+    """What dbt says when it parses the project with each change; nothing when all is well."""
+    python = Path(os.environ["PRIVACY_SQL_DBT"]).with_name("python")
+    command = [str(python), str(ROOT / "tests" / "parse_with_dbt.py")]
+    environment = {
+        **os.environ,
+        **place.settings,
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "PYTHONPATH": "",
+    }
+    done = subprocess.run(
+        command, cwd=place.folder, env=environment, input=json.dumps(tried), text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, str] = json.loads((place.folder / "said.json").read_text())
+    return found
 
 
 @both
@@ -233,18 +238,87 @@ def test_a_model_matches_the_manifest_of_the_table_that_was_judged(place: Place,
         output: dict[str, Any] = ps.verify(written, engine)["output"]
     checksum = [output[f"h{piece}"] for piece in range(1, 9)]
     columns = {"columns": ["Age", "illness"], "n_rows": 3}
-    tests = {
-        name: f"matches_manifest: {json.dumps({**columns, 'checksum': marks})}"
-        for name, marks in (("same", checksum), ("other", [mark + 1 for mark in checksum]))
-    }
-    lines = [
-        f'select \'20-39\' as "Age", {value} as illness, cast(null as varchar) as "Zip code"'
-        for value in ("'flu'", "'cold'", "null")
-    ]
-    place.write("candidate.sql", "\nunion all\n".join(lines))
-    place.write("schema.yml", _schema("candidate", tests))
+    matching = f"matches_manifest: {json.dumps({**columns, 'checksum': checksum})}"
+    other = f"matches_manifest: {json.dumps({**columns, 'checksum': [mark + 1 for mark in checksum]})}"
+    place.write("schema.yml", _schema("candidate", {"same": matching, "other": other}))
+    for model, values, more in (
+        ("candidate", ("'flu'", "'cold'", "null"), ""),
+        ("empty_for_null", ("'flu'", "'cold'", "''"), ""),
+        ("one_column_more", ("'flu'", "'cold'", "null"), ', 13053 as "Zip code"'),
+    ):
+        lines = [f"select '20-39' as \"Age\", {value} as illness{more}" for value in values]
+        place.write(f"{model}.sql", "\nunion all\n".join(lines))
+        if model != "candidate":
+            place.write(f"{model}.yml", _schema(model, {f"{model}_matches": matching}))
+    for model in ("published", "risk"):
+        (place.folder / "models" / f"{model}.sql").unlink()
     built = place.dbt("build")
     assert (built.results["same"], built.results["other"]) == ("pass", "fail"), built.printed
+    assert built.results["empty_for_null_matches"] == "fail"
+    assert built.results["one_column_more_matches"] == "error"
+    assert "columns that were not judged: Zip code" in built.printed
+
+
+def put(place: Place, project: Path) -> None:
+    """Replace the models by what `compile --dbt` writes for the last run of a project."""
+    models = place.folder / "models"
+    shutil.rmtree(models)
+    assert cli.run(["run", "--project", str(project)]).exit == 0
+    assert cli.run(["compile", "--project", str(project), "--dbt", "--into", str(models)]).exit == 0
+
+
+@both
+def test_the_compiled_guards_stop_what_a_run_would_refuse(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "privacy.yml").write_text(asked.CLINIC)
+    (tmp_path / "people.csv").write_text(asked.CLINIC_ROWS)
+    put(place, tmp_path)
+    seed = place.folder / "seeds" / "people.csv"
+    seed.write_text(asked.CLINIC_ROWS)
+    built = place.dbt("build")
+    assert built.exit == 0, built.printed
+    tests = {name: status for name, status in built.results.items() if status == "pass"}
+    assert set(tests) == {"people_covered_1", "people_k_anonymous_2", "people_l_diverse_3"}
+    # tomorrow's rows: a town the tree does not know, a NULL, a person twice
+    for more in ("5,35,Paris,a\n", "5,35,Rome,\n", "4,35,Rome,a\n"):
+        seed.write_text(asked.CLINIC_ROWS + more)
+        built = place.dbt("build", "--full-refresh")
+        assert built.results["people_covered_1"] == "fail"
+        assert built.results["people_public"] == "skipped"
+        assert "Paris" not in built.printed
+        # no label for Paris: the candidate is empty, and every other guard says so too
+        expected = "fail" if "Paris" in more else "pass"
+        assert built.results["people_k_anonymous_2"] == expected
+
+
+@both
+def test_a_model_reads_the_table_that_was_judged_and_fails_once_it_is_another(
+    place: Place, tmp_path: Path
+) -> None:
+    schema = "main" if place.target == "duckdb" else "public"
+    file = place.settings["PRIVACY_SQL_DBT_FILE"]
+    connection = (
+        f"{{type: duckdb, path: {file}}}"
+        if place.target == "duckdb"
+        else "{type: postgres, dsn_env: PRIVACY_SQL_TEST_DSN}"
+    )
+    place.run_sql(asked.PATIENTS.format(schema=schema))
+    (tmp_path / "privacy.yml").write_text(asked.WARD.format(connection=connection, schema=schema))
+    put(place, tmp_path)
+    place.write("sources.yml", f"sources: [{{name: {schema}, schema: {schema}, tables: [{{name: judged}}]}}]")
+    built = place.dbt("build")
+    assert built.exit == 0, built.printed
+    assert built.results["ward_matches_manifest_3"] == "pass"
+    for change in (
+        "set ill = null where ill = ''",
+        "set ill = 'FLU' where ill = 'flu'",
+    ):
+        place.run_sql(f"create table kept as select * from {schema}.judged")
+        place.run_sql(f"update {schema}.judged {change}")
+        built = place.dbt("build")
+        assert built.results["ward_matches_manifest_3"] == "fail", change
+        assert built.results["ward_public"] == "skipped"
+        place.run_sql(f"delete from {schema}.judged; insert into {schema}.judged select * from kept")
+        place.run_sql("drop table kept")
 
 
 def test_dbt_publishes_what_compile_writes_for_the_last_run(place: Place, tmp_path: Path) -> None:
@@ -262,7 +336,7 @@ def test_dbt_publishes_what_compile_writes_for_the_last_run(place: Place, tmp_pa
     (models / "people.sql").write_text(f"select * from {rows}")
     built = place.dbt("build")
     assert built.exit == 0, built.printed
-    assert list(built.results.values()).count("pass") == 3
+    assert list(built.results.values()).count("pass") == 4
     with duckdb.connect(place.settings["PRIVACY_SQL_DBT_FILE"]) as connection:
         (found,) = connection.execute(f"select count(*) from {SCHEMA}.people_public").fetchall()[0]
         (same,) = connection.execute(

@@ -1,8 +1,9 @@
 {#
 What a failing test shows of its unsafe groups: their sizes, how many have each size, and the largest risk. Holds no
-value of any column. A relation without rows fails: nothing is safe because nothing is there.
+value of any column. A relation without rows fails: nothing is safe because nothing is there. So do sensitive values that
+the engine holds equal and a reader does not (a collation, 1.0 and 1.00): whether they count as one is for the model to say.
 #}
-{% macro reported(relation, unsafe) %}
+{% macro reported(rows, unsafe, sensitive=none) %}
 select
     n_rows,
     cast(count(*) as bigint) as n_groups,
@@ -16,5 +17,14 @@ select
     cast(0 as bigint) as n_rows,
     cast(1 as bigint) as n_groups,
     {{ privacy_sql.decimal(1) }} as risk
-where not exists (select 1 from {{ relation }})
+where
+    not exists (select 1 from {{ rows }})
+    {% if sensitive is not none %}
+    or exists (
+        select 1
+        from {{ rows }}
+        group by {{ adapter.quote(sensitive) }}
+        having count(distinct md5(cast({{ adapter.quote(sensitive) }} as varchar))) > 1
+    )
+    {% endif %}
 {% endmacro %}

@@ -1,25 +1,41 @@
 {#
 Whoever knows at most l values the target does not have, k other people and m members of the target's family reaches
-less than c, for every point [l, k, m, c]. `per_value` gives sensitive values points of their own. A row is a person.
+less than c, for every point [l, k, m, c]. `per_value` gives sensitive values points of their own; one that does not
+occur fails, as it may be misspelt. A row is a person.
 #}
 {% test skyline_safe(model, sensitive, quasi, points=[], per_value={}) %}
+{{ privacy_sql.refuse_columns("skyline_safe", quasi, sensitive) }}
 {%- set skylines = [] -%}
 {%- if points -%}
 {%- do skylines.append({"value": none, "points": points}) -%}
 {%- endif -%}
 {%- for value, own in per_value.items() -%}
+{{ privacy_sql.refuse_unless(value is not none, "skyline_safe", "per_value names values; points hold for NULL") }}
 {%- do skylines.append({"value": value, "points": own}) -%}
 {%- endfor -%}
-{{ privacy_sql.refuse_unless(skylines, "skyline_safe: points or per_value are missing") }}
+{{ privacy_sql.refuse_unless(skylines, "skyline_safe", "points or per_value are missing") }}
 {%- for skyline in skylines -%}
-{{ privacy_sql.refuse_unless(skyline["points"], "skyline_safe: a value of per_value has no points") }}
+{{ privacy_sql.refuse_unless(skyline["points"], "skyline_safe", "a value of per_value has no points") }}
 {%- for point in skyline["points"] -%}
 {{ privacy_sql.refuse_unless(
     point | length == 4 and point[:3] | reject("integer") | list == [] and point[:3] | min >= 0 and point[2] <= 50,
-    "skyline_safe: a point is [values ruled out, others known, family, c], in SQL with a family of at most 50"
+    "skyline_safe", "a point is [values ruled out, others known, family, c], in SQL with a family of at most 50"
 ) }}
-{{ privacy_sql.refuse_unless(0 < point[3] | float <= 1, "skyline_safe: c is a number above 0 and at most 1") }}
+{{ privacy_sql.refuse_unless(0 < point[3] | float <= 1, "skyline_safe", "c is a number above 0 and at most 1") }}
 {%- endfor -%}
 {%- endfor -%}
-{{ privacy_sql.reported(model, privacy_sql.unsafe_privacy_skyline(model, quasi, sensitive, skylines)) }}
+{%- set rows = privacy_sql.picked(model, quasi + [sensitive]) -%}
+{{ privacy_sql.reported(rows, privacy_sql.unsafe_privacy_skyline(rows, quasi, sensitive, skylines), sensitive) }}
+{%- for value in per_value %}
+union all
+select
+    cast(0 as bigint) as n_rows,
+    cast(1 as bigint) as n_groups,
+    {{ privacy_sql.decimal(1) }} as risk
+where not exists (
+    select 1
+    from {{ rows }}
+    where md5(cast({{ adapter.quote(sensitive) }} as varchar)) = md5({{ privacy_sql.literal(value) }})
+)
+{%- endfor %}
 {% endtest %}

@@ -1,10 +1,14 @@
 {# A checksum of rows in any order; see sql/fingerprint.sql. #}
-{% macro fingerprint(relation, columns) %}
+{% macro fingerprint(relation, columns, empty_is_null=false) %}
 with hashed as (
     select
         md5(concat(
             {% for column in columns %}
+            {% if empty_is_null %}
             cast(length(coalesce(cast({{ adapter.quote(column) }} as varchar), '')) as varchar),
+            {% else %}
+            coalesce(cast(length(cast({{ adapter.quote(column) }} as varchar)) as varchar), 'null'),
+            {% endif %}
             ':',
             coalesce(cast({{ adapter.quote(column) }} as varchar), ''){% if not loop.last %},{% endif %}
 

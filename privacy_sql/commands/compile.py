@@ -46,17 +46,18 @@ def command(
 
         text = macros()
         return Outcome("compile", lines=[text], more={"compiled": {"macros": text}})
-    from privacy_sql import compiling, project
+    from privacy_sql import compiling, guarding, project
     from privacy_sql.criteria import one_of
 
     one_of(dialect, compiling.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in project.read(directory).selected(names):
-        marginals = _marginals(directory, plan)
+        marginals, ran = _marginals(directory, plan), _last_run(directory, plan)
+        table = guarding.as_published(plan.table, ran) if ran else plan.table
         if marginals is None:
-            statements = compiling.compiled(plan.table, _levels(directory, plan), plan.require)
+            statements = compiling.compiled(table, _levels(directory, plan), plan.require)
         else:
-            statements = compiling.compiled_marginals(plan.table, marginals)
+            statements = compiling.compiled_marginals(table, marginals)
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
 
@@ -93,14 +94,20 @@ def _written(found: Mapping[str, str], folder: Path) -> list[Path]:
 
 def _published(directory: Path, plan: Any) -> Mapping[str, Any]:
     """The manifest of a release's last run."""
-    from privacy_sql import manifest
     from privacy_sql.errors import UsageError
 
-    place = _manifest_of(directory, plan)
-    if place is None or not place.is_file():
+    ran = _last_run(directory, plan)
+    if ran is None:
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
-    return manifest.read(place)
+    return ran
+
+
+def _last_run(directory: Path, plan: Any) -> Mapping[str, Any] | None:
+    from privacy_sql import manifest
+
+    place = _manifest_of(directory, plan)
+    return manifest.read(place) if place and place.is_file() else None
 
 
 def _levels(directory: Path, plan: Any) -> dict[str, int]:
@@ -125,10 +132,8 @@ def _marginals(directory: Path, plan: Any) -> list[Any] | None:
 
 
 def _last_choice(directory: Path, plan: Any, what: str) -> Any:
-    from privacy_sql import manifest
-
-    place = _manifest_of(directory, plan)
-    return manifest.read(place)["choice"].get(what) if place and place.is_file() else None
+    ran = _last_run(directory, plan)
+    return ran["choice"].get(what) if ran else None
 
 
 def _manifest_of(directory: Path, plan: Any) -> Path | None:

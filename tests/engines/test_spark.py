@@ -21,7 +21,7 @@ from privacy_sql import example, plugs
 from privacy_sql.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
-from tests import canaries, engines, test_docs
+from tests import canaries, engines, test_docs, test_fingerprints
 from tests import cases as reading
 from tests.conftest import ROOT, cases
 from tests.engines import odd_people, server
@@ -189,6 +189,16 @@ def test_a_table_that_fails_its_audit_is_taken_away_again(
 
 def test_odd_names_and_values_are_counted_and_published_as_they_are(spark: Any, tmp_path: Path) -> None:
     assert odd_people.told(spark, tmp_path) == (2, odd_people.expected())
+
+
+def test_the_fingerprint_is_that_of_duckdb_and_tells_null_from_an_empty_text(spark: Any) -> None:
+    with ps.connect() as embedded:
+        for rows in (test_fingerprints.ROWS, *test_fingerprints.CHANGED.values()):
+            found = test_fingerprints.marks(spark, rows)
+            assert found == test_fingerprints.marks(embedded, rows)
+            assert (found == test_fingerprints.marks(spark, test_fingerprints.ROWS)) is (
+                rows == test_fingerprints.ROWS
+            )
 
 
 def test_the_walk_through_prints_what_it_says(spark: Any, tmp_path: Path, monkeypatch: Any) -> None:

@@ -1,0 +1,20 @@
+{#
+A compiler error unless columns are given as a list of names, and a sensitive one as a name that is not among them.
+`ps_model` would mean a whole row of `picked`; dbt does not double a quote inside a name.
+#}
+{% macro refuse_columns(test, names, sensitive=none) %}
+{{ privacy_sql.refuse_unless(
+    names is not string and names is iterable and names | list and names | reject("string") | list == [],
+    test, "columns are a list of at least one name"
+) }}
+{{ privacy_sql.refuse_unless(
+    sensitive is none or sensitive is string and sensitive not in names,
+    test, "sensitive is one column, and none of quasi"
+) }}
+{%- for name in names | list + ([] if sensitive is none else [sensitive]) -%}
+{{ privacy_sql.refuse_unless(name != "ps_model", test, "ps_model is a name of ours; rename the column") }}
+{{ privacy_sql.refuse_unless(
+    '"' not in name and "`" not in name, test, "dbt cannot write a name with a quote in it; rename the column"
+) }}
+{%- endfor -%}
+{% endmacro %}

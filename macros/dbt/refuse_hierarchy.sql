@@ -1,0 +1,25 @@
+{#
+A compiler error unless a hierarchy is one kind in the words of privacy.yml, with levels; a tree has a label of every
+level for every value, and no label under two.
+#}
+{% macro refuse_hierarchy(where, recipe) %}
+{%- set words = ["keep_or_drop", "as_is"] -%}
+{%- set listed = ["intervals", "mask", "dates", "breaks"] -%}
+{%- if recipe is mapping -%}
+{%- set kinds = recipe.keys() | reject("equalto", "origin") | list -%}
+{{ privacy_sql.refuse_unless(
+    kinds | length == 1 and kinds[0] in listed + words + ["tree"] and ("origin" not in recipe or "intervals" in recipe),
+    where, "a hierarchy is one of intervals (with origin), mask, dates, breaks, tree, keep_or_drop"
+) }}
+{%- set levels = recipe[kinds[0]] -%}
+{{ privacy_sql.refuse_unless(
+    kinds[0] not in listed or levels and levels is not string and levels is not mapping and levels is iterable,
+    where, "a hierarchy lists its levels"
+) }}
+{%- if kinds[0] == "tree" -%}
+{{ privacy_sql.refuse_tree(where, levels) }}
+{%- endif -%}
+{%- else -%}
+{{ privacy_sql.refuse_unless(recipe in words, where, "a hierarchy is keep_or_drop, or a kind with its levels") }}
+{%- endif -%}
+{% endmacro %}

@@ -1,0 +1,185 @@
+"""What dbt is asked: guards that fail, pass or do not compile, and projects whose releases become models."""
+
+from __future__ import annotations
+
+WHO = '"sensitive": "illness", "quasi": ["Age", "Zip code"]'
+FAILING = {
+    "k": 'k_anonymous: {"quasi": ["Age", "Zip code"], "k": 4}',
+    "l": f'l_diverse: {{{WHO}, "l": 4}}',
+    "share": f'l_diverse: {{{WHO}, "l": 2, "kind": "probabilistic"}}',
+    "entropy": f'l_diverse: {{{WHO}, "l": 2, "kind": "entropy"}}',
+    "recursive": f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive", "c": 2}}',
+    "t": f't_close: {{{WHO}, "t": 0.1}}',
+    # the distance is 1/6, just below this limit but nearer than 1e-9
+    "at_the_limit": f't_close: {{{WHO}, "t": 0.1666666667}}',
+    "no_number": f't_close: {{{WHO}, "t": 0.9, "distance": "ordered"}}',
+    "outside": f't_close: {{{WHO}, "t": 0.9, "distance": "hierarchical",'
+    ' "hierarchy": {"tree": {"flu": ["f"]}}}',
+    "c": f'ck_safe: {{{WHO}, "c": 0.6}}',
+    # 2 of 3 share a value, so one fact more is certainty
+    "one_fact": f'ck_safe: {{{WHO}, "c": 0.99, "k": 1}}',
+    "two_facts": f'ck_safe: {{{WHO}, "c": 0.99, "k": 2}}',
+    "two_thirds": f'ck_safe: {{{WHO}, "c": 0.6666666667}}',
+    "skyline": f'skyline_safe: {{{WHO}, "points": [[0, 1, 0, 0.99]]}}',
+    "one_value": f'skyline_safe: {{{WHO}, "per_value": {{"cancer": [[2, 0, 0, 0.9]]}}}}',
+    # a value that is not there may be misspelt
+    "absent_value": f'skyline_safe: {{{WHO}, "per_value": {{"cancerr": [[0, 0, 0, 1]]}}}}',
+    "other_case": f'skyline_safe: {{{WHO}, "per_value": {{"Cancer": [[0, 0, 0, 1]]}}}}',
+}
+# no column of the model, although an engine knows something of that name: a row's number, the row as a whole
+NO_COLUMN = ("agee", "rowid", "ctid", "tableoid", "candidate", "g", "s", "n_rows")
+MISSPELT = {
+    **{f"no_quasi_{name}": f'k_anonymous: {{"quasi": ["{name}"], "k": 1}}' for name in NO_COLUMN},
+    **{
+        f"no_sensitive_{name}": f'l_diverse: {{"sensitive": "{name}", "quasi": ["Age"], "l": 1}}'
+        for name in NO_COLUMN
+    },
+    "not_all_rows": 'matches_manifest: {"columns": ["A"], "n_rows": 1, "checksum": [1, 2, 3, 4, 5, 6, 7, 8]}'
+    '\n          config: {"where": "1 = 0"}',
+}
+PASSING = {
+    "loose": f'ck_safe: {{{WHO}, "c": 0.67}}',
+    "tree": f't_close: {{{WHO}, "t": 0.2, "distance": "hierarchical",'
+    ' "hierarchy": {"tree": {"flu": ["*"], "cold": ["*"], "cancer": ["*"]}}}',
+    "own": f'skyline_safe: {{{WHO}, "points": [[0, 0, 0, 0.7]],'
+    ' "per_value": {"cancer": [[0, 1, 0, 0.6]]}}',
+}
+TREE = '{"tree": {"flu": ["f"], "cold": ["c"]}}'
+OF = '"of": "ref(\'patients\')"'
+COVERING = {
+    "covers": f'covered: {{{OF}, "quasi": {{"Age": {{"intervals": [10]}}, "illness": "keep_or_drop"}},'
+    ' "not_null": ["illness"], "person": "Age"}',
+    "covers_some": f'covered: {{{OF}, "quasi": {{"illness": {TREE}}},'
+    ' "condition": "\\"illness\\" <> \'cancer\'"}',
+}
+NOT_COVERING = {
+    "outside_tree": f'covered: {{{OF}, "quasi": {{"illness": {TREE}}}}}',
+    "no_dates": f'covered: {{{OF}, "quasi": {{"Age": {{"dates": ["year"]}}}}}}',
+    "several_rows": f'covered: {{{OF}, "person": "illness"}}',
+    "a_null": 'covered: {"of": "ref(\'odd\')", "not_null": ["ill"]}',
+    "nobody": 'covered: {"of": "ref(\'empty\')", "person": "Age"}',
+}
+# rows that an engine and a reader see differently
+ODD = """
+select 'a' as g, cast('-0' as double precision) as zero, cast('NaN' as double precision) as nan, 'x' as ill
+union all select 'a', cast('-0' as double precision), 2, null
+union all select 'b', cast('0' as double precision), 3, 'x'
+union all select 'b', cast('0' as double precision), 4, null
+"""
+ODD_FAILING = {
+    "zeros": 't_close: {"sensitive": "zero", "quasi": ["g"], "t": 0.4}',
+    "equal_zeros": 'l_diverse: {"sensitive": "zero", "quasi": ["nan"], "l": 1}',
+    "nan": 't_close: {"sensitive": "nan", "quasi": ["g"], "t": 1, "distance": "ordered"}',
+    "null_is_one_value": 'l_diverse: {"sensitive": "ill", "quasi": ["g"], "l": 3}',
+    "null_is_no_number": 't_close: {"sensitive": "ill", "quasi": ["g"], "t": 1, "distance": "ordered"}',
+    "null_apart": 'k_anonymous: {"quasi": ["ill", "g"], "k": 2}',
+}
+# one value outside its hierarchy
+OUTSIDE = """
+{{ privacy_sql.generalise(ref('patients'), levels={'illness': 1}, sensitive='Zip code',
+    quasi={'illness': {'tree': {'flu': ['f'], 'cold': ['c']}}, 'Age': 'keep_or_drop'}) }}
+"""
+ODD_PASSING = {"null_together": 'l_diverse: {"sensitive": "ill", "quasi": ["g"], "l": 2}'}
+
+MARKS = '"columns": ["Age"], "n_rows": 3, "checksum": [1, 2, 3, 4, 5, 6, 7, 8]'
+REFUSED = {
+    "larger k is for Python": (f'ck_safe: {{{WHO}, "c": 0.9, "k": 3}}', "matches_manifest"),
+    "k of ck_safe as text": (f'ck_safe: {{{WHO}, "c": 0.9, "k": "1"}}', "matches_manifest"),
+    "c above 1": (f'ck_safe: {{{WHO}, "c": 1.5}}', "at most 1"),
+    "c is no number": (f'ck_safe: {{{WHO}, "c": "high"}}', "at most 1"),
+    "c is NaN": (f'ck_safe: {{{WHO}, "c": .nan}}', "at most 1"),
+    "k of 0": ('k_anonymous: {"quasi": ["Age"], "k": 0}', "at least 1"),
+    "k as text": ('k_anonymous: {"quasi": ["Age"], "k": "5"}', "whole number"),
+    "k with a fraction": ('k_anonymous: {"quasi": ["Age"], "k": 1.5}', "whole number"),
+    "k is yes": ('k_anonymous: {"quasi": ["Age"], "k": true}', "whole number"),
+    "no column": ('k_anonymous: {"quasi": [], "k": 1}', "at least one name"),
+    "a name for a list": ('k_anonymous: {"quasi": "Age", "k": 1}', "a list"),
+    "a number for a name": ('k_anonymous: {"quasi": [1], "k": 1}', "a list"),
+    "a name of ours": ('k_anonymous: {"quasi": ["ps_model"], "k": 1}', "a name of ours"),
+    "a quote in a name": ('k_anonymous: {"quasi": ["a\\", \\"b"], "k": 1}', "a quote in it"),
+    "misspelt parameter": ('k_anonymous: {"quasi": ["Age"], "k": 1, "kk": 9}', "kk"),
+    "two sensitive columns": ('l_diverse: {"sensitive": ["a", "b"], "quasi": ["Age"], "l": 1}', "one column"),
+    "sensitive and quasi": ('l_diverse: {"sensitive": "Age", "quasi": ["Age"], "l": 1}', "none of quasi"),
+    "l of 0": (f'l_diverse: {{{WHO}, "l": 0}}', "at least 1"),
+    "misspelt kind": (f'l_diverse: {{{WHO}, "l": 2, "kind": "entropi"}}', "kind is"),
+    "c without recursive": (f'l_diverse: {{{WHO}, "l": 2, "c": 2}}', "recursive"),
+    "recursive without c": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive"}}', "recursive"),
+    "c without end": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive", "c": .inf}}', "above 0"),
+    "t above 1": (f't_close: {{{WHO}, "t": 2}}', "0 to 1"),
+    "t is nothing": (f't_close: {{{WHO}, "t": ""}}', "0 to 1"),
+    "misspelt distance": (f't_close: {{{WHO}, "t": 1, "distance": "order"}}', "distance is"),
+    "hierarchical without one": (f't_close: {{{WHO}, "t": 1, "distance": "hierarchical"}}', "goes with"),
+    "misspelt hierarchy": (
+        f't_close: {{{WHO}, "t": 1, "distance": "hierarchical", "hierarchy": {{"trees": {{}}}}}}',
+        "one of intervals",
+    ),
+    "torn tree": (
+        f't_close: {{{WHO}, "t": 1, "distance": "hierarchical",'
+        ' "hierarchy": {"tree": {"a": ["x", "y"], "b": ["x", "z"]}}}',
+        "two others",
+    ),
+    "ragged tree": (f'covered: {{{OF}, "quasi": {{"Age": {{"tree": {{"a": ["x"], "b": []}}}}}}}}', "as many"),
+    "empty list of levels": (f'covered: {{{OF}, "quasi": {{"Age": {{"mask": []}}}}}}', "lists its levels"),
+    "nothing to cover": (f"covered: {{{OF}}}", "at least one name"),
+    "a point of three": (f'skyline_safe: {{{WHO}, "points": [[1, 1, 0.9]]}}', "a point is"),
+    "a point as text": (f'skyline_safe: {{{WHO}, "points": [["0", "0", "0", 0.9]]}}', "a point is"),
+    "a point below 0": (f'skyline_safe: {{{WHO}, "points": [[0, -1, 0, 0.9]]}}', "a point is"),
+    "a large family": (f'skyline_safe: {{{WHO}, "points": [[0, 0, 51, 0.9]]}}', "a point is"),
+    "no points": (f"skyline_safe: {{{WHO}}}", "missing"),
+    "a value without points": (f'skyline_safe: {{{WHO}, "per_value": {{"flu": []}}}}', "no points"),
+    "points for NULL alone": (f'skyline_safe: {{{WHO}, "per_value": {{null: [[0, 0, 0, 1]]}}}}', "NULL"),
+    "seven marks": (f"matches_manifest: {{{MARKS}}}".replace(", 8", ""), "h1 to h8"),
+    "marks as text": (
+        f"matches_manifest: {{{MARKS}}}".replace("[1, 2, 3, 4, 5, 6, 7, 8]", '"12345678"'),
+        "h1",
+    ),
+    "a mark is missing": (f"matches_manifest: {{{MARKS}}}".replace("8", "null"), "h1 to h8"),
+    "no rows were judged": (f"matches_manifest: {{{MARKS}}}".replace('"n_rows": 3', '"n_rows": 0'), "n_rows"),
+}
+MODELS = {
+    "a level of no column": ("levels={'age': 1}", "not in quasi"),
+    "a level as text": ("levels={'Age': '1'}", "a level is"),
+    "a level below 0": ("levels={'Age': -1}", "a level is"),
+    "a level above the top": ("levels={'Age': 3}", "a level is"),
+    "a misspelt requirement": ("leave_out=[['k_anonymity', {'k': 2}]]", "leave_out knows"),
+}
+
+CLINIC = """
+version: 1
+name: clinic
+releases:
+  people:
+    source: {file: people.csv}
+    identifier: {column: id}
+    quasi_identifiers:
+      - {column: Age, hierarchy: {intervals: [10]}}
+      - {column: town, hierarchy: {tree: {Oslo: [Norway], Bergen: [Norway], Rome: [Italy]}}}
+    sensitive: {column: ill, nulls: refuse}
+    require: {k_anonymity: {k: 2}, l_diversity: {l: 2}}
+    method: {generalise: {levels: {Age: 1, town: 1}}}
+    output: {target: out.csv}
+"""
+CLINIC_ROWS = "id,Age,town,ill\n1,20.5,Oslo,a\n2,21,Bergen,b\n3,33,Rome,a\n4,34,Rome,b\n"
+
+WARD = """
+version: 1
+name: ward
+connections: {{place: {connection}}}
+releases:
+  ward:
+    source: {{connection: place, relation: {schema}.patients}}
+    quasi_identifiers: [Age, half price]
+    sensitive: {{column: ill}}
+    insensitive: [seen, "on", weight]
+    require: {{k_anonymity: {{k: 2}}, ck_safety: {{c: 0.9, k: 0}}}}
+    method: multidimensional
+    output: {{connection: place, relation: {schema}.judged}}
+"""
+PATIENTS = """
+create table {schema}.patients as
+select 20 as "Age", true as "half price", '' as ill, date '2020-02-29' as seen,
+    timestamp '2020-01-01 10:00:00.5' as "on", cast(1.50 as decimal(5, 2)) as weight
+union all select 21, false, 'flu', null, null, null
+union all select 40, true, null, date '2020-01-01', timestamp '2020-01-01 00:00:00', 0
+union all select null, null, 'flu', null, null, -0.5
+"""
