@@ -125,7 +125,7 @@ def test_a_single_person_is_not_safe_at_any_k_above_one(tmp_path: Path) -> None:
 ALL = ["k_anonymity(k=2)", "l_diversity(l=2)", "l_diversity(l=2, kind=entropy)", "t_closeness(t=0.2)"]
 ALL += ["l_diversity(l=2, kind=recursive, c=2)", "l_diversity(l=2, kind=probabilistic)"]
 ALL += ["alpha_k_anonymity(alpha=0.5, k=2)", "beta_likeness(beta=1)", "delta_disclosure(delta=1)"]
-ALL += ["ck_safety(c=0.9, k=1)"]
+ALL += ["ck_safety(c=0.9, k=1)", "privacy_skyline(points=[[0, 1, 0, 0.9]])"]
 EVERY = [word for requirement in ALL for word in ("--require", requirement)]
 SHAPES = {
     "all rows equal": ["30,flu"] * 6,
@@ -146,9 +146,10 @@ def test_every_criterion_judges_this_shape_without_a_crash_and_never_safe(tmp_pa
 def test_one_sensitive_value_everywhere_is_disclosed_and_as_close_as_can_be(tmp_path: Path) -> None:
     path = saved(tmp_path, "age,illness\n" + "30,flu\n" * 5 + "40,flu\n" * 5)
     verdicts = {v["requirement"]: v for v in check(path, *EVERY).json["verdicts"]}
-    assert not verdicts["l_diversity(l=2)"]["safe"]
-    disclosed = verdicts["ck_safety(c=0.9, k=1)"]
-    assert (disclosed["safe"], disclosed["value"]) == (False, "1")
+    for name in ("ck_safety(c=0.9, k=1)", "privacy_skyline(points=[[0, 1, 0, 0.9]])"):
+        assert (verdicts[name]["safe"], verdicts[name]["value"]) == (False, "1")
+    diverse = [verdicts[name]["safe"] for name in ALL if name.startswith("l_diversity")]
+    assert diverse == [False] * 4
     close = verdicts["t_closeness(t=0.2)"]
     assert (close["safe"], close["value"]) == (True, "0")
 
@@ -264,7 +265,23 @@ NO_LIMITS = [
     *("ck_safety(c=0, k=1)", "ck_safety(c=1.5, k=1)", "ck_safety(c=nan, k=1)", "ck_safety(c=0.5, k=-1)"),
     *("k_map(k=0)", "delta_presence(low=0.5, high=0.1)", "delta_presence(low=0, high=nan)"),
     *("bt_privacy(bandwidth=0.3, t=nan)", "bt_privacy(bandwidth=0.3, t=inf)"),
+    *("privacy_skyline(points=[[0, 1, 0, 1.5]])", "privacy_skyline(points=[[0, -1, 0, 0.5]])"),
+    *("k_link(k=0)", "k_combinatorial(k=inf)", "maxent_l_diversity(l=2, c=nan)"),
 ]
+LIMITS = [
+    *("k_anonymity(k=1)", "l_diversity(l=2)", "l_diversity(kind=recursive, l=2, c=2)", "t_closeness(t=1)"),
+    *("alpha_k_anonymity(alpha=1, k=2)", "beta_likeness(beta=1)", "delta_disclosure(delta=1)"),
+    *("ck_safety(c=1, k=0)", "k_map(k=1)", "delta_presence(low=0.1, high=0.5)", "k_link(k=1)"),
+    *("bt_privacy(bandwidth=0.3, t=1)", "privacy_skyline(points=[[0, 1, 0, 1]])", "k_combinatorial(k=1)"),
+    "maxent_l_diversity(l=2, c=2)",
+]
+
+
+@pytest.mark.parametrize("requirement", LIMITS)
+def test_a_limit_at_the_end_of_its_range_is_judged(tmp_path: Path, requirement: str) -> None:
+    path = saved(tmp_path, "age,illness\n30,flu\n30,cold\n")
+    told = check(path, "--require", requirement, "--population", path)
+    assert told.exit in (0, 1) and not told.json["errors"]
 
 
 @pytest.mark.parametrize("requirement", NO_LIMITS)

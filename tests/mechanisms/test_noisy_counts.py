@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import privacy_sql as ps
 from privacy_sql.cli import run
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from privacy_sql.ledger import FILE_NAME, Ledger
-from privacy_sql.noise import gaussian, laplace
+from privacy_sql.noise import Noise, gaussian, laplace
 
 pytest.importorskip("opendp", reason='needs the extra dp: pip install "privacy-sql[dp]"')
 
@@ -126,6 +127,22 @@ def test_an_overspent_budget_draws_nothing(engine: Any, ledger: str, monkeypatch
     monkeypatch.setattr("privacy_sql.noise.Noise.draw", lambda *_: pytest.fail("noise was drawn"))
     with pytest.raises(UsageError, match="3/5 is spent already"):
         _published(engine, method)
+
+
+def test_what_opendp_draws_is_all_that_moves_a_count(
+    engine: Any, ledger: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[list[int]] = []
+    draw = Noise.draw
+
+    def still(noise: Any, counts: Any) -> Any:
+        return draw(replace(noise, measurement=lambda cells: given.append(cells) or cells), counts)
+
+    monkeypatch.setattr("privacy_sql.noise.Noise.draw", still)
+    rows = _published(engine, ps.NoisyCounts(1, domains=DOMAINS, ledger=ledger))
+    found = {(row["sex"], row["illness"]): row["noisy_count"] for row in rows if row["noisy_count"]}
+    assert found == {("F", "flu"): 25, ("F", "cold"): 5, ("M", "cold"): 20}
+    assert [sorted(cells) for cells in given] == [[0, 0, 0, 5, 20, 25]]
 
 
 def test_the_ledger_is_charged_before_the_noise_is_drawn(
