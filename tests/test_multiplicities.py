@@ -29,7 +29,7 @@ def test_counts_may_come_as_text_like_those_of_a_csv_file(engine: Any) -> None:
 
 @pytest.mark.parametrize("wrong", [-1, None, 1.5, "seventeen", float("nan")])
 def test_a_count_that_is_none_is_refused_with_exit_3(engine: Any, wrong: Any) -> None:
-    with pytest.raises(ps.PrivacySqlError, match="1 rows") as problem:
+    with pytest.raises(ps.PrivacySqlError, match="in 1 row") as problem:
         ps.check(engine, table([2, wrong]), REQUIRE)
     assert problem.value.exit == 3
     assert "seventeen" not in str(problem.value)

@@ -6,7 +6,7 @@ with alike as (
         {% for column in columns %}
         {{ column }},
         {% endfor %}
-        sum(n_rows) as n_rows
+        cast(sum(n_rows) as double) as n_rows
     from {{ candidate }}
     group by
         {% for column in columns %}
@@ -31,8 +31,8 @@ known as (
 compared as (
     select
         known.n_rows,
-        sum(
-            cast(alike.n_rows as double) * cast(histogram.n_rows as double) / cast(groups.n_people as double)
+        cast(
+            sum(alike.n_rows * cast(histogram.n_rows as double) / cast(groups.n_people as double)) as double
         ) as expected
     from known
     inner join alike

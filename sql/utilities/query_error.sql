@@ -7,7 +7,7 @@ with told as (
         {{ column }},
         {% endfor %}
         s,
-        sum(cast(n_rows as double)) as n_rows
+        cast(sum(n_rows) as double) as n_rows
     from {{ counted }}
     group by
         {% for column, _ in shares %}

@@ -231,14 +231,14 @@ def test_parameters_out_of_range_are_refused_in_words(make: Any, words: str) -> 
         ({"distance": "smoothed_js"}, {}, "smoothing needs distances"),
         ({"smoothing": "1/2"}, {"sensitive_hierarchy": ILLNESS}, "smooths nothing"),
         ({"smoothing": "inf"}, {"sensitive_hierarchy": ILLNESS}, "infinite"),
-        ({}, {"distances": {"job": {"cook": {"cook": 0}}}}, "not in its distance matrix"),
+        ({}, {"distances": {"job": {"cook": {"cook": 0}}}}, "the distance matrix of job does not cover"),
         ({}, {"distances": {"job": [[0, 1], [1, 0], [1, 1]]}}, "not square"),
         (
             {},
             {"distances": {"job": [[0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]}},
             "zero on its diagonal",
         ),
-        ({}, {"domains": {"age": [30, 50]}}, "not numbers of its domain"),
+        ({}, {"domains": {"age": [30, 50]}}, "the domain of age, of numbers, does not cover"),
     ],
 )
 def test_what_does_not_fit_the_table_is_refused_in_words(question: Any, more: Any, words: str) -> None:
