@@ -30,7 +30,8 @@ class SemanticBound:
 
     `eps_prime` and `delta_prime` are the paper's bound on the statistical difference between the two
     posteriors and on the probability that it fails; `tight` is the sharper bound on the same difference.
-    `vacuous` is true when the printed bound says nothing: a difference or a probability of 1 or more.
+    `vacuous` is true when the printed difference is 1 or more, as any two beliefs differ by at most that; a
+    bound that fails with a probability of 1 or more promises nothing either.
     """
 
     eps_prime: float
@@ -43,7 +44,7 @@ class SemanticBound:
     def explain(self) -> str:
         """The bound in words, with the warning when it promises nothing."""
         failing = f", except with probability {self.delta_prime:.3g}" if self.delta_prime else ""
-        if self.vacuous:
+        if self.vacuous or self.delta_prime >= 1:
             sharper = f" The corrected bound is {self.tight:.3g}." if self._tight_says_something else ""
             return (
                 f"The printed bound ({self.eps_prime:.3g}{failing}) is vacuous: it promises nothing.{sharper}"
@@ -90,7 +91,7 @@ def semantic_privacy(
         delta_prime=failing,
         tight=1 - math.exp(-3 * epsilon) * (1 - 2 * math.sqrt(delta)),
         rule="thm18" if most_neighbours else "thm16",
-        vacuous=eps_prime >= 1 or failing >= 1,
+        vacuous=eps_prime >= 1,
         delta_prime_printed_lemma=people * _printed_lemma(epsilon, joint_delta),
     )
 
