@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import levels
+from privacy_sql.conditions import with_numbers
 from privacy_sql.counting import counted
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_folder
@@ -244,11 +245,30 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
     columns = engine.columns(source)
     raise_all(table.unknown(list(columns)))
     if table.where is not None:
-        text = condition(table.where, list(columns))
+        text, numbers = with_numbers(condition(table.where, list(columns)), columns)
+        if numbers:
+            _refuse_no_numbers(engine, source, numbers)
         source = engine.create(
             render("where.sql", source=source, condition=text, columns=list(columns)), view=True
         )
     return source, columns
+
+
+def _refuse_no_numbers(engine: Engine, source: Sql, columns: list[str]) -> None:
+    """A value that does not cast is refused, never left out or ordered as text."""
+    (found,) = engine.fetch(render("where_numbers.sql", source=source, columns=columns))
+    raise_all(
+        [
+            DataError(
+                "unmapped_value",
+                f"{n} values of {column} are not numbers, and `where:` compares them with one",
+                where="where",
+                hint="Compare with text in quotes, or mend the values.",
+            )
+            for column, n in zip(columns, (found[f"n{i}"] for i in range(1, len(columns) + 1)), strict=True)
+            if n
+        ]
+    )
 
 
 def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tuple[Sql, Table]:
@@ -273,5 +293,5 @@ def _refused_nulls(base: Base) -> list[PrivacySqlError]:
             hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
         )
         for column, (name, rule) in declared.items()
-        if rule == "refuse" and base.statistics[column]["n_nulls"]
+        if rule != "value" and base.statistics[column]["n_nulls"]
     ]

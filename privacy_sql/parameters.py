@@ -96,6 +96,8 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         if not equals:
             hint = f"Write {found[1]}(name={part.strip()}), for example k_anonymity(k=5)."
             raise UsageError("bad_requirement", f"a parameter of {found[1]} has no name", hint=hint)
+        if key.strip() in params:
+            raise UsageError("bad_requirement", f"{key.strip()} of {found[1]} is given twice")
         params[key.strip()] = yaml_value(value.strip())
     return found[1], params
 

@@ -252,8 +252,8 @@ class _Reader:
         read = [self.column(entry, keys, where) for entry in entries]
         names = tuple(fields.get("column", "") for fields in read)
         first = read[0] if read else {}
-        for key in ("nulls", "values_per_person"):
-            if len({str(fields.get(key)) for fields in read}) > 1:
+        for key, usual in (("nulls", "value"), ("values_per_person", "one")):
+            if len({str(fields.get(key, usual)) for fields in read}) > 1:
                 self.wrong(where, f"several sensitive columns share one {key}")
         for key in ("nulls", "values_per_person"):
             if not isinstance(first.get(key, ""), str):

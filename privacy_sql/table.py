@@ -11,7 +11,7 @@ from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, rais
 from privacy_sql.hierarchies import AsIs, Hierarchy
 
 PER_PERSON = ("one", "set", "multiset")
-NULLS = ("value", "refuse")
+NULLS = ("value", "error", "refuse")  # the last two are one: stop
 
 
 @dataclass(frozen=True)

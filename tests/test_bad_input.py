@@ -218,7 +218,7 @@ def test_null_in_a_quasi_identifier_is_a_value_or_an_error_as_declared(engine: A
     table = ps.Table(rows, ["age"], "illness")
     assert ps.check(engine, table, [ps.KAnonymity(2)])["k_anonymity(k=2)"].value == 2
     with pytest.raises(DataError, match="age is missing in 2 rows"):
-        ps.check(engine, ps.Table(rows, ["age"], "illness", quasi_nulls="refuse"), [ps.KAnonymity(2)])
+        ps.check(engine, ps.Table(rows, ["age"], "illness", quasi_nulls="error"), [ps.KAnonymity(2)])
 
 
 def test_null_as_a_sensitive_value_is_never_dropped(engine: Any) -> None:
@@ -265,6 +265,7 @@ NO_LIMITS = [
     *("ck_safety(c=0, k=1)", "ck_safety(c=1.5, k=1)", "ck_safety(c=nan, k=1)", "ck_safety(c=0.5, k=-1)"),
     *("k_map(k=0)", "delta_presence(low=0.5, high=0.1)", "delta_presence(low=0, high=nan)"),
     *("bt_privacy(bandwidth=0.3, t=nan)", "bt_privacy(bandwidth=0.3, t=inf)"),
+    "bt_privacy(bandwidth=0.3, t=1.5)",
     *("privacy_skyline(points=[[0, 1, 0, 1.5]])", "privacy_skyline(points=[[0, -1, 0, 0.5]])"),
     *("k_link(k=0)", "k_combinatorial(k=inf)", "maxent_l_diversity(l=2, c=nan)"),
 ]
@@ -292,7 +293,8 @@ def test_a_limit_that_is_not_finite_or_out_of_range_is_refused(tmp_path: Path, r
 
 
 @pytest.mark.parametrize(
-    "text", ["", "5", "k_anonymity(", "k_anonymity(5)", "k_anonymity)k=5(", "no_such(k=5)"]
+    "text",
+    ["", "5", "k_anonymity(", "k_anonymity(5)", "k_anonymity)k=5(", "no_such(k=5)", "k_anonymity(k=1, k=2)"],
 )
 def test_what_is_no_requirement_is_a_usage_error(tmp_path: Path, text: str) -> None:
     assert check(saved(tmp_path, "age,illness\n30,flu\n"), "--require", text).exit == 2

@@ -158,11 +158,25 @@ def test_a_condition_that_is_more_than_a_comparison_is_refused(tmp_path: Path, t
         ("coalesce(illness, 'x') <> 'flu' or free is null", 2),
         ("age = '20' -- and nothing else", 2),
         ("true", 4),
+        ("age >= 21", 2),
+        ("20 = age or age * 2 = 42", 4),
+        ("age between 20.5 and 1e2 and -age < 0 and length(age) = 2", 2),
+        ("(age) in (20, 99)", 2),
     ],
 )
 def test_a_plain_condition_selects_rows(tmp_path: Path, text: str, rows: int) -> None:
     told = check(named(tmp_path, "age", "illness"), "--where", text, "--require", "k_anonymity(k=1)")
     assert told.json["rows"] == rows, told.everything
+
+
+def test_text_that_is_no_number_is_counted_and_refused_where_a_condition_compares_it_with_one(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "people.csv"
+    source.write_text("age,illness\n20,flu\n,flu\nabc,flu\n1e400,flu\n")
+    told = check(source, "--where", "age >= 18", "--require", "k_anonymity(k=1)")
+    assert (told.exit, told.codes) == (3, ["unmapped_value"])
+    assert told.json["errors"][0]["message"].startswith("2 values of age") and "abc" not in told.everything
 
 
 @pytest.mark.parametrize(

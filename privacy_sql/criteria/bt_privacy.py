@@ -83,11 +83,17 @@ class BTPrivacy(Criterion):
         if not self.skyline:
             if self.bandwidth is None:
                 raise UsageError("bad_parameter", "bt_privacy needs a bandwidth beside t")
-            return ((_bandwidth(self.bandwidth), exact(self.t, self.name, "t", 0)),)
+            return ((_bandwidth(self.bandwidth), exact(self.t, self.name, "t", 0, self._farthest)),)
         pairs = [(p["B"], p["t"]) if isinstance(p, dict) else p for p in self.skyline]
         if any(isinstance(p, str) or len(p) != 2 for p in pairs):
             raise UsageError("bad_parameter", "a point of the skyline is [bandwidth, t]")
-        return tuple((_bandwidth(b), exact(t, self.name, "t of the skyline", 0)) for b, t in pairs)
+        limits = [exact(t, self.name, "t of the skyline", 0, self._farthest) for _, t in pairs]
+        return tuple((_bandwidth(b), t) for (b, _), t in zip(pairs, limits, strict=True))
+
+    @property
+    def _farthest(self) -> int | None:
+        """The largest distance there is; none is known for kl, emd, and smoothing that need not sum to 1."""
+        return None if self.distance in ("kl", "emd") or self.normalise == "none" else 1
 
     @property
     def params(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def people(engine: ps.Engine) -> None:
 def conditions(engine: ps.Engine) -> None:
     """A condition on the rows, and keys too many to be packed into one integer."""
     rows = pd.DataFrame({f"c{number}": [str(row) for row in range(20)] for number in range(16)})
-    table = ps.Table(rows, list(rows), where="c1 <> '30' and c2 not in ('31', '32')")
+    table = ps.Table(rows, list(rows), where="c1 <> '30' and c2 not in (31, 32)")
     ps.check(engine, table, [ps.KAnonymity(1)])
 
 

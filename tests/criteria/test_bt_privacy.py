@@ -214,6 +214,8 @@ def test_the_publishers_own_matrix_says_how_alike_values_are(tmp_path: Any) -> N
         (lambda: ps.BTPrivacy(bandwidth="nan", t="0.1"), "is a number"),
         (lambda: ps.BTPrivacy(bandwidth="0.3", t="nan"), "t of bt_privacy"),
         (lambda: ps.BTPrivacy(bandwidth="0.3", t="inf"), "t of bt_privacy"),
+        (lambda: ps.BTPrivacy([["0.3", "1.1"]]), "between 0 and 1"),
+        (lambda: ps.BTPrivacy(bandwidth="0.3", t=2, distance="tv"), "between 0 and 1"),
         (lambda: ps.BTPrivacy([["0.3"]]), "point of the skyline"),
         (lambda: ps.BTPrivacy(bandwidth="0.3", t="0.1", distance="cosine"), "distance of bt_privacy"),
         (lambda: ps.BTPrivacy(bandwidth="0.3", t="0.1", posterior="guess"), "posterior of bt_privacy"),
