@@ -6,7 +6,7 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,8 @@ class Base:
     source_columns: Mapping[str, str]  # every column of the source and its kind
     stamps: Mapping[Path, tuple[int, ...]]  # the files it was read from, as they were then
     sides: tuple[Base, ...] = ()  # the same table for each further sensitive column
+    # the table counted again without one of several sensitive columns
+    dropping: Callable[[str], Base] | None = None
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -192,7 +194,11 @@ def count(engine: Engine, table: Table, *, several: bool = False) -> Base:
     if table.joint:
         return _counted(engine, table)
     first, *others = (table.with_sensitive(name) for name in table.sensitives)
-    return replace(_counted(engine, first), sides=tuple(_counted(engine, other) for other in others))
+    return replace(
+        _counted(engine, first),
+        sides=tuple(_counted(engine, other) for other in others),
+        dropping=lambda column: count(engine, table.dropping(column), several=True),
+    )
 
 
 def _counted(engine: Engine, table: Table) -> Base:

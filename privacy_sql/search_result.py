@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, floor
@@ -12,7 +13,7 @@ from privacy_sql import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
 from privacy_sql.frontier import frontier
 from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.searches import Found
+from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive
 from privacy_sql.verdict import Verdict, finite, shown
@@ -166,7 +167,7 @@ def _described(search: LatticeSearch, choice: Choice, names: Collection[str]) ->
     return described
 
 
-def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
+def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = None) -> PrivacySqlError:
     """Why there is nothing to publish: what fails when everything is generalised, and what would help."""
     if found.stopped:
         return Undecided(
@@ -176,14 +177,17 @@ def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
             where=search.base.table.name,
             hint="Raise the limit, or ask for less.",
         )
-    verdicts = search.top_verdicts()
-    failing = {requirement: verdict for requirement, verdict in verdicts.items() if not verdict.safe}
+    failing = {name: verdict for name, verdict in search.top_verdicts().items() if not verdict.safe}
     told = "; ".join(
-        f"{requirement} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
-        for requirement, verdict in failing.items()
+        f"{name} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
+        for name, verdict in failing.items()
     )
     final = all(criterion.safe_under_merging for criterion in search.require)
-    hint = f"{'More levels cannot help. ' if final else ''}{_relaxation(failing, final=final)}"
+    by_requirement: dict[str, list[Verdict]] = {}
+    for verdict in failing.values():  # one requirement may fail for several columns
+        by_requirement.setdefault(verdict.requirement, []).append(verdict)
+    helps = _relaxation(by_requirement, _droppable(search, limits), final=final)
+    hint = f"{'More levels cannot help. ' if final else ''}{helps}"
     return NoSafeChoice(
         "no_safe_choice",
         f"no choice is safe: fully generalised, {told}",
@@ -192,16 +196,37 @@ def nothing_safe(search: LatticeSearch, found: Found) -> PrivacySqlError:
     )
 
 
-def _relaxation(failing: Mapping[str, Verdict], *, final: bool) -> str:
+def _droppable(search: LatticeSearch, limits: Limits | None) -> list[str]:
+    """Which of several sensitive columns need only be dropped for some choice to be safe; each is tried."""
+    base = search.base
+    if base.dropping is None:
+        return []
+    found = []
+    for column in (*base.table.sensitives, *base.table.also_sensitive):
+        # what cannot be asked about the other columns alone does not help
+        with contextlib.suppress(PrivacySqlError):
+            without = LatticeSearch(base.dropping(column), search.require, search.minimise, search.allowed)
+            if without.run("one", limits).best is not None:
+                found.append(column)
+    return found
+
+
+def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[str], *, final: bool) -> str:
     """What would make the most general choice safe; `final` when nothing else could be."""
+    dropping = f"dropping {' or '.join(droppable)}" if droppable else ""
     if len(failing) != 1:
+        if dropping:
+            return f"One relaxation is enough: {dropping}."
         others = "No single relaxation helps" if final else "No single relaxation helps there"
         return f"{others}: each of these fails on its own."
-    ((requirement, verdict),) = failing.items()
-    if verdict.value is None:
-        return f"Leaving out {requirement} is enough; no limit of it is."
-    wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[verdict.relation]
-    return f"One relaxation is enough: a limit of {requirement} {wide} {_within(verdict)}."
+    ((requirement, verdicts),) = failing.items()
+    more = f", or {dropping}" if dropping else ""
+    if any(verdict.value is None for verdict in verdicts):
+        return f"Leaving out {requirement} is enough{more}; no limit of it is."
+    relation = verdicts[0].relation
+    wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
+    worst = (min if relation.startswith(">") else max)(verdicts, key=lambda verdict: verdict.value or 0)
+    return f"One relaxation is enough: a limit of {requirement} {wide} {_within(worst)}{more}."
 
 
 def _within(verdict: Verdict) -> str:

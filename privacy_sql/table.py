@@ -108,6 +108,17 @@ class Table:
             },
         )
 
+    def dropping(self, sensitive: str) -> Table:
+        """The table without one of its several sensitive columns."""
+        left = tuple(column for column in self.sensitives if column != sensitive)
+        kind = self.sensitive_hierarchy
+        return replace(
+            self,
+            sensitive=left,
+            sensitive_hierarchy=kind.get(left[0]) if isinstance(kind, Mapping) and len(left) == 1 else kind,
+            drop=(*self.drop, sensitive),
+        )
+
     def with_joint(self) -> Table:
         """The table whose sensitive columns are read as one, and published as they are."""
         parts = self.sensitives

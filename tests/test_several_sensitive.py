@@ -94,6 +94,41 @@ def test_nothing_safe_names_the_column_that_stands_in_the_way(engine):
         ps.publish(engine, several, [ps.LDiversity(2)], ps.FullDomain())
 
 
+def published(engine, frame, sensitive, require, **more):
+    """Whether a full-domain search finds a safe choice, and what it says when there is none."""
+    unused = [name for name in frame if name not in (*sensitive, "age")]
+    several = ps.Table(frame, {"age": ps.Intervals(10)}, sensitive, drop=unused)
+    try:
+        return ps.publish(engine, several, require, ps.FullDomain(**more)).safe, ""
+    except NoSafeChoice as problem:
+        return False, problem.hint
+
+
+@pytest.mark.parametrize("more", [{}, {"local_recoding": True}], ids=str)
+@pytest.mark.parametrize("kinds", [(2, 3, 40), (30, 40, 30)], ids=str)
+def test_dropping_a_sensitive_column_is_named_exactly_when_it_is_enough(engine, kinds, more):
+    require, names = [ps.KAnonymity(3), ps.LDiversity(2)], ("illness", "income", "score")
+    rng = random.Random(1)
+    rows = [(rng.randrange(20, 60), *(f"v{rng.randrange(kind)}" for kind in kinds)) for _ in range(60)]
+    frame = pd.DataFrame(rows, columns=["age", *names]).astype(str)
+    safe, hint = published(engine, frame, names, require, **more)
+    left = {name: [other for other in names if other != name] for name in names}
+    enough = [name for name in names if published(engine, frame, left[name], require, **more)[0]]
+    assert not safe and enough == (["score"] if 2 in kinds else [])
+    assert ("enough: dropping score." in hint) if enough else ("dropping" not in hint), hint
+
+
+def test_a_limit_that_is_named_for_several_columns_is_enough_for_all_of_them(engine):
+    rows = [
+        ("30", *pair) for pair in [("a", "x")] * 5 + [("a", "y")] * 3 + [("b", "x")] * 2 + [("b", "y")] * 4
+    ]
+    frame = pd.DataFrame(rows, columns=["age", "illness", "income"])
+    _, hint = published(engine, frame, ["illness", "income"], [ps.KAnonymity(9)])
+    assert "a limit of k_anonymity(k=9) at most 6" in hint  # the groups hold 8 and 6, and 7 and 7
+    assert published(engine, frame, ["illness", "income"], [ps.KAnonymity(6)])[0]
+    assert not published(engine, frame, ["illness", "income"], [ps.KAnonymity(7)])[0]
+
+
 @pytest.mark.parametrize("joint", [False, True])
 def test_a_method_that_would_show_the_other_column_beside_exact_values_is_refused(engine, joint):
     with pytest.raises(UsageError, match="bucketize publishes one sensitive column"):
@@ -173,14 +208,41 @@ def test_the_frontier_tells_the_risks_of_every_column(engine):
         }
 
 
-def test_local_recoding_for_one_column_of_several_is_refused(engine):
-    with pytest.raises(UsageError, match="joint: true"):
-        ps.publish(engine, table(), [ps.KAnonymity(1)], ps.FullDomain(local_recoding=True))
+@pytest.mark.parametrize("rule", RULES)
+def test_rows_suppressed_for_several_columns_are_searched_again_and_safe_for_each_of_them(
+    engine, tmp_path, rule
+):
+    require, safe = RULES[rule]
+    rounds = 0
+    for seed in range(6):
+        rng = random.Random(seed)
+        values = [20, 21, 25, 31], ["a", "b", None], ["x", "y", None]
+        rows = [tuple(map(rng.choice, values)) for _ in range(rng.choice([16, 30]))]
+        frame = pd.DataFrame(rows, columns=["age", "illness", "income"], dtype=object).astype({"age": str})
+        several = ps.Table(frame, {"age": ps.Intervals(5)}, ("illness", "income"))
+        method = ps.FullDomain(max_suppressed="1/4", local_recoding=True)
+        try:
+            release = ps.publish(engine, several, require, method)
+        except NoSafeChoice:
+            assert all(4 * len(remaining(rows, level, safe)) < 3 * len(rows) for level in (0, 1, 2))
+            continue
+        assert release.safe and release.rows_out + release.suppressed == len(rows)
+        assert 4 * release.suppressed <= len(rows)
+        rounds = max(rounds, len(release.choice.get("rounds", ())))
+        ps.verify(ps.write(engine, release, tmp_path / f"{seed}.csv"))
+        written = pd.read_csv(tmp_path / f"{seed}.csv", dtype=str, keep_default_na=False)
+        assert len(written) == release.rows_out
+        truth = Counter((illness or "", income or "") for _, illness, income in rows)
+        assert not Counter(zip(written["illness"], written["income"], strict=True)) - truth
+        for own, other in (("illness", "income"), ("income", "illness")):
+            assert all(safe(list(group)) for _, group in written.groupby(["age", other])[own])
+    assert rounds > 1
 
 
-def test_suppression_is_refused_where_a_requirement_reads_original_values(engine):
+@pytest.mark.parametrize("suppressing", [{"max_suppressed": "0.1"}, {"local_recoding": True}], ids=str)
+def test_suppression_is_refused_where_a_requirement_reads_original_values(engine, suppressing):
     with pytest.raises(UsageError, match="reads original values"):
-        ps.publish(engine, table(), [ps.BTPrivacy([["0.3", "0.9"]])], ps.FullDomain(max_suppressed="0.1"))
+        ps.publish(engine, table(), [ps.BTPrivacy([["0.3", "0.9"]])], ps.FullDomain(**suppressing))
 
 
 def test_a_question_that_takes_one_sensitive_column_refuses_several(engine):

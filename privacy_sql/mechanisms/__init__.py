@@ -153,7 +153,7 @@ def refuse_suppression(table: Table, asked: Asked) -> None:
             "several_sensitive",
             f"{reason}, so no rows can be suppressed for several sensitive columns",
             where=table.name,
-            hint="Declare joint: true, or leave out max_suppressed.",
+            hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
         )
 
 

@@ -1,19 +1,21 @@
 """Local recoding: what a full-domain search suppressed is searched again, until nothing can be saved.
 
 Every round takes the best levels for the rows that are left and publishes the groups that are safe there. A
-person is published in one round, so groups of different rounds only meet where their labels read alike.
+person is published in one round, so groups of different rounds only meet where their labels read alike. Of
+several sensitive columns each is judged with the others as quasi-identifiers, and what leaves a round leaves
+it for all: the round of a row follows from its quasi-identifiers and its sensitive values together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
 from privacy_sql.base import Base
 from privacy_sql.grouping import Grouping, Key
-from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, suppress
 from privacy_sql.query import Query, Sql, names, render
@@ -29,7 +31,7 @@ class Round:
     choice: Choice
     n_rows: int
     loss: float  # of the rows it publishes, added up
-    plan: Sql  # q1.., round
+    plan: Sql  # q1.. (and s where several columns are sensitive), round
 
 
 class Recoding:
@@ -42,6 +44,7 @@ class Recoding:
         self.base, self.asked, self.minimise, self.limits = base, asked, minimise, limits
         self.spare = int(allowed * base.rows)  # rows that may stay unpublished
         self.quasi = names(base.columns)
+        self.placed = [*self.quasi, *([Sql("s")] if base.sides else [])]
         self.rounds: list[Round] = []
         self.stopped: str | None = None
 
@@ -87,7 +90,7 @@ class Recoding:
         plan = render(
             "searches/published_in.sql",
             candidate=kept.candidate,
-            columns=self.quasi,
+            columns=self.placed,
             round=len(self.rounds),
             before=before,
         )
@@ -99,29 +102,37 @@ class Recoding:
         """The base without what earlier rounds publish; the domains of its columns stay as they are."""
         if not self.rounds:
             return self.base
-        plan, engine = self.rounds[-1].plan, self.base.engine
-        relation = engine.create(
-            render(
-                "searches/rest.sql",
-                counted=self.base.relation,
-                plan=plan,
-                columns=self.quasi,
-                sensitive=bool(self.base.table.sensitives),
-            )
+        rest = self._rest_of(self.base)
+        labels = {**self.base.dictionaries, **self._labels(rest.relation, generalised=False)}
+        object.__setattr__(rest, "dictionaries", labels)
+        object.__setattr__(rest, "sides", tuple(self._rest_of(side) for side in self.base.sides))
+        rest.__dict__["levels"] = {**self.base.levels, **self._labels(rest.relation, generalised=True)}
+        return rest
+
+    def _rest_of(self, base: Base) -> Base:
+        """What is left of the counts for one sensitive column."""
+        query = render(
+            "searches/rest.sql",
+            counted=base.relation,
+            plan=self.rounds[-1].plan,
+            columns=names(base.columns),
+            places=self._places(base),
+            sensitive=bool(base.table.sensitives),
         )
-        (found,) = engine.fetch(render("sizes.sql", counted=relation))
-        rest = copy(self.base)
-        for name, value in {
-            "relation": relation,
-            "rows": found["n_rows"],
-            "combinations": found["n_combinations"],
-            "dictionaries": {**self.base.dictionaries, **self._labels(relation, generalised=False)},
-        }.items():
+        relation = base.engine.create(query)
+        (found,) = base.engine.fetch(render("sizes.sql", counted=relation))
+        rest = copy(base)
+        sizes = {"rows": found["n_rows"], "combinations": found["n_combinations"]}
+        for name, value in {"relation": relation, **sizes}.items():
             object.__setattr__(rest, name, value)
-        rest.__dict__["levels"] = {**self.base.levels, **self._labels(relation, generalised=True)}
-        rest.__dict__["level_codes"] = self.base.level_codes
+        rest.__dict__["level_codes"] = base.level_codes
         rest.__dict__.pop("once", None)
         return rest
+
+    def _places(self, base: Base) -> list[tuple[Sql, Sql]]:
+        """The columns of a base that tell the round of a combination, and those of the plan."""
+        theirs = _columns(base)
+        return [(Sql(theirs[name]), Sql(a)) for name, a in _columns(self.base).items() if a in self.placed]
 
     def _labels(self, relation: Sql, *, generalised: bool) -> dict[str, Sql]:
         """The labels of the columns with (or without) a hierarchy, counted over what is left."""
@@ -143,68 +154,79 @@ class Recoding:
 
     def described(self) -> dict[str, object]:
         """The rounds as plain data, for the manifest."""
-        rounds = [
-            {"levels": dict(zip(self.base.table.quasi, part.choice, strict=True)), "rows": part.n_rows}
-            for part in self.rounds
-        ]
+        rounds = [{"levels": self._levels(part), "rows": part.n_rows} for part in self.rounds]
         return {"rounds": rounds}
-
-    @staticmethod
-    def _label_columns(kind: Hierarchy) -> list[Sql]:
-        return names(f"l{level}" for level in range(kind.height + 1))
 
     # -- what is published -----------------------------------------------------------------------------
 
     def grouping(self) -> Grouping:
         """The groups of equal published labels, whichever round they come from."""
-        labels = self._shown_as
+        first, *others = [self._grouping(base) for base in (self.base, *self.base.sides)]
+        return replace(first, beside=tuple(others))
+
+    def _grouping(self, base: Base) -> Grouping:
+        labels = self._shown_as if base is self.base else self._labelled(base)
         keyed = render(
             "mechanisms/recoded_base.sql",
-            base=self.base.relation,
+            base=base.relation,
             plan=self.rounds[-1].plan,
-            quasi=self.quasi,
+            places=self._places(base),
             labels=[
                 (Sql(f"k{number}"), Sql(column), relation)
                 for number, (column, relation) in enumerate(labels.items(), start=1)
             ],
-            columns=self.base.inside(),
+            columns=base.inside(),
         )
-        return Grouping.of(self.base, [self._key(c, relation) for c, relation in labels.items()], keyed)
+        return Grouping.of(base, [self._key(c, relation) for c, relation in labels.items()], keyed)
 
     def view(self) -> Query:
         """The rows that leave, every one under the labels of its round."""
-        labels = self._shown_as
+        raw = {name: f"r_{alias}" for name, alias in self.base.aliases.items()} | self.base.others
+        labels = {
+            name: (Sql(column), self._shown_as[column])
+            for column, (name, kind) in self.base.columns.items()
+            if kind.height
+        }
         shown = [
-            (name, Sql(self.base.aliases[name]), labels[self.base.aliases[name]])
-            if name in self.base.aliases
-            else (name, Sql(self.base.others[name]), None)
+            (name, *labels.get(name, (Sql(raw[name]), None)))
             for name in self.base.source_columns
-            if name in self.base.aliases or name in self.base.others
+            if name in raw
         ]
         return render(
             "mechanisms/local_recoding.sql",
             coded=self.base.coded,
             plan=self.rounds[-1].plan,
             quasi=self.quasi,
+            values=self.base.dictionaries["s"] if self.base.sides else None,
             shown=shown,
         )
 
     @cached_property
     def _shown_as(self) -> dict[str, Sql]:
+        return self._labelled(self.base)
+
+    def _labelled(self, base: Base) -> dict[str, Sql]:
         """Per column what every raw value is shown as in every round: (code, round, label, id)."""
         made = {}
-        for position, (column, (_, kind)) in enumerate(self.base.columns.items()):
-            raw = "l0" if kind.height else "value"
-            labels = [f"l{part.choice[position]}" if kind.height else raw for part in self.rounds]
+        for column, (name, kind) in base.columns.items():
+            labels = [f"l{self._levels(part)[name]}" if kind.height else "value" for part in self.rounds]
             query = render(
                 "mechanisms/recoded_labels.sql",
-                levels=self.base.levels[column] if kind.height else self.base.dictionaries[column],
+                levels=base.levels[column] if kind.height else base.dictionaries[column],
                 shown=list(enumerate(names(labels))),
             )
-            made[column] = self.base.engine.create(query)
+            made[column] = base.engine.create(query)
         return made
+
+    def _levels(self, part: Round) -> dict[str, int]:
+        return dict(zip(self.base.table.quasi, part.choice, strict=True))
 
     def _key(self, column: str, labels: Sql) -> Key:
         meant = self.base.engine.create(render("mechanisms/recoded_keys.sql", labels=labels))
         (found,) = self.base.engine.fetch(render("sizes.sql", counted=meant))
         return Key(column, 0, found["n_combinations"], meant)
+
+
+def _columns(base: Base) -> Mapping[str, str]:
+    """The internal names of the quasi-identifiers and of the sensitive column."""
+    return {**base.aliases, **dict.fromkeys(base.table.sensitives, "s")}

@@ -110,11 +110,12 @@ class FullDomain:
         for note in notes:
             log.warning(note)
         search = LatticeSearch(base, asked.require, self.minimise, self._allowed)
-        found = search.run(goal, self._limits())
+        limits = self._limits()
+        found = search.run(goal, limits)
         if found.stopped == "interrupted":
             raise KeyboardInterrupt
         if found.best is None:
-            raise nothing_safe(search, found)
+            raise nothing_safe(search, found, limits)
         return replace(result(search, found), notes=tuple(notes))
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
@@ -128,14 +129,7 @@ class FullDomain:
             )
         size = prod(kind.height + 1 for kind in table.hierarchies.values())
         several = len(table.sensitives) > 1 and not table.joint
-        if several and self.local_recoding:
-            raise UsageError(
-                "several_sensitive",
-                "local_recoding is for one sensitive column",
-                where=table.name,
-                hint="Declare joint: true, or use max_suppressed without local_recoding.",
-            )
-        if several and self._allowed:
+        if several and (self._allowed or self.local_recoding):
             refuse_suppression(table, asked)
         if missing := lacking(plugs.get("utilities", self.minimise)(), table, asked.require):
             raise UsageError(

@@ -1,6 +1,7 @@
 -- The published rows of a local recoding: every row under the labels of the round that publishes its combination.
 -- The order is that of the published values, so it says nothing about the order of the source.
--- in: coded (q1.., others), plan (quasi, round), quasi, shown [(name, column, labels)] labels none: as it is
+-- in: coded (q1.., s, others), plan (quasi, round, and s where there are values), quasi, values (code, value) or none,
+--     shown [(name, column, labels)] labels none: as it is
 -- out: the shown columns    grain: row
 select
     {% for name, column, labels in shown %}
@@ -13,6 +14,10 @@ select
     {% endif %}
     {% endfor %}
 from {{ coded }} as coded
+{% if values is not none %}
+left join {{ values }} as v
+    on coded.s = v.value
+{% endif %}
 inner join {{ plan }} as plan
     on
     {% for column in quasi %}
@@ -21,6 +26,9 @@ inner join {{ plan }} as plan
     and
     {% endif %}
     {% endfor %}
+    {% if values is not none %}
+    and plan.s = coalesce(v.code, cast(0 as bigint))
+    {% endif %}
 {% for name, column, labels in shown %}
 {% if labels is not none %}
 inner join {{ labels }} as t_{{ column }}

@@ -1,5 +1,6 @@
 -- The base with the labels each combination is published under as key columns; what no round publishes is left out.
--- in: base (columns, n_rows), plan (quasi columns, round), quasi, labels [(alias, column, relation)], columns
+-- in: base (columns, n_rows), plan (round), places [(column, column of the plan)], labels [(alias, column, relation)],
+--     columns
 -- out: k1.., columns, n_rows    grain: as base
 select
     {% for alias, column, relation in labels %}
@@ -12,8 +13,8 @@ select
 from {{ base }} as base
 inner join {{ plan }} as plan
     on
-    {% for column in quasi %}
-    base.{{ column }} = plan.{{ column }}
+    {% for column, place in places %}
+    base.{{ column }} = plan.{{ place }}
     {% if not loop.last %}
     and
     {% endif %}

@@ -1,5 +1,6 @@
 -- The counted combinations that earlier rounds of a recoding have not published.
--- in: counted (columns, s, n_rows), plan (columns), columns, sensitive    out: columns, s, n_rows    grain: as counted
+-- in: counted (columns, s, n_rows), plan, places [(column, column of the plan)], columns, sensitive
+-- out: columns, s, n_rows    grain: as counted
 select
     {% for column in columns %}
     counted.{{ column }},
@@ -11,8 +12,8 @@ select
 from {{ counted }} as counted
 left join {{ plan }} as plan
     on
-    {% for column in columns %}
-    counted.{{ column }} = plan.{{ column }}
+    {% for column, place in places %}
+    counted.{{ column }} = plan.{{ place }}
     {% if not loop.last %}
     and
     {% endif %}

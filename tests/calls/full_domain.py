@@ -70,6 +70,8 @@ def recoded(engine: ps.Engine) -> None:
             verdict.witness.reveal()
     method = ps.FullDomain(local_recoding=True, max_suppressed="0.25")
     ps.publish(engine, ps.Table(rows, {"job": JOBS, "age": ps.KeepOrDrop()}, "s"), [ps.KAnonymity(2)], method)
+    method = ps.FullDomain(local_recoding=True, max_suppressed="0.5")
+    ps.publish(engine, ps.Table(rows, {"job": JOBS}, ("age", "s")), [ps.KAnonymity(1)], method)
 
 
 def accuracy(engine: ps.Engine) -> None:
