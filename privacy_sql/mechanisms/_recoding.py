@@ -114,7 +114,7 @@ class Recoding:
         query = render(
             "searches/rest.sql",
             counted=base.relation,
-            plan=self.rounds[-1].plan,
+            plan=self._plan(base),
             columns=names(base.columns),
             places=self._places(base),
             sensitive=bool(base.table.sensitives),
@@ -128,6 +128,15 @@ class Recoding:
         rest.__dict__["level_codes"] = base.level_codes
         rest.__dict__.pop("once", None)
         return rest
+
+    def _plan(self, base: Base) -> Sql:
+        """The plan so far, where the counts for one sensitive column are: perhaps on an engine of their own."""
+        plan = self.rounds[-1].plan
+        if base is self.base:
+            return plan
+        columns = [*self.placed, Sql("round")]
+        held = self.base.engine.arrays(render("listed.sql", relation=plan, columns=columns))
+        return base.engine.load({c: ("bigint", held[c].tolist()) for c in columns}, "plan")
 
     def _places(self, base: Base) -> list[tuple[Sql, Sql]]:
         """The columns of a base that tell the round of a combination, and those of the plan."""
@@ -169,7 +178,7 @@ class Recoding:
         keyed = render(
             "mechanisms/recoded_base.sql",
             base=base.relation,
-            plan=self.rounds[-1].plan,
+            plan=self._plan(base),
             places=self._places(base),
             labels=[
                 (Sql(f"k{number}"), Sql(column), relation)
