@@ -130,7 +130,7 @@ class Recoding:
         return rest
 
     def _plan(self, base: Base) -> Sql:
-        """The plan so far, where the counts for one sensitive column are: perhaps on an engine of their own."""
+        """The plan so far, where the counts of a base are: perhaps on an engine of their own."""
         plan = self.rounds[-1].plan
         if base is self.base:
             return plan
@@ -186,7 +186,7 @@ class Recoding:
             ],
             columns=base.inside(),
         )
-        return Grouping.of(base, [self._key(c, relation) for c, relation in labels.items()], keyed)
+        return Grouping.of(base, [self._key(base, c, relation) for c, relation in labels.items()], keyed)
 
     def view(self) -> Query:
         """The rows that leave, every one under the labels of its round."""
@@ -230,9 +230,10 @@ class Recoding:
     def _levels(self, part: Round) -> dict[str, int]:
         return dict(zip(self.base.table.quasi, part.choice, strict=True))
 
-    def _key(self, column: str, labels: Sql) -> Key:
-        meant = self.base.engine.create(render("mechanisms/recoded_keys.sql", labels=labels))
-        (found,) = self.base.engine.fetch(render("sizes.sql", counted=meant))
+    @staticmethod
+    def _key(base: Base, column: str, labels: Sql) -> Key:
+        meant = base.engine.create(render("mechanisms/recoded_keys.sql", labels=labels))
+        (found,) = base.engine.fetch(render("sizes.sql", counted=meant))
         return Key(column, 0, found["n_combinations"], meant)
 
 
