@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.hierarchies.base import text_of
-from privacy_sql.kernels.kernel_chain import is_identity, keys, plan_chain
+from privacy_sql.kernels.distinct_codes import keys
+from privacy_sql.kernels.kernel_chain import is_identity
 from privacy_sql.kernels.kernel_prior import (
     MEMORY_BUDGET,
     Array,
@@ -240,12 +241,13 @@ def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov",
     told = [EVERYBODY_ALIKE if w is None else w for w in weights]
     if wide:
         return _with_wide_column(table, wide, bs, told, kernel, path)
-    dense = path == "dense" or (
-        path == "auto" and plan_chain(table.codes, told, table.kinds).bytes <= MEMORY_BUDGET
-    )
-    if dense:
-        m = len(table.values)
-        return Prior(kernel_prior(table.codes, table.sensitive, table.counts, told, table.kinds, m), "dense")
+    counted = (table.codes, table.sensitive, table.counts, told, table.kinds, len(table.values))
+    if path != "chain":
+        try:
+            return Prior(kernel_prior(*counted, budget=MEMORY_BUDGET), "dense")
+        except MemoryError:
+            if path == "dense":
+                raise
     return Prior(chained(table, told), "chain")
 
 

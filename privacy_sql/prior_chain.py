@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.kernel_chain import Chain, distinct, plan_chain
+from privacy_sql.kernels.distinct_codes import distinct
+from privacy_sql.kernels.kernel_chain import Chain, plan_chain
 from privacy_sql.kernels.kernel_prior import kernel_weight
 from privacy_sql.query import Sql, literal, render
 from privacy_sql.resemblance import in_whole_numbers, reach_of

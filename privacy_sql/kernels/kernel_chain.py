@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy_sql.kernels.distinct_codes import distinct, keys
+from privacy_sql.kernels.kernel_halves import Halves, Occurring, best_halves
+
 Array = NDArray[Any]
+Subset = frozenset[int]
+Step = tuple[Subset, int]  # the attributes done, and the one summed over next
+
+MOVED = 8
+"""What moving a cell through a step costs, in multiplications."""
 
 MOST_ORDERED = 8
 """Attributes whose every order is compared; more are summed over from the smallest to the largest."""
@@ -25,9 +33,6 @@ FEW = 4
 EVERYBODY = 0.1
 """The least weight of an attribute that is told by a few sums, so that nothing is lost where they cancel."""
 
-FLAGGED = 1 << 18
-"""Numbers below this are told apart by flags instead of sorting."""
-
 
 @dataclass(frozen=True)
 class Chain:
@@ -35,7 +40,8 @@ class Chain:
 
     Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
     everybody alike are summed away at once; `sums` are told by a few sums and need no step; `order` lists the
-    rest. `bytes` is the largest step for one sensitive value.
+    rest, and `halves` are two steps over all of them instead, where these cost less. `bytes` is the largest
+    step for one sensitive value.
     """
 
     order: tuple[int, ...]
@@ -46,6 +52,7 @@ class Chain:
     codes: Array
     targets: Array
     bytes: int
+    halves: Halves | None = None
 
 
 def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
@@ -55,28 +62,55 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     the others that occur; a step costs that many cells times the values of the attribute it removes.
     """
     same = [i for i, w in enumerate(weights) if is_identity(w)]
-    mixing = tuple(i for i, w in enumerate(weights) if i not in same and not np.all(w == 1))
-    sums = _told_by_sums(weights, mixing)
-    mixing = tuple(i for i in mixing if i not in sums)
+    unlike = [i for i, w in enumerate(weights) if i not in same and not np.all(w == 1)]
+    sums = _told_by_sums(weights, unlike)
+    mixing = frozenset(unlike).difference(sums)
     sizes = [len(w) for w in weights]
     both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
     key, wanted_key = both[: len(codes)], both[len(codes) :]
     # with many attributes their order is fixed, the smallest first, instead of tried
-    tried = mixing if len(mixing) <= MOST_ORDERED else tuple(sorted(mixing, key=sizes.__getitem__))
+    tried = sorted(mixing, key=None if len(mixing) <= MOST_ORDERED else sizes.__getitem__)
     steps = list(_steps(tried, len(mixing) <= MOST_ORDERED))
-    sources = _occurring(codes, sizes, {frozenset(mixing) - done - {i} for done, i in steps})
-    wanted = np.column_stack([targets, wanted_key])
     n_keys = int(both.max(initial=0)) + 1
-    goals = _occurring(wanted, [*sizes, n_keys], {done for done, _ in steps}, always=len(weights))
-    best: dict[frozenset[int], tuple[int, int, tuple[int, ...]]] = {frozenset(): (0, 0, ())}
+    sources, goals = _both_sides(
+        codes, np.column_stack([targets, wanted_key]), [*sizes, n_keys], mixing, steps
+    )
+    peak, cost, order = _cheapest_order(mixing, steps, sizes, sources, goals)
+    halves = None if n_keys > 1 else best_halves(goals, sources)
+    if halves is not None and halves.cost > cost:
+        halves = None
+    needed = 24 * max(halves.cells if halves else peak, len(targets)) * n_sums(sums)
+    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, needed, halves)
+
+
+def _cheapest_order(
+    mixing: Subset, steps: Sequence[Step], sizes: Sequence[int], sources: Occurring, goals: Occurring
+) -> tuple[int, int, tuple[int, ...]]:
+    """The cells of the largest step, the cost in multiplications, and the order of fewest cells."""
+    best: dict[Subset, tuple[int, int, int, tuple[int, ...]]] = {frozenset(): (0, 0, 0, ())}
     for done, i in steps:
-        total, peak, order = best[done]
-        cells = goals[done] * sources[frozenset(mixing) - done - {i}] * sizes[i]
-        found = (total + cells, max(peak, cells), (*order, i))
+        total, peak, cost, order = best[done]
+        cells = goals[done] * sources[mixing - done - {i}] * sizes[i]
+        found = (total + cells, max(peak, cells), cost + cells * (sizes[i] + MOVED), (*order, i))
         best[done | {i}] = min(found, best.get(done | {i}, found))
-    _, peak, order = best[frozenset(mixing)]
-    needed = 24 * max(peak, len(targets)) * n_sums(sums)
-    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, needed)
+    return best[mixing][1:]
+
+
+def only_occurring(
+    codes: Array, weights: Sequence[Array], targets: Array
+) -> tuple[Array, list[Array], Array]:
+    """Codes without gaps: what neither a person nor a target has (NULL, often) takes no room in any step."""
+    columns, kept = [], []
+    for i, weight in enumerate(weights):
+        both = np.concatenate([codes[:, i], targets[:, i]])
+        seen = np.zeros(max(len(weight), int(both.max(initial=0)) + 1), dtype=bool)
+        seen[both] = True
+        if not seen.all() and not np.all(weight == 1):
+            both, weight = (np.cumsum(seen) - 1)[both], weight[np.ix_(seen, seen)]
+        columns.append(both)
+        kept.append(weight)
+    every = np.column_stack(columns) if columns else np.concatenate([codes, targets])
+    return every[: len(codes)], kept, every[len(codes) :]
 
 
 def is_identity(weights: Array) -> bool:
@@ -124,48 +158,34 @@ def few_sums(weights: Array) -> tuple[Array, Array] | None:
     return None
 
 
-def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One number per row, equal for equal rows, without gaps."""
-    return distinct(columns, sizes)[1]
-
-
-def distinct(columns: Array, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """One row for each combination of codes that occurs, in their order, and the place of every row's own."""
-    key, below = np.zeros(len(columns), dtype=np.int64), 1
-    for i, size in enumerate(sizes):
-        if below * size > FLAGGED:
-            key, below = _numbered(key, below)
-        key, below = key * size + columns[:, i], below * size
-    place, n = _numbered(key, below)
-    first = np.empty(n, dtype=np.int64)
-    first[place] = np.arange(len(place))
-    return first, place
-
-
-def _numbered(values: Array, below: int) -> tuple[NDArray[np.int64], int]:
-    """For each value its place among those that occur, and their number; all lie between 0 and `below`."""
-    if below > FLAGGED:
-        found, place = np.unique(values, return_inverse=True)
-        return place.reshape(-1), len(found)
-    flags = np.zeros(below, dtype=bool)
-    flags[values] = True
-    places = np.cumsum(flags) - 1
-    return places[values], int(np.count_nonzero(flags))
-
-
-def _steps(mixing: tuple[int, ...], every: bool) -> Iterator[tuple[frozenset[int], int]]:
+def _steps(mixing: Sequence[int], every: bool) -> Iterator[Step]:
     """What can be summed over next after which attributes: every order there is, or the one given."""
     for n in range(len(mixing)):
         for done in map(frozenset, combinations(mixing, n) if every else [mixing[:n]]):
             yield from ((done, i) for i in mixing if i not in done and (every or i == mixing[n]))
 
 
+def _both_sides(
+    codes: Array, wanted: Array, sizes: Sequence[int], mixing: Subset, steps: Sequence[Step]
+) -> tuple[Occurring, Occurring]:
+    """How many combinations occur: of attributes still to be summed over, and of those done, with the key."""
+    left = {mixing} | {mixing - done - {i} for done, i in steps}
+    reached = {mixing} | {done for done, _ in steps}
+    columns, key = sorted(mixing), len(sizes) - 1
+    shape = [sizes[i] for i in columns]
+    people, asked = (table[distinct(table[:, columns], shape)[0]][:, columns] for table in (codes, wanted))
+    if sizes[key] == 1 and np.array_equal(people, asked):  # she asks about everybody
+        every = _occurring(codes, sizes, left | reached)
+        return every, every
+    return _occurring(codes, sizes, left), _occurring(wanted, sizes, reached, always=key)
+
+
 def _occurring(
-    table: Array, sizes: Sequence[int], subsets: set[frozenset[int]], always: int | None = None
-) -> dict[frozenset[int], int]:
+    table: Array, sizes: Sequence[int], subsets: set[Subset], always: int | None = None
+) -> Occurring:
     """How many combinations occur, for each subset of the columns (with the column `always` besides)."""
     fixed = () if always is None else (always,)
-    rows: dict[frozenset[int], Array] = {}
+    rows: dict[Subset, Array] = {}
     for subset in sorted(subsets, key=len, reverse=True):
         chosen = [*sorted(subset), *fixed]
         larger = (rows[subset | {i}] for i in range(table.shape[1]) if subset | {i} in rows)

@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.kernel_chain import Chain, distinct, plan_chain
+from privacy_sql.kernels.distinct_codes import distinct
+from privacy_sql.kernels.kernel_chain import Chain, only_occurring, plan_chain
+from privacy_sql.kernels.kernel_halves import in_halves
 
 Number = int | float | Fraction
 Array = NDArray[Any]
@@ -151,6 +153,7 @@ def kernel_prior(
     attribute, so its cost grows with what occurs on both sides and never with pairs of people.
     """
     exact = any(w.dtype == object for w in weights)
+    codes, weights, targets = only_occurring(codes, weights, targets)
     chain = plan_chain(codes, weights, targets)
     if chain.bytes > budget:
         raise MemoryError(
@@ -229,29 +232,46 @@ def _products(sides: Sequence[Array], n: int) -> Array:
 def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]) -> Array:
     """Σ_j w_j [S_j = s] for every target: attribute by attribute, source values give way to target values.
 
-    The state is (source combinations left, target combinations reached, sums, sensitive values).
+    The state is (source combinations left, target combinations reached, sums times sensitive values).
     """
     block, rows = start
-    at, n_goals = chain.wanted_key, block.shape[1]
-    room = np.empty((2, chain.bytes // 24 * block.shape[-1]), dtype=block.dtype)
+    n_values, at = block.shape[-1], chain.wanted_key
+    block = block.reshape(*block.shape[:2], -1)
+    if chain.halves is not None:
+        sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
+        sources[:, list(chain.order)] = rows
+        columns = list(chain.order)
+        one, at = distinct(chain.targets[:, columns], [len(weights[i]) for i in columns])
+        reached = in_halves(chain.halves, block[:, 0], sources, chain.targets[one], weights)
+        return _asked(chain, reached[at], n_values)
+    room = np.empty((2, chain.bytes // 24 * n_values), dtype=block.dtype)
     for i in chain.order:
-        weight = weights[i]
-        rest = rows[:, 1:]
+        weight, n_goals, rest = weights[i], block.shape[1], rows[:, 1:]
         first, left = distinct(rest, [int(c.max(initial=0)) + 1 for c in rest.T])
-        shape = (len(weight), len(first), *block.shape[1:])
-        if room.shape[1] < math.prod(shape):
-            room = np.empty((2, math.prod(shape)), dtype=block.dtype)
-        spread, wide = (part[: math.prod(shape)].reshape(len(weight), -1) for part in room)
+        size = len(weight) * len(first) * math.prod(block.shape[1:])
+        if room.shape[1] < size:
+            room = np.empty((2, size), dtype=block.dtype)
+        spread, wide = (part[:size].reshape(len(weight), -1) for part in room)
         spread[...] = 0
-        spread.reshape(shape)[rows[:, 0], left] = block
-        wide = np.matmul(weight, spread, out=wide).reshape(shape)
-        # only the target combinations that occur go on
-        goal = at * len(weight) + chain.targets[:, i]
-        one, at = distinct(goal[:, None], [n_goals * len(weight)])
-        block = np.moveaxis(wide[chain.targets[one, i], :, goal[one] // len(weight)], 0, 1)
-        rows, n_goals = rest[first], len(one)
-    asked = _products([left[chain.targets[:, i]] for i, (left, _) in chain.sums.items()], len(at))
-    return np.asarray((block[0, at] * asked[:, :, None]).sum(axis=1))
+        spread.reshape(len(weight), len(first), *block.shape[1:])[rows[:, 0], left] = block
+        wide = np.matmul(weight, spread, out=wide).reshape(-1, block.shape[2])
+        # only the target combinations that occur go on; all targets, where no attribute is left
+        one, next_at = np.arange(len(at)), np.arange(len(at))
+        if rest.shape[1]:
+            goal = at * len(weight) + chain.targets[:, i]
+            one, next_at = distinct(goal[:, None], [n_goals * len(weight)])
+        source = chain.targets[one, i] * len(first) + np.arange(len(first))[:, None]
+        block = wide.take(source * n_goals + at[one], axis=0)
+        rows, at = rest[first], next_at
+    return _asked(chain, block[0] if chain.order else block[0, at], n_values)
+
+
+def _asked(chain: Chain, reached: Array, n_values: int) -> Array:
+    """What each target asks of the sums that stand for attributes."""
+    if not chain.sums:
+        return reached
+    asked = _products([left[chain.targets[:, i]] for i, (left, _) in chain.sums.items()], len(reached))
+    return np.asarray(np.einsum("ij,ijs->is", asked, reached.reshape(len(reached), -1, n_values)))
 
 
 def _normalised(mass: Array, exact: bool) -> Array:

@@ -1,0 +1,46 @@
+"""Rows of small whole numbers told apart: which combinations occur, and where each row's own stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+FLAGS = 32
+"""Flags per row up to which numbers are told apart by flags instead of sorting."""
+
+LARGEST = 1 << 62
+"""Keys stay below this."""
+
+
+def keys(columns: Array, sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number per row, equal for equal rows, without gaps."""
+    return distinct(columns, sizes)[1]
+
+
+def distinct(columns: Array, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One row for each combination of codes that occurs, in their order, and the place of every row's own."""
+    key, below = np.zeros(len(columns), dtype=np.int64), 1
+    for i, size in enumerate(sizes):
+        if below * size > LARGEST:
+            key, below = _numbered(key, below)
+        key, below = key * size + columns[:, i], below * size
+    place, n = _numbered(key, below)
+    first = np.empty(n, dtype=np.int64)
+    first[place] = np.arange(len(place))
+    return first, place
+
+
+def _numbered(values: Array, below: int) -> tuple[NDArray[np.int64], int]:
+    """For each value its place among those that occur, and their number; all lie between 0 and `below`."""
+    if below > FLAGS * len(values):
+        found, place = np.unique(values, return_inverse=True)
+        return place.reshape(-1), len(found)
+    flags = np.zeros(below, dtype=bool)
+    flags[values] = True
+    places = np.cumsum(flags) - 1
+    return places[values], int(np.count_nonzero(flags))
