@@ -105,7 +105,7 @@ def only_occurring(
         both = np.concatenate([codes[:, i], targets[:, i]])
         seen = np.zeros(max(len(weight), int(both.max(initial=0)) + 1), dtype=bool)
         seen[both] = True
-        if not seen.all() and not np.all(weight == 1):
+        if not (seen.all() or np.all(weight == 1)):
             both, weight = (np.cumsum(seen) - 1)[both], weight[np.ix_(seen, seen)]
         columns.append(both)
         kept.append(weight)

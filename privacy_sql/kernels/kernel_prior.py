@@ -7,7 +7,7 @@ All functions work on floats and on exact fractions: arrays of `Fraction` (dtype
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -26,6 +26,9 @@ Kernel = Literal["epanechnikov", "uniform"]
 
 SMALLEST_WEIGHT = 1e-12
 """A weight below this is 0, so that fractions and floats agree on who resembles whom."""
+
+CACHED = 1 << 17
+"""Cells of a block that a processor keeps at hand."""
 
 MEMORY_BUDGET = 1 << 30
 """Bytes that the dense contraction may use: two copies of its counts."""
@@ -161,8 +164,8 @@ def kernel_prior(
         )
     mass = np.zeros((len(targets), n_sensitive), dtype=object if exact else float)
     if chain.same and chain.bytes * n_sensitive <= budget:
-        one_value, pairs = _one_value_each(chain, sensitive, n_sensitive)
-        mass[pairs] = _mass(one_value, 0 * sensitive, counts, 1, weights, exact)[:, 0]
+        for part, numbers, pairs in _one_value_each(chain, sensitive, counts, n_sensitive):
+            mass[pairs] = _mass(part, np.zeros(len(numbers), dtype=int), numbers, 1, weights, exact)[:, 0]
         return _normalised(mass, exact)
     at_once = max(1, min(n_sensitive, budget // max(1, chain.bytes)))
     for first in range(0, n_sensitive, at_once):
@@ -172,19 +175,35 @@ def kernel_prior(
 
 
 def _one_value_each(
-    chain: Chain, sensitive: Array, n_sensitive: int
-) -> tuple[Chain, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The chain with the sensitive value as part of the key, and its targets as (target, value).
+    chain: Chain, sensitive: Array, counts: Array, n_sensitive: int
+) -> Iterator[tuple[Chain, Array, tuple[Array, Array]]]:
+    """The chain with the value as part of the key, some keys at a time; with its counts and its targets.
 
     People alike in many attributes have few of the values, so most of a block over all values would be zeros.
+    Targets come as (target, value).
     """
     n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
     first, place = distinct(np.column_stack([chain.key, sensitive]), [n_keys, n_sensitive])
-    begin, end = (np.searchsorted(chain.key[first], chain.wanted_key, side) for side in ("left", "right"))
-    target = np.repeat(np.arange(len(begin)), end - begin)
-    wanted = np.arange(len(target)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
-    one_value = replace(chain, key=place, wanted_key=wanted, targets=chain.targets[target])
-    return one_value, (target, sensitive[first][wanted])
+    rows, asking = (np.argsort(key, kind="stable") for key in (place, chain.wanted_key))
+    place, key, wanted = place[rows], chain.key[first], chain.wanted_key[asking]
+    begin, end = (np.searchsorted(key, wanted, side) for side in ("left", "right"))
+    ends = np.concatenate([[0], np.cumsum(end - begin)])
+    target = np.repeat(asking, end - begin)
+    one_value = np.arange(len(target)) + np.repeat(begin - ends[:-1], end - begin)
+    at_once = max(1, n_keys * CACHED // max(1, chain.bytes // 24 * n_sensitive))
+    for low in range(0, n_keys, at_once):
+        values = np.searchsorted(key, (low, low + at_once))
+        here = slice(*np.searchsorted(place, values))
+        there = slice(*ends[np.searchsorted(wanted, (low, low + at_once))])
+        part = replace(
+            chain,
+            key=place[here] - values[0],
+            wanted_key=one_value[there] - values[0],
+            codes=chain.codes[rows[here]],
+            targets=chain.targets[target[there]],
+            bytes=0,
+        )
+        yield part, counts[rows[here]], (target[there], sensitive[first][one_value[there]])
 
 
 def _mass(
@@ -208,9 +227,8 @@ def _source_block(
     added = (counts[here].astype(object) if exact else counts[here])[:, None] * added
     shape = (len(first), n_keys, width)
     at = np.ravel_multi_index((place[here], chain.key[here], sensitive[here]), shape)
-    block = np.stack([_added_up(summand, at, math.prod(shape)) for summand in added.T], axis=1)
-    block = block.reshape(len(first), n_keys, width, -1).swapaxes(2, 3)
-    return block, codes[first]
+    summed = [_added_up(summand, at, math.prod(shape)).reshape(shape) for summand in added.T]
+    return summed[0][:, :, None] if len(summed) == 1 else np.stack(summed, axis=2), codes[first]
 
 
 def _added_up(summands: Array, at: Array, size: int) -> Array:
@@ -252,8 +270,11 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
         if room.shape[1] < size:
             room = np.empty((2, size), dtype=block.dtype)
         spread, wide = (part[:size].reshape(len(weight), -1) for part in room)
-        spread[...] = 0
-        spread.reshape(len(weight), len(first), *block.shape[1:])[rows[:, 0], left] = block
+        if block.size == size:  # every source occurs, in order
+            spread = block.reshape(len(weight), -1)
+        else:
+            spread[...] = 0
+            spread.reshape(len(weight), len(first), *block.shape[1:])[rows[:, 0], left] = block
         wide = np.matmul(weight, spread, out=wide).reshape(-1, block.shape[2])
         # only the target combinations that occur go on; all targets, where no attribute is left
         one, next_at = np.arange(len(at)), np.arange(len(at))
