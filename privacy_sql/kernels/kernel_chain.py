@@ -190,5 +190,6 @@ def _occurring(
         chosen = [*sorted(subset), *fixed]
         larger = (rows[subset | {i}] for i in range(table.shape[1]) if subset | {i} in rows)
         parent = min(larger, key=len, default=table)
-        rows[subset] = parent[distinct(parent[:, chosen], [sizes[i] for i in chosen])[0]]
+        first, _ = distinct(parent.take(chosen, axis=1), [sizes[i] for i in chosen])
+        rows[subset] = parent.take(first, axis=0)
     return {subset: len(found) for subset, found in rows.items()}

@@ -61,11 +61,11 @@ def in_halves(
     first, second = (_Side.of(part, sources, targets, weights) for part in (halves.first, halves.second))
     order, ends = _sorted(second.source)
     counts, source = counts[order], first.source[order]
-    half = np.empty((first.weights.shape[1], len(second.weights), counts.shape[1]))
+    half = np.empty((first.weights.shape[1], len(second.weights), counts.shape[1]), counts.dtype)
     for left, rows in enumerate(map(slice, ends, ends[1:])):
         np.matmul(first.weights.take(source[rows], axis=0).T, counts[rows], out=half[:, left])
     order, ends = _sorted(first.target)
-    made = np.empty((len(targets), counts.shape[1]))
+    made = np.empty((len(targets), counts.shape[1]), counts.dtype)
     backwards, target = np.ascontiguousarray(second.weights.T), second.target[order]
     for goal, rows in enumerate(map(slice, ends, ends[1:])):
         np.matmul(backwards.take(target[rows], axis=0), half[goal], out=made[rows])
@@ -85,7 +85,10 @@ class _Side:
         sizes = [len(weights[i]) for i in part]
         columns = list(part)
         (one, source), (goal, target) = (distinct(codes[:, columns], sizes) for codes in (sources, targets))
-        cells = (weights[i].T[np.ix_(sources[one, i], targets[goal, i])] for i in part)
+        cells = (
+            np.ascontiguousarray(weights[i].take(targets[goal, i], axis=0).T).take(sources[one, i], axis=0)
+            for i in part
+        )
         return cls(reduce(np.multiply, cells), source, target)
 
 

@@ -193,6 +193,8 @@ def _one_value_each(
     at_once = max(1, n_keys * CACHED // max(1, chain.bytes // 24 * n_sensitive))
     for low in range(0, n_keys, at_once):
         values = np.searchsorted(key, (low, low + at_once))
+        if values[0] == values[1]:
+            continue  # nobody has these keys
         here = slice(*np.searchsorted(place, values))
         there = slice(*ends[np.searchsorted(wanted, (low, low + at_once))])
         part = replace(

@@ -15,6 +15,7 @@ from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels import belief_distance as bd
 from privacy_sql.kernels import belief_move as bm
 from privacy_sql.kernels import kernel_chain as kc
+from privacy_sql.kernels import kernel_halves as kh
 from privacy_sql.kernels import kernel_prior as kp
 from privacy_sql.kernels import posterior as po
 from privacy_sql.kernels.running_sums import running_sum_mass
@@ -357,18 +358,48 @@ def test_dense_prior_equals_the_definition_whatever_the_memory(case, kernel, bud
 
 
 @quick
-@given(table(), st.integers(0, 3))
-def test_the_order_of_attributes_changes_no_prior(case, ordered):
+@given(table(), st.integers(0, 3), st.sampled_from([-(10**9), 10**9]), st.sampled_from([1, 1 << 17]))
+def test_the_order_of_attributes_their_halves_and_the_size_of_a_block_change_no_prior(
+    case, ordered, turn, cached
+):
     rows, m, distances, bandwidths, target = case
     weights = [
         kp.weight_matrix(np.array(d, dtype=object), b) for d, b in zip(distances, bandwidths, strict=True)
     ]
     people, sensitive = np.array([r[:-1] for r in rows]), np.array([r[-1] for r in rows])
-    asked = (people, sensitive, np.ones(len(rows), dtype=int), weights, np.array([target]), m)
+    asked = (people, sensitive, np.ones(len(rows), dtype=int), weights, np.array([target, rows[0][:-1]]), m)
     with pytest.MonkeyPatch.context() as patch:
         expect = kp.kernel_prior(*asked).tolist()
         patch.setattr(kc, "MOST_ORDERED", ordered)
+        patch.setattr(kh, "TURN", turn)
+        patch.setattr(kp, "CACHED", cached)
         assert kp.kernel_prior(*asked).tolist() == expect
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_two_halves_are_taken_where_few_combinations_occur_and_equal_the_definition(exact):
+    random = np.random.default_rng(11)
+    places = random.integers(0, [9, 8, 9, 8], (40, 4))
+    people, sensitive = places[random.integers(0, 40, 60)], random.integers(0, 3, 60)
+    apart = [[[Fraction(abs(a - b), n) for b in range(n)] for a in range(n)] for n in (9, 8, 9, 8)]
+    weights = [kp.weight_matrix(np.array(d, dtype=object if exact else float), "6/5") for d in apart]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kc, "few_sums", lambda weights: None)
+        patch.setattr(kh, "TURN", 10)
+        assert kc.plan_chain(people, weights, people).halves is not None
+        found = kp.kernel_prior(people, sensitive, np.ones(60, dtype=int), weights, people[:6], 3)
+    for row, target in zip(found, people[:6].tolist(), strict=True):
+        expect = oracle.prior(people.tolist(), sensitive.tolist(), 3, apart, [Fraction(6, 5)] * 4, target)
+        assert row.tolist() == expect if exact else row == pytest.approx(list(map(float, expect)), abs=1e-14)
+
+
+def test_a_value_nobody_has_changes_no_prior_and_takes_no_room():
+    weights = [kp.weight_matrix(NUMBERS, "5/4"), kp.weight_matrix(1.0 - np.eye(4), "6/5")]
+    codes = np.array([[3, 2], [29, 0], [3, 0]])
+    kept, few, targets = kc.only_occurring(codes, weights, codes[:1])
+    assert kept.tolist() == [[0, 1], [1, 0], [0, 0]] and targets.tolist() == [[0, 1]]
+    assert few[0].tolist() == weights[0][np.ix_([3, 29], [3, 29])].tolist()
+    assert few[1].tolist() == weights[1][np.ix_([0, 2], [0, 2])].tolist()
 
 
 NUMBERS = np.abs(np.subtract.outer(np.arange(30), np.arange(30))) / 29
