@@ -65,3 +65,8 @@ def _cut(points: Array, box: Box, smallest: int) -> tuple[Array, Array] | None:
             if smallest <= low.sum() <= len(low) - smallest:
                 return box.rows[low], box.rows[~low]
     return None
+
+
+def halves(points: Array, rows: Array, smallest: int) -> tuple[Array, Array] | None:
+    """A group cut in the middle of its widest dimension that leaves enough rows on both sides."""
+    return _cut(points, _box(points, rows, np.ptp(points, axis=0)), smallest)
