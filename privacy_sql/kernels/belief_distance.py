@@ -17,6 +17,7 @@ from privacy_sql.kernels.kernel_prior import Kernel, Number, as_number, weight_m
 
 Array = NDArray[Any]
 Normalise = Literal["after", "none", "channel"]
+NO_MOVE = 1e-9  # the largest distance that counts as none
 NORMALISATIONS = ("after", "none", "channel")
 
 
@@ -91,13 +92,25 @@ def smoothing_weights(
 
 
 def check_smoothing_bandwidth(distances: Array, bandwidth: Number | str) -> None:
-    """Refuse a bandwidth that smooths nothing: it must exceed the smallest positive distance."""
+    """Refuse a bandwidth that smooths nothing, or so much that no two beliefs stay apart.
+
+    It must exceed the smallest positive distance. A large one says of every release that it moves nobody, as
+    an infinite one does, and so do distances that are all 0.
+    """
     positive: list[Any] = [d for d in np.asarray(distances).ravel() if d > 0]
     if positive and not as_number(bandwidth) > min(positive):
         raise UsageError(
             "bad_belief",
             f"A smoothing bandwidth of {bandwidth} smooths nothing: the nearest two sensitive values are at "
             f"distance {min(positive)}, and the bandwidth must exceed that",
+        )
+    cells = np.asarray(distances, dtype=float)
+    certain = np.eye(len(cells))[list(np.unravel_index(cells.argmax(), cells.shape))]
+    if len(cells) > 1 and smoothed_jensen_shannon(*certain, cells, bandwidth) <= NO_MOVE:
+        raise UsageError(
+            "bad_belief",
+            f"A smoothing bandwidth of {bandwidth} smooths every belief into the same one, so that no release "
+            "moves anybody: it must be near the distances of the sensitive values, and these above 0",
         )
 
 

@@ -190,7 +190,7 @@ def _one_value_each(
     ends = np.concatenate([[0], np.cumsum(end - begin)])
     target = np.repeat(asking, end - begin)
     one_value = np.arange(len(target)) + np.repeat(begin - ends[:-1], end - begin)
-    at_once = max(1, n_keys * CACHED // max(1, chain.bytes // 24 * n_sensitive))
+    at_once = max(1, CACHED * n_keys // max(1, chain.bytes // 24 * len(first) // n_keys))
     for low in range(0, n_keys, at_once):
         values = np.searchsorted(key, (low, low + at_once))
         if values[0] == values[1]:

@@ -233,6 +233,9 @@ def test_parameters_out_of_range_are_refused_in_words(make: Any, words: str) -> 
         ({"distance": "smoothed_js"}, {}, "smoothing needs distances"),
         ({"smoothing": "1/2"}, {"sensitive_hierarchy": ILLNESS}, "smooths nothing"),
         ({"smoothing": "inf"}, {"sensitive_hierarchy": ILLNESS}, "infinite"),
+        # every release would be safe
+        ({"smoothing": "1000"}, {"sensitive_hierarchy": ILLNESS}, "into the same one"),
+        ({"smoothing": [[0, 0, 0], [0, 0, 0], [0, 0, 0]]}, {}, "into the same one"),
         ({}, {"distances": {"job": {"cook": {"cook": 0}}}}, "the distance matrix of job does not cover"),
         ({}, {"distances": {"job": [[0, 1], [1, 0], [1, 1]]}}, "not square"),
         (

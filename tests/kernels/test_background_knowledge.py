@@ -570,6 +570,8 @@ def test_earth_movers_distance_on_a_line_is_the_area_between_cumulative_beliefs(
         (lambda: bd.smooth([1, 0], [[0, 1], [1, 0]], math.inf), "infinite"),
         (lambda: bd.smooth([1, 0], [[0, 1], [1, 0]], 2, "often"), "normalisation"),
         (lambda: bd.check_smoothing_bandwidth(TREE, 0.5), "smooths nothing"),
+        (lambda: bd.check_smoothing_bandwidth(TREE, "1000"), "into the same one"),
+        (lambda: bd.check_smoothing_bandwidth(np.zeros((3, 3)), "3/4"), "into the same one"),
         (lambda: bd.jensen_shannon([1], [1], 10), "log_base"),
         (lambda: po.exact_posterior(np.ones((2, 2)), [1, 2]), "sum to"),
         (lambda: po.exact_posterior(np.array([[np.nan, 1]]), [1, 0]), "has none"),
