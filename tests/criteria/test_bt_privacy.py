@@ -31,8 +31,13 @@ def shared() -> Iterator[Any]:
 
 
 people = st.lists(
-    st.tuples(st.sampled_from(AGES), st.sampled_from(JOB), st.sampled_from(ILL), st.integers(0, 2)),
-    min_size=2,
+    st.tuples(
+        st.sampled_from([*AGES, None]),
+        st.sampled_from([*JOB, None]),
+        st.sampled_from([*ILL, None]),
+        st.integers(0, 2),
+    ),
+    min_size=1,
     max_size=7,
 )
 
@@ -42,19 +47,27 @@ def table(rows: Any, **more: Any) -> ps.Table:
     return ps.Table(frame, {"age": ps.AsIs(), "job": JOBS}, "ill", group="g", **more)
 
 
+def between(distance: Any, values: list[Any]) -> list[list[Fraction]]:
+    """All distances of a column's values; what is missing is at distance 1 from everything else."""
+    return [
+        [Fraction(a is not b) if None in (a, b) else Fraction(distance(a, b)) for b in values] for a in values
+    ]
+
+
 def risks(rows: Any, bandwidths: list[str], method: Any, measure: Any) -> list[float]:
     """Each group's largest move, straight from the definitions."""
-    ages = sorted({row[0] for row in rows})
-    span = max(ages) - min(ages)
+    known = [row[0] for row in rows if row[0] is not None] or [0]
+    span = max(known) - min(known)
+    ages, jobs = [*AGES, None], [*JOB, None]
     apart = [
-        [[Fraction(abs(a - b), span or 1) for b in ages] for a in ages],
-        [[JOBS.distance(a, b) for b in JOB] for a in JOB],
+        between(lambda a, b: Fraction(abs(a - b), span or 1), ages),
+        between(JOBS.distance, jobs),
     ]
-    who = [(ages.index(row[0]), JOB.index(row[1])) for row in rows]
-    what = [ILL.index(row[2]) for row in rows]
+    who = [(ages.index(row[0]), jobs.index(row[1])) for row in rows]
+    what = [[*ILL, None].index(row[2]) for row in rows]
     groups = [[i for i, row in enumerate(rows) if row[3] == g] for g in sorted({row[3] for row in rows})]
     numbers = [math.inf if b == "inf" else Fraction(b) for b in bandwidths]
-    return oracle.group_risks(who, what, 3, apart, groups, numbers, method, measure)
+    return oracle.group_risks(who, what, 4, apart, groups, numbers, method, measure)
 
 
 @settings(max_examples=40, deadline=None)
@@ -74,11 +87,13 @@ def test_the_risk_of_every_group_equals_brute_force(shared: Any, rows: Any, band
 @given(people, st.sampled_from(["after", "none", "channel"]))
 def test_smoothed_risks_equal_brute_force(shared: Any, rows: Any, normalise: str) -> None:
     """Smoothing spreads over the whole domain of the sensitive column, values nobody has included."""
-    near = [[ILLNESS.distance(a, b) for b in ILL] for a in ILL]
+    domain = [*ILL, None] if any(row[2] is None for row in rows) else ILL
+    near = between(ILLNESS.distance, domain)
 
     def measure(p: Any, q: Any) -> float:
+        sides = (side[: len(domain)] for side in (p, q))
         return oracle.jensen_shannon(
-            *(oracle.smooth(side, near, Fraction(3, 4), normalise) for side in (p, q))
+            *(oracle.smooth(side, near, Fraction(3, 4), normalise) for side in sides)
         )
 
     expect = risks(rows, ["3/10", "3/10"], oracle.posterior, measure)
