@@ -29,6 +29,8 @@ TRIED = 12  # of these, groups that are judged exactly with it
 
 def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Any) -> tuple[Groups, Groups]:
     """The groups whose exact risk is at most t beyond doubt, and the others."""
+    if not groups:
+        return [], []
     risks = study.risks(groups, bandwidth, "exact")
     safe = (risks <= t - TOLERANCE).tolist()  # an undecided group is not
     kept, refused = (
@@ -41,9 +43,9 @@ def mended(study: Study, groups: Sequence[Array], t: float, bandwidth: Any, k: i
     """Groups that are safe for certain, and the pieces for which no neighbour was found."""
     kept, refused = certain(study, groups, t, bandwidth)
     fine, failing = certain(study, _pieces(study, refused, k), t, bandwidth)
-    kept, alone = kept + fine, []
+    kept, alone = kept + fine, list[Array]()
     for piece in sorted(failing, key=len):
-        partner = _partner(study, piece, kept, t, bandwidth)
+        partner = _partner(study, piece, kept, t, bandwidth) if kept else None
         if partner is None:
             alone.append(piece)
         else:

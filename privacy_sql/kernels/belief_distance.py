@@ -105,11 +105,12 @@ def check_smoothing_bandwidth(distances: Array, bandwidth: Number | str) -> None
             f"distance {min(positive)}, and the bandwidth must exceed that",
         )
     cells = np.asarray(distances, dtype=float)
-    certain = np.eye(len(cells))[list(np.unravel_index(cells.argmax(), cells.shape))]
-    if len(cells) > 1 and smoothed_jensen_shannon(*certain, cells, bandwidth) <= NO_MOVE:
+    one, other = divmod(int(cells.argmax()), len(cells))  # the two values that are furthest apart
+    certain = np.eye(len(cells))
+    if len(cells) > 1 and smoothed_jensen_shannon(certain[one], certain[other], cells, bandwidth) <= NO_MOVE:
         raise UsageError(
             "bad_belief",
-            f"A smoothing bandwidth of {bandwidth} smooths every belief into the same one, so that no release "
+            f"A smoothing bandwidth of {bandwidth} smooths every belief into the same one, and no release "
             "moves anybody: it must be near the distances of the sensitive values, and these above 0",
         )
 

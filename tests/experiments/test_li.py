@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.experiments import li
 from privacy_sql.experiments._adult_beliefs import Study
+from privacy_sql.experiments._mending import mended
 from privacy_sql.experiments._partition import partition
 from tests.oracles import background_knowledge as oracle
 
@@ -175,13 +177,48 @@ def test_fig_6_the_error_of_queries_falls_with_selectivity_and_rises_with_attrib
         assert found == pytest.approx(expect, abs=0.006)
 
 
+@pytest.fixture(scope="module")
+def certified(study: Study) -> tuple[list[Any], int]:
+    return li.certify(study, li.PARAMETERS["para3"])
+
+
 @needs_data
-def test_a_release_certified_exactly_has_nobody_over_t_and_nobody_undecided(study: Study) -> None:
-    parameters = li.PARAMETERS["para3"]
-    kept, left_out = li.certify(study, parameters)
-    assert study.people_over(kept, parameters[3], parameters[2], "exact") == (0, 0)
-    assert 2_300 < len(kept) < 2_450 and left_out < 0.05 * len(study.kind)
-    assert min(map(len, kept)) >= parameters[0]
+def test_a_release_certified_exactly_has_everybody_and_nobody_over_t_or_undecided(
+    study: Study, certified: tuple[list[Any], int]
+) -> None:
+    kept, left_out = certified
+    k, _, t, b = li.PARAMETERS["para3"]
+    assert left_out == 0
+    assert sorted(np.concatenate(kept).tolist()) == list(range(30_162))
+    assert study.people_over(kept, b, t, "exact") == (0, 0)
+    assert len(kept) > 2_300 and min(map(len, kept)) >= k
+
+
+@needs_data
+def test_certified_groups_keep_to_t_by_brute_force(study: Study, certified: tuple[list[Any], int]) -> None:
+    _, _, t, b = li.PARAMETERS["para3"]
+    prior = study.prior(b)
+    apart = [[Fraction(d).limit_denominator(2) for d in row] for row in study.apart.tolist()]
+    small = [rows for rows in certified[0] if len(rows) <= 6]
+    riskiest = np.argsort(-study.risks(small, b, "exact"))[:8]
+    for rows in [small[i] for i in riskiest]:
+        before = [[Fraction(p) for p in prior[study.kind[person]].tolist()] for person in rows]
+        counts = np.bincount(study.value[rows], minlength=14).tolist()
+        after = oracle.posterior(before, counts)
+        assert after is not None
+        moves = [
+            oracle.jensen_shannon(*(oracle.smooth(side, apart, Fraction(3, 4)) for side in pair))
+            for pair in zip(before, after, strict=True)
+        ]
+        assert max(moves) <= t
+
+
+@needs_data
+def test_a_group_no_neighbour_makes_safe_is_left_out_and_told(study: Study) -> None:
+    rows = np.arange(12)
+    kept, alone = mended(study, [rows[:5], rows[5:]], 0.0, 0.3, 2)
+    assert kept == [] and sorted(np.concatenate(alone).tolist()) == rows.tolist()
+    assert [group.tolist() for group in mended(study, [rows], 2.0, 0.3, 2)[0]] == [rows.tolist()]
 
 
 @needs_data
