@@ -41,7 +41,7 @@ class Chain:
     Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
     everybody alike are summed away at once; `sums` are told by a few sums and need no step; `order` lists the
     rest, and `halves` are two steps over all of them instead, where these cost less. `bytes` is the largest
-    step for one sensitive value.
+    step for one sensitive value, `bytes_in_memory` where halves are taken.
     """
 
     order: tuple[int, ...]
@@ -52,7 +52,8 @@ class Chain:
     codes: Array
     targets: Array
     bytes: int
-    halves: Halves | None = None
+    halves: Halves | None
+    bytes_in_memory: int
 
 
 def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
@@ -79,8 +80,10 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     halves = None if n_keys > 1 else best_halves(goals, sources)
     if halves is not None and halves.cost > cost:
         halves = None
-    needed = 24 * max(halves.cells if halves else peak, len(targets)) * n_sums(sums)
-    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, needed, halves)
+    needed, in_halves = (
+        24 * max(cells, len(targets)) * n_sums(sums) for cells in (peak, halves.cells if halves else peak)
+    )
+    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, needed, halves, in_halves)
 
 
 def _cheapest_order(
