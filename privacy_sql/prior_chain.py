@@ -144,14 +144,14 @@ def _goals(table: Studied, columns: list[Sql], block: Block) -> Sql:
 
 def _blocks(table: Studied, chain: Chain, running: bool) -> int:
     """In how many blocks the targets are taken."""
-    cells = chain.bytes / 24 * len(table.values)
+    rows = chain.rows * len(table.values)
     if running:
         # every target is asked once for each way in which people of its key differ otherwise
         columns = np.column_stack([chain.key, table.codes[:, list(chain.order)], table.sensitive])
         first, _ = distinct(columns, [int(c.max()) + 1 for c in columns.T])
         sides = np.bincount(chain.key[first], minlength=int(chain.wanted_key.max()) + 1)
-        cells = max(cells, 2 * float(sides[chain.wanted_key].sum()))
-    return max(1, math.ceil(cells / CHAIN_ROWS))
+        rows = max(rows, 2 * int(sides[chain.wanted_key].sum()))
+    return max(1, math.ceil(rows / CHAIN_ROWS))
 
 
 def _steps(

@@ -40,8 +40,8 @@ class Chain:
 
     Attributes that keep only identical values (`same`) are one `key` on both sides; those that weigh
     everybody alike are summed away at once; `sums` are told by a few sums and need no step; `order` lists the
-    rest, and `halves` are two steps over all of them instead, where these cost less. `bytes` is the largest
-    step for one sensitive value, `bytes_in_memory` where halves are taken.
+    rest, and `halves` are two steps over all of them instead, where these cost less. `rows` is the widest
+    state for one sensitive value, `bytes` the largest step in memory.
     """
 
     order: tuple[int, ...]
@@ -51,9 +51,9 @@ class Chain:
     wanted_key: Array
     codes: Array
     targets: Array
+    rows: int
     bytes: int
     halves: Halves | None
-    bytes_in_memory: int
 
 
 def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
@@ -76,25 +76,26 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     sources, goals = _both_sides(
         codes, np.column_stack([targets, wanted_key]), [*sizes, n_keys], mixing, steps
     )
-    peak, cost, order = _cheapest_order(mixing, steps, sizes, sources, goals)
+    peak, rows, cost, order = _cheapest_order(mixing, steps, sizes, sources, goals)
     halves = None if n_keys > 1 else best_halves(goals, sources)
     if halves is not None and halves.cost > cost:
         halves = None
-    needed, in_halves = (
-        24 * max(cells, len(targets)) * n_sums(sums) for cells in (peak, halves.cells if halves else peak)
-    )
-    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, needed, halves, in_halves)
+    rows = max(rows, len(targets)) * n_sums(sums)
+    needed = 24 * max(halves.cells if halves else peak, len(targets)) * n_sums(sums)
+    return Chain(order, tuple(same), sums, key, wanted_key, codes, targets, rows, needed, halves)
 
 
 def _cheapest_order(
     mixing: Subset, steps: Sequence[Step], sizes: Sequence[int], sources: Occurring, goals: Occurring
-) -> tuple[int, int, tuple[int, ...]]:
-    """The cells of the largest step, the cost in multiplications, and the order of fewest cells."""
-    best: dict[Subset, tuple[int, int, int, tuple[int, ...]]] = {frozenset(): (0, 0, 0, ())}
+) -> tuple[int, int, int, tuple[int, ...]]:
+    """Cells and rows of the largest step, the cost in multiplications, and the order: the one of fewest cells."""
+    best: dict[Subset, tuple[int, int, int, int, tuple[int, ...]]] = {frozenset(): (0, 0, 0, 0, ())}
     for done, i in steps:
-        total, peak, cost, order = best[done]
-        cells = goals[done] * sources[mixing - done - {i}] * sizes[i]
-        found = (total + cells, max(peak, cells), cost + cells * (sizes[i] + MOVED), (*order, i))
+        total, peak, rows, cost, order = best[done]
+        left = sources[mixing - done - {i}]
+        cells = goals[done] * left * sizes[i]
+        rows, cost = max(rows, goals[done | {i}] * left), cost + cells * (sizes[i] + MOVED)
+        found = (total + cells, max(peak, cells), rows, cost, (*order, i))
         best[done | {i}] = min(found, best.get(done | {i}, found))
     return best[mixing][1:]
 

@@ -158,16 +158,16 @@ def kernel_prior(
     exact = any(w.dtype == object for w in weights)
     codes, weights, targets = only_occurring(codes, weights, targets)
     chain = plan_chain(codes, weights, targets)
-    if chain.bytes_in_memory > budget:
+    if chain.bytes > budget:
         raise MemoryError(
-            f"The dense prior needs {chain.bytes_in_memory:,} bytes and may use {budget:,}: use the SQL chain"
+            f"The dense prior needs {chain.bytes:,} bytes and may use {budget:,}: use the SQL chain"
         )
     mass = np.zeros((len(targets), n_sensitive), dtype=object if exact else float)
     if chain.same and chain.bytes * n_sensitive <= budget:
         for part, numbers, pairs in _one_value_each(chain, sensitive, counts, n_sensitive):
             mass[pairs] = _mass(part, np.zeros(len(numbers), dtype=int), numbers, 1, weights, exact)[:, 0]
         return _normalised(mass, exact)
-    at_once = max(1, min(n_sensitive, budget // max(1, chain.bytes_in_memory)))
+    at_once = max(1, min(n_sensitive, budget // max(1, chain.bytes)))
     for first in range(0, n_sensitive, at_once):
         width = min(at_once, n_sensitive - first)
         mass[:, first : first + width] = _mass(chain, sensitive - first, counts, width, weights, exact)
