@@ -21,7 +21,7 @@ Array = NDArray[Any]
 Subset = frozenset[int]
 Step = tuple[Subset, int]  # the attributes done, and the one summed over next
 
-MOVED = 8
+MOVED = 32
 """What moving a cell through a step costs, in multiplications."""
 
 MOST_ORDERED = 8
@@ -88,7 +88,7 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
 def _cheapest_order(
     mixing: Subset, steps: Sequence[Step], sizes: Sequence[int], sources: Occurring, goals: Occurring
 ) -> tuple[int, int, int, tuple[int, ...]]:
-    """Cells and rows of the largest step, the cost in multiplications, and the order: the one of fewest cells."""
+    """Cells and rows of the largest step, the cost in multiplications, and the order of fewest cells."""
     best: dict[Subset, tuple[int, int, int, int, tuple[int, ...]]] = {frozenset(): (0, 0, 0, 0, ())}
     for done, i in steps:
         total, peak, rows, cost, order = best[done]
