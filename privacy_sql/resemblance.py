@@ -203,9 +203,12 @@ def read_matrix(matrix: Any, values: Sequence[Any], name: str) -> tuple[list[Any
 def _matrix_file(path: Path, name: str) -> tuple[list[Any], list[list[Any]]]:
     if not path.is_file():
         raise UsageError("no_file", f"there is no distance matrix {path.name}", where=name)
-    with path.open(encoding="utf-8", newline="") as lines:
-        header, *body = list(csv.reader(lines)) or [[]]
-    if sorted(header[1:]) != sorted(row[0] for row in body if row):
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            header, *body = [row for row in csv.reader(lines) if row] or [[]]
+    except (csv.Error, UnicodeError):
+        raise DataError("bad_matrix", f"the matrix of {name} is not CSV in UTF-8") from None
+    if sorted(header[1:]) != sorted(row[0] for row in body):
         raise DataError(
             "bad_matrix", f"the matrix of {name} names other values in its rows than in its columns"
         )

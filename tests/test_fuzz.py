@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
@@ -44,6 +44,7 @@ def test_any_bytes_as_csv_are_judged_or_refused(tmp_path: Path, content: bytes) 
 
 @bounded
 @given(content=st.one_of(CSV, TEXT), kind=st.sampled_from([".csv", ".txt", ".tsv"]))
+@example(content="\r0", kind=".csv")  # a line end that Python's reader takes for no line end
 def test_any_text_as_a_hierarchy_is_used_or_refused(tmp_path: Path, content: str, kind: str) -> None:
     (tmp_path / f"ages{kind}").write_text(content, encoding="utf-8", newline="")
     (tmp_path / "people.csv").write_text(ROWS)
@@ -128,6 +129,42 @@ def test_any_condition_is_used_or_refused(tmp_path: Path, condition: str) -> Non
     (tmp_path / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
     told = check(tmp_path / "people.csv", f"--where={condition}", "--require", "k_anonymity(k=1)")
     foreseen(told)
+
+
+@bounded
+@given(matrix=st.one_of(CSV.map(str.encode), TEXT.map(str.encode), st.binary(max_size=30)))
+@example(matrix=b"\r0")
+@example(matrix=b",30,31\n\n30,0,1\n31,1,0\n")
+def test_any_distance_matrix_is_read_or_refused(tmp_path: Path, matrix: bytes) -> None:
+    (tmp_path / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
+    (tmp_path / "ages.csv").write_bytes(matrix)
+    (tmp_path / "privacy.yml").write_text(json.dumps(BELIEFS))
+    foreseen(call("run", "--json", "--dry-run", "--project", tmp_path))
+
+
+BELIEFS = {
+    "version": "1",
+    "releases": {
+        "people": {
+            "source": {"file": "people.csv"},
+            "quasi_identifiers": [{"column": "age", "distance": {"file": "ages.csv"}}],
+            "sensitive": "illness",
+            "require": {"bt_privacy": {"bandwidth": "0.3", "t": "0.2"}},
+            "method": {"generalise": {"levels": {"age": "0"}}},
+            "output": {"target": "out/people.csv"},
+        }
+    },
+}
+
+
+@bounded
+@given(names=st.one_of(TEXT, st.lists(st.sampled_from(list("age,\"'. \r\n")), max_size=8).map("".join)))
+@example(names="age,\rb")
+def test_any_names_of_columns_and_tables_are_used_or_refused(tmp_path: Path, names: str) -> None:
+    (tmp_path / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
+    words = ["--sensitive", "illness", "--require", "k_anonymity(k=1)"]
+    foreseen(call("check", "--json", "--source", tmp_path / "people.csv", f"--quasi={names}", *words))
+    foreseen(call("check", "--json", f"--source={names}", "--quasi", "age", *words))
 
 
 FACT = st.lists(

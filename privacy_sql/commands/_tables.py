@@ -85,7 +85,10 @@ def listed(text: str) -> list[str]:
     >>> listed('age, "a, b"')
     ['age', 'a, b']
     """
-    return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    try:
+        return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    except csv.Error:
+        raise UsageError("bad_name", "names between commas hold a line break outside quotes") from None
 
 
 def exact_number(text: str, where: str) -> Fraction:

@@ -87,4 +87,11 @@ def named(name: str) -> Sql:
 
 def parts(name: str) -> list[str]:
     """The parts of a dotted name; a part in quotes may hold dots."""
-    return next(csv.reader([name], delimiter=".", quotechar='"'))
+    try:
+        found = next(csv.reader([name], delimiter=".", quotechar='"'), [])
+    except csv.Error:  # a line break
+        found = []
+    if not found or not all(found):
+        hint = "Write schema.table; a part with a dot stands in double quotes."
+        raise UsageError("bad_name", "that is no name of a relation", hint=hint)
+    return found

@@ -45,7 +45,10 @@ def _delimiter(line: str) -> str:
     >>> _delimiter("Bachelors;Higher, other;*"), _delimiter('"a;b",c')
     (';', ',')
     """
-    return ";" if len(next(csv.reader([line], delimiter=";"), ())) > 1 else ","
+    try:
+        return ";" if len(next(csv.reader([line], delimiter=";"), ())) > 1 else ","
+    except csv.Error:  # told with its line number by who reads the rows
+        return ","
 
 
 def _lines(path: Path) -> Iterator[str]:
