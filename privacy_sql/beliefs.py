@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.distinct_codes import keys
@@ -108,6 +108,8 @@ def refuse(base: Base) -> None:
         )
     if not base.table.sensitives:
         raise UsageError("no_sensitive", "a belief is about a sensitive column", hint="Name it.")
+    if not base.rows:
+        raise DataError("empty_table", f"{base.table.name} has no rows", hint="There is nothing to study.")
 
 
 def _matrix(found: dict[str, NDArray[Any]], columns: Sequence[Sql]) -> Array:

@@ -45,6 +45,12 @@ def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criter
     ...     bool(ps.check(engine, table, [ps.KAnonymity(2)]))
     False
     """
+    if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
+        hint = "For example [ps.KAnonymity(5)]."
+        raise UsageError("bad_requirement", "what is required is a list of criteria", hint=hint)
+    if not isinstance(table, Table) and not hasattr(table, "grouping"):
+        hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
+        raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
     if not isinstance(table, Table):
         return judge(table.grouping, require)
     return examine(engine, table, require).verdicts

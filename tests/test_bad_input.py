@@ -312,3 +312,36 @@ def test_every_error_of_a_table_is_reported_at_once(engine: Any) -> None:
     with pytest.raises(PrivacySqlError) as caught:
         ps.check(engine, ps.Table(rows, ["x", "y"], "z"), [ps.KAnonymity(2)])
     assert len(caught.value.parts) == 3
+
+
+@pytest.mark.parametrize(
+    "require", [ps.KAnonymity(2), "k_anonymity(k=2)", ["k_anonymity(k=2)"], [ps.KAnonymity]]
+)
+def test_what_is_no_list_of_criteria_is_refused(engine: Any, require: Any) -> None:
+    with pytest.raises(UsageError, match="list of criteria"):
+        ps.check(engine, ps.Table(pd.DataFrame({"age": [1, 1]}), ["age"]), require)
+
+
+def test_a_file_alone_says_not_which_columns_are_what(engine: Any) -> None:
+    with pytest.raises(UsageError, match="a Release or"):
+        ps.check(engine, "people.csv", [ps.KAnonymity(2)])
+
+
+def test_nobody_can_be_studied_in_an_empty_table(engine: Any) -> None:
+    nobody = pd.DataFrame({"age": [], "illness": []}, dtype=object)
+    with pytest.raises(DataError, match="no rows"):
+        ps.prior(engine, ps.Table(nobody, ["age"], "illness"))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: ps.kernel_weight("x", 1),
+        lambda: ps.kernel_weight("1/2", "nan"),
+        lambda: ps.numeric_distance("1/0", 1, 2),
+        lambda: ps.noise_posterior([[1]], [[1]], [1], ["much"]),
+    ],
+)
+def test_text_that_is_no_number_is_a_usage_error(ask: Any) -> None:
+    with pytest.raises(UsageError, match="a fraction as text"):
+        ask()

@@ -40,10 +40,15 @@ def as_number(value: Number | str) -> Fraction | float:
     >>> as_number("0.3")
     Fraction(3, 10)
     """
-    if isinstance(value, str):
-        value = math.inf if value.strip().lower() in ("inf", "infinity", "∞") else Fraction(value.strip())
+    try:
+        if isinstance(value, str):
+            value = math.inf if value.strip().lower() in ("inf", "infinity", "∞") else Fraction(value.strip())
+    except (ValueError, ZeroDivisionError):
+        value = math.nan
     if value != value:
-        raise UsageError("bad_number", "nan is not a number here: give a number, a fraction as text, or inf")
+        raise UsageError(
+            "bad_number", "that is no number (nan is none): give a number, a fraction as text, or inf"
+        )
     return value if isinstance(value, float) else Fraction(value)
 
 

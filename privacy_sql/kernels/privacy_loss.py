@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from privacy_sql.errors import UsageError
@@ -263,7 +264,10 @@ def _check_histograms(
     scale: Sequence[float],
     prior: Sequence[Any],
 ) -> list[float]:
-    beliefs = [float(belief) for belief in prior]
+    try:
+        beliefs = [float(Fraction(belief) if isinstance(belief, str) else belief) for belief in prior]
+    except (ValueError, ZeroDivisionError):
+        raise UsageError("bad_prior", "a belief is a number, or a fraction as text") from None
     _check_positive("scale", scale)
     same_releases = len(noisy) == len(counts) == len(scale)
     if not same_releases or any(len(row) != len(beliefs) for row in [*noisy, *counts]):

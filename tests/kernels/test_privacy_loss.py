@@ -62,6 +62,11 @@ def test_posteriors_after_two_noisy_releases_are_those_of_the_vectors(given_, ex
     assert answer.total_eps_substitution == expected["total_eps_substitution"]
 
 
+def test_a_prior_may_be_written_as_fractions():
+    question = [[4, 1], [0, 3]], [[3, 1], [1, 2]], [2.0, 2.0]
+    assert noise_posterior(*question, ["1/4", "3/4"]) == noise_posterior(*question, [0.25, 0.75])
+
+
 def test_the_printed_pure_bound_is_vacuous_from_ln_2_on():
     assert not semantic_privacy(math.log(2) - 1e-9, people=10).vacuous
     assert semantic_privacy(math.log(2) + 1e-9, people=10).vacuous
