@@ -20,12 +20,12 @@ with low as (
         asked.ordered = 1
         and (
             cells.place = 0
-            or case cells.way
+            or {% if sizes %}case cells.way
                 {% for way, relation in sizes %}
                 when {{ way }} then s_{{ way }}.size
                 {% endfor %}
                 else cast(cells.place as double)
-            end <= asked.middle
+            end{% else %}cast(cells.place as double){% endif %} <= asked.middle
         )
 )
 select

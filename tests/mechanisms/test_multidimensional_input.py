@@ -60,6 +60,22 @@ def test_text_of_numbers_alone_is_cut_by_size_and_one_word_makes_it_words(
     assert Counter(found["room"]) == {"10..100": 2, "9..x": 2}
 
 
+def test_words_without_any_number_are_cut_in_the_middle_of_their_order(engine: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame({"job": list("aabbccdd"), "s": list("uvuvuvuv")})
+    found = written(engine, ps.Table(rows, ["job"], "s"), 4, tmp_path, split="range")
+    assert Counter(found["job"]) == {"a..b": 4, "c..d": 4}
+
+
+@pytest.mark.parametrize("far", [float("inf"), -float("inf"), 1e300])
+def test_a_column_with_a_number_too_large_for_sizes_is_cut_in_its_order(engine: Any, far: float) -> None:
+    rows = pd.DataFrame({"pay": [1.0, 2.0, 3.0, far], "s": list("uvuv")})
+    for split in ("median", "range"):
+        release = ps.publish(
+            engine, ps.Table(rows, ["pay"], "s"), [ps.KAnonymity(2)], ps.Multidimensional(split)
+        )
+        assert release.safe and release.search["groups"] == 2
+
+
 def test_a_class_that_is_also_sensitive_cuts_as_the_sensitive_value_does(engine: Any, tmp_path: Path) -> None:
     rows = pd.DataFrame({"age": [20, 20, 60, 60] * 2, "size": [1, 2, 1, 2] * 2, "s": list("uvuv") * 2})
     table = ps.Table(rows, ["age", "size"], "s")
