@@ -1,7 +1,8 @@
 """What skyline releases are worth: Chen et al. 2008, Sec. 8.2 and 8.4, held to what the paper reports.
 
-The data and parameters are the paper's; which columns its x holds, in which unit it measures divergence and
-which candidate splits it tries is not printed, so figures are held to it within the distance stated beside each.
+The data and parameters are the paper's. Which columns its x holds, in which unit it measures divergence and
+which candidate splits it tries is not printed, so figures are held to it within the distance stated beside
+each.
 """
 
 from __future__ import annotations
