@@ -78,7 +78,7 @@ class Intervals(Hierarchy):
         point = (
             "" if self.fractions else " Write the widths with a decimal point when the column has fractions."
         )
-        return f"Values must be numbers below 10^{15 - self.decimals}.{point}"
+        return f"Values must be numbers below 10^{15 - self.decimals}, as 1.5 and not 1,5.{point}"
 
     def level_names(self) -> tuple[str, ...]:
         return ("raw", *map(_plain, self.widths), TOP)

@@ -76,7 +76,8 @@ def _sentence(material: Material) -> str:
         many = number_of(len(verdicts), "requirement", "requirements")
         return f"Kept: {held} of {many}. Nothing was published."
     closest = min(verdicts, key=slack)
-    every = "The requirement holds" if len(verdicts) == 1 else f"All {len(verdicts)} requirements hold"
+    words = {1: "The requirement holds", 2: "Both requirements hold"}
+    every = words.get(len(verdicts), f"All {len(verdicts)} requirements hold")
     return (
         f"{every}. Closest to its limit: {_told(closest)} It promises nothing against a stronger adversary."
     )

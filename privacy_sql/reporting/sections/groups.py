@@ -12,6 +12,8 @@ from privacy_sql.reporting.words import Below, count, number_of, people, percent
 
 HOW = "Run privacy-sql curve --every-choice --select {name}, then make the report again."
 
+FEW_GROUPS = 12  # up to which every number stands on the axis
+
 
 def section(material: Material) -> Section:
     title, short = "Groups", "Groups"
@@ -43,7 +45,7 @@ def _sizes(groups: Record) -> Chart:
         "sizes",
         f"{number_of(groups['n_groups'], 'group', 'groups')}; the smallest has {people(groups['smallest'])},"
         f" half of them have {people(groups['median'])} or more.",
-        Axis("groups"),
+        Axis("groups", whole=max(values, default=0) <= FEW_GROUPS),
         Axis("people in a group"),
         bars=[Bars("groups", labels, values, [f"{n:,}" for n in values])],
         across=True,
