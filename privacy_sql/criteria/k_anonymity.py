@@ -64,6 +64,6 @@ class KAnonymity(Criterion):
         if small:
             story += (
                 f" Smaller than {self.k}: {number_of(facts['groups_below_limit'], 'group')} with"
-                f" {people(facts['people_below_limit'])} in all. Who knows their quasi-identifiers finds them."
+                f" {people(facts['people_below_limit'])} in all, found by who knows their quasi-identifiers."
             )
         return self.verdict(size, Witness(facts, {"g": worst["g"]}), story)

@@ -138,20 +138,8 @@ class FullDomain:
                 where=table.name,
                 hint="Minimise loss, for example.",
             )
-        if self.local_recoding and table.values_per_person != "one":
-            raise UsageError(
-                "several_values",
-                "local_recoding publishes people row by row, and these have several values each",
-                where=table.name,
-            )
-        of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
-        if self.local_recoding and of_population:
-            raise UsageError(
-                "no_population_groups",
-                f"{', '.join(of_population)} compares people at one level, local_recoding shows several",
-                where=table.name,
-                hint="Use max_suppressed without local_recoding.",
-            )
+        if self.local_recoding:
+            _refuse_recoding(table, asked)
         if asked.not_safe_under_merging and size > self.most_choices:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
@@ -167,6 +155,18 @@ class FullDomain:
             stop=lambda: "time limit" if time.monotonic() > end else None,
             progress=partial(report, "search"),
         )
+
+
+def _refuse_recoding(table: Table, asked: Asked) -> None:
+    """Refuse what rounds at different levels cannot do."""
+    if table.values_per_person != "one":
+        told = "local_recoding publishes people row by row, and these have several values each"
+        raise UsageError("several_values", told, where=table.name)
+    of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
+    if of_population:
+        told = f"{', '.join(of_population)} compares people at one level, local_recoding shows several"
+        hint = "Use max_suppressed without local_recoding."
+        raise UsageError("no_population_groups", told, where=table.name, hint=hint)
 
 
 def _number(text: str | float) -> float:

@@ -19,7 +19,6 @@ from privacy_sql.reporting.words import AtMost, Below
 Audience = Literal["internal", "public"]
 LEAST = 5
 FEWEST = 3  # "fewer than 2" would tell that it is one
-PRIVATE = ("story", "witness", "notes")
 
 
 def audience_of(run: Record, asked: str | None) -> Audience:
