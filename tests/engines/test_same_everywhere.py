@@ -5,12 +5,34 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import privacy_sql as ps
 from privacy_sql.query import Query
-from tests.engines import odd_people
+from tests.engines import odd_people, random_people
 
 
 def test_odd_names_and_values_are_counted_and_published_as_they_are(engine: Any, tmp_path: Path) -> None:
     assert odd_people.told(engine, tmp_path) == (2, odd_people.expected())
+
+
+@pytest.mark.parametrize("seed", [3, 7])
+def test_random_tables_of_odd_values_are_judged_and_published_as_on_duckdb(
+    engine: Any, tmp_path: Path, seed: int
+) -> None:
+    (tmp_path / "other").mkdir()
+    with ps.connect() as other:
+        expected = list(random_people.told(other, seed, tmp_path / "other"))
+    assert list(random_people.told(engine, seed, tmp_path)) == expected
+
+
+def test_random_tables_show_every_answer(tmp_path: Path) -> None:
+    with ps.connect() as engine:
+        found = [told for seed in (2, 3, 5, 7) for _, told in random_people.told(engine, seed, tmp_path)]
+    verdicts = {told[0] for told in found if isinstance(told, tuple)}
+    assert verdicts == {True, False}
+    assert {"not_safe", "unmapped_value"} <= {told for told in found if isinstance(told, str)}
+    assert any(isinstance(told, dict) for told in found)
 
 
 def test_a_filled_relation_tells_how_many_rows_it_holds(engine: Any) -> None:
