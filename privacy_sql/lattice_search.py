@@ -167,9 +167,14 @@ class LatticeSearch:
         return thinned(rolled, lambda it: Seen(it).failing(require), self.allowed * self.base.rows)
 
     def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
-        """Whether more rows than allowed would go; a person may have several."""
-        held = seen.rows_in(gone) if self.base.people else seen.people_in(gone)
-        return held > self.allowed * self.base.rows
+        """Whether more rows than allowed would go, or more people where a person may have several or none."""
+        if not self.base.people:
+            return seen.people_in(gone) > self.allowed * self.base.rows
+        everybody = int(seen.groups["n_people"].sum())
+        return (
+            seen.rows_in(gone) > self.allowed * self.base.rows
+            or seen.people_in(gone) > self.allowed * everybody
+        )
 
     def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
         verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []

@@ -141,7 +141,7 @@ def table(rows: Sequence[Any]) -> ps.Table:
     return ps.Table(frame, {"age": ps.Intervals(10), "job": jobs}, "illness")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(15))
 def test_the_safe_choices_of_a_lattice_are_those_of_the_definitions(engine: Any, seed: int) -> None:
     rows, wanted, allowed = drawn(seed)
     require, rules = [criterion for criterion, _ in wanted], [rule for _, rule in wanted]
@@ -157,3 +157,46 @@ def test_the_safe_choices_of_a_lattice_are_those_of_the_definitions(engine: Any,
     if safe:
         assert best.cost == pytest.approx(found.cost)
         assert search.shown(best.best).n_suppressed == len(rows) - len(stays[best.best])
+
+
+def crowd(seed: int) -> tuple[list[Any], list[Any], str]:
+    """People with their age and job, and one row for each of their values; some have none."""
+    rng = random.Random(seed)
+    people = [(rng.choice(AGES[:4]), rng.choice(JOBS[-4:])) for _ in range(rng.randint(2, 9))]
+    kind = rng.choice(["set", "multiset"])
+    rows = []
+    for number, person in enumerate(people):
+        values: Any = (
+            [rng.choice(ILLS[:3]) for _ in range(rng.randint(1, 4))] if rng.random() < 0.8 else [None]
+        )
+        rows += [(str(number), *person, value) for value in (set(values) if kind == "set" else values)]
+    return people, rows, kind
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
+def test_no_more_rows_and_no_more_people_are_suppressed_than_allowed(
+    engine: Any, seed: int, allowed: str
+) -> None:
+    people, rows, kind = crowd(seed)
+    frame = pd.DataFrame(rows, columns=["id", "age", "job", "illness"], dtype=object)
+    kinds = dict(table([("20", "a", "flu")]).hierarchies)
+    several = ps.Table(frame, kinds, "illness", identifier="id", values_per_person=kind)
+    valued = [row for row in rows if row[3] is not None]
+    safe = set()
+    for choice in [(age, job) for age in range(3) for job in range(3)]:
+        groups: dict[Any, set[str]] = {}
+        for number, person in enumerate(people):
+            key = tuple(levels[level](v) for levels, level, v in zip(LABELS, choice, person, strict=True))
+            groups.setdefault(key, set()).add(str(number))
+        gone = {number for group in groups.values() if len(group) < 2 for number in group}
+        n_rows = sum(row[0] in gone for row in valued)
+        if len(gone) <= Fraction(allowed) * len(people) and n_rows <= Fraction(allowed) * len(valued):
+            safe.add(choice)
+    search = LatticeSearch(count(engine, several), (ps.KAnonymity(2),), "loss", Fraction(allowed))
+    found = search.run("all")
+    assert set(found.minimal) == minimal(safe)
+    assert found.safe_choices == len(safe)
+    if safe and valued:
+        method = ps.FullDomain(max_suppressed=allowed)
+        assert ps.publish(engine, several, [ps.KAnonymity(2)], method).safe

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from privacy_sql import plugs
 from privacy_sql.base import Base, Grouping
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
+from privacy_sql.grouping import sizes
 from privacy_sql.parameters import bind
 from privacy_sql.query import Query
 from privacy_sql.rollup import Rollup
@@ -133,15 +134,22 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
     if grouping.base.sides:
         refuse_suppression(grouping.base.table, asked)
         return _suppressed_together(grouping, asked, allowed)
-    total = grouping.n_rows
     kept, gone = grouping, frozenset[int]()
     while more := asked.failing(kept) - gone:
         gone |= more
         candidate = grouping.without(gone)
-        if not candidate.n_rows > 0 or total - candidate.n_rows > allowed * total:
+        totals = zip(_held(candidate), _held(grouping), strict=True)
+        if not candidate.n_rows > 0 or any(before - left > allowed * before for left, before in totals):
             break
         kept = candidate
-    return kept, total - kept.n_rows
+    return kept, grouping.n_rows - kept.n_rows
+
+
+def _held(grouping: Grouping) -> list[int]:
+    """The rows of a grouping, and its people where a person may have several rows or none."""
+    base = grouping.base
+    people = [sizes(base.engine, grouping.members)["rows"]] if base.people else []
+    return [grouping.n_rows, *people]
 
 
 def refuse_suppression(table: Table, asked: Asked) -> None:
