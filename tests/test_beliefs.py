@@ -274,6 +274,7 @@ def test_named_beliefs_are_compared_value_by_value() -> None:
         (lambda: ps.belief_distance([1], [1], measure="cosine"), "js, smoothed_js"),
         (lambda: ps.belief_distance([1], [1, 0]), "one probability"),
         (lambda: ps.belief_distance([2], [2]), "sums to 1"),
+        (lambda: ps.belief_distance([], []), "one probability"),
         (lambda: ps.belief_distance([1], [1], measure="smoothed_js"), "hierarchy or a matrix"),
         (lambda: ps.smooth([1, 0], [[0, 1], [1, 0]], "inf"), "infinite"),
         (lambda: ps.kernel_weight(1, -1), "0 or more"),

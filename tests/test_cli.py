@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,11 @@ def test_check_in_the_shape_of_the_interface(folder: Path) -> None:
     assert (first["value"], first["value_float"], first["limit"], first["relation"]) == ("1", 1.0, "2", ">=")
     assert (first["params"], first["exact"], second["params"]["l"]) == ({"k": 2}, True, "1.5")
     assert second["value"] is None or second["exact"]
+
+
+def test_the_module_runs_as_the_command_does() -> None:
+    ran = subprocess.run([sys.executable, "-m", "privacy_sql", "list"], capture_output=True, text=True)
+    assert (ran.stdout, ran.returncode) == (call("list").out, 0)
 
 
 def test_every_verb_of_the_house_in_shape_when_it_succeeds(folder: Path) -> None:

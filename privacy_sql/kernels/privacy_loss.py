@@ -82,10 +82,10 @@ def semantic_privacy(
             "bad_people", f"people is {people}", hint="Give the size of the database, 1 or more."
         )
     if delta == 0 and not most_neighbours:
-        printed = _exp(epsilon) - 1
+        printed = _exp_less_one(epsilon)
         return SemanticBound(printed, 0.0, math.tanh(epsilon / 2), "prop15", printed >= 1)
     joint_delta = 2 * delta if most_neighbours else delta
-    eps_prime = _exp(3 * epsilon) - 1 + 2 * math.sqrt(delta)
+    eps_prime = _exp_less_one(3 * epsilon) + 2 * math.sqrt(delta)
     failing = _failure_probability(epsilon, delta, joint_delta, people)
     return SemanticBound(
         eps_prime=eps_prime,
@@ -102,7 +102,7 @@ def _failure_probability(epsilon: float, delta: float, joint_delta: float, peopl
     if delta == 0:
         return 0.0
     posterior_part = joint_delta / (2 * math.sqrt(delta))
-    marginal_part = joint_delta / (_exp(2 * epsilon) - _exp(epsilon)) if epsilon < 300 else 0.0
+    marginal_part = joint_delta / (_exp(epsilon) * _exp_less_one(epsilon)) if epsilon < 300 else 0.0
     return people * (posterior_part + marginal_part)
 
 
@@ -297,3 +297,8 @@ def _check_positive(name: str, numbers: Sequence[float]) -> None:
 
 def _exp(x: float) -> float:
     return math.exp(x) if x < 709 else math.inf
+
+
+def _exp_less_one(x: float) -> float:
+    # e^x - 1 without losing what a tiny x is
+    return math.expm1(x) if x < 709 else math.inf

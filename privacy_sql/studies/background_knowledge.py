@@ -283,7 +283,7 @@ def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
         names = list(dict.fromkeys([*p, *q]))
         p, q = [p.get(name, 0) for name in names], [q.get(name, 0) for name in names]
     a, b = _numbers([p])[0], _numbers([q])[0]
-    if len(a) != len(b):
+    if len(a) != len(b) or not len(a):
         raise UsageError("bad_belief", "both beliefs have one probability for each sensitive value")
     if any(min(belief) < 0 or abs(sum(belief) - 1) > Fraction(1, 10**9) for belief in (a, b)):
         raise UsageError("bad_belief", "a belief is 0 or more everywhere and sums to 1")

@@ -166,3 +166,11 @@ def test_a_prior_without_weight_is_refused():
         noise_posterior([[1, 2]], [[1, 1]], [1.0], [0, 0])
     with pytest.raises(UsageError, match="length"):
         noise_posterior([[1, 2]], [[1, 1]], [1.0, 2.0], [1, 1])
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-20, 1e-9])
+def test_a_tiny_loss_is_a_tiny_difference_and_never_a_division_by_zero(epsilon):
+    assert semantic_privacy(epsilon, people=10).eps_prime == pytest.approx(epsilon)
+    bound = semantic_privacy(epsilon, 1e-12, people=10)
+    assert bound.eps_prime == pytest.approx(3 * epsilon + 2e-6)
+    assert bound.delta_prime == pytest.approx(10 * (1e-6 / 2 + 1e-12 / epsilon))
