@@ -16,8 +16,9 @@ NUMERIC = ("integer", "number")
 def with_numbers(condition: Sql, kinds: Mapping[str, str]) -> tuple[Sql, list[str]]:
     """A checked condition whose text columns stand as numbers beside numbers, and the names of those columns.
 
-    >>> with_numbers(Sql('"age" >= 18 AND "sex" = \\'F\\''), {"age": "text", "sex": "text"})
-    ('CAST("age" AS DOUBLE) >= 18 AND "sex" = \\'F\\'', ['age'])
+    >>> condition, cast = with_numbers(Sql('"age" >= 18 AND sex'), {"age": "text", "sex": "text"})
+    >>> print(condition, cast)
+    CAST("age" AS DOUBLE) >= 18 AND sex ['age']
     """
     from sqlglot import exp
 

@@ -169,6 +169,8 @@ def tried(
         # a published table that cannot be looked at is, for `verify`, not as it was written
         refused = {3, 4, 130} | ({1} if verb == "verify" else set())
         assert code in (refused if raised else {0, 1}), (verb, name, at, code)
+        if not raised:
+            return  # the verb asks no statement with a higher number either
 
 
 # -- errors the engine makes itself ------------------------------------------------------------------------

@@ -10,15 +10,21 @@ import json
 import sys
 from pathlib import Path
 
-from dbt.cli.main import dbtRunner
 
-said = {}
-for name, files in json.load(sys.stdin).items():
-    before = {file: Path("models", file).read_text(encoding="utf-8") for file in files}
-    for file, text in files.items():
-        Path("models", file).write_text(text, encoding="utf-8")
-    done = dbtRunner().invoke(["--quiet", "parse"])
-    said[name] = "" if done.success else str(done.exception)
-    for file, text in before.items():
-        Path("models", file).write_text(text, encoding="utf-8")
-Path("said.json").write_text(json.dumps(said), encoding="utf-8")
+def main() -> None:
+    from dbt.cli.main import dbtRunner
+
+    said = {}
+    for name, files in json.load(sys.stdin).items():
+        before = {file: Path("models", file).read_text(encoding="utf-8") for file in files}
+        for file, text in files.items():
+            Path("models", file).write_text(text, encoding="utf-8")
+        done = dbtRunner().invoke(["--quiet", "parse"])
+        said[name] = "" if done.success else str(done.exception)
+        for file, text in before.items():
+            Path("models", file).write_text(text, encoding="utf-8")
+    Path("said.json").write_text(json.dumps(said), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

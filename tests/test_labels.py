@@ -58,7 +58,7 @@ def test_the_ends_of_a_range_follow_the_declared_bounds():
     assert not covers("20-30", "20", "(]")
 
 
-@pytest.mark.parametrize("cover", [{}, {"lt": "x"}, {"range": [1]}, {"like": "a"}, 5, {"lt": 1, "ge": 0}])
+@pytest.mark.parametrize("cover", [{}, {"lt": "x"}, {"range": [1]}, {"like": "a"}, 5, {"lt": 1, "le": 0}])
 def test_a_label_that_is_no_rule_is_refused(cover):
     with pytest.raises(UsageError):
         spelt_out(cover, "age")

@@ -263,6 +263,7 @@ def test_an_error_spark_makes_itself_shows_no_row(
     assert not canaries.holding(leaking)
 
 
+@pytest.mark.usefixtures("session")
 def test_java_writes_no_row_to_the_terminal(tmp_path: Path) -> None:
     """A worker that fails in a program of its own: what Java prints goes past Python."""
     canaries.project(tmp_path)
