@@ -62,8 +62,10 @@ class Study:
         apart = beliefs.sensitive_distances(base)
         assert apart is not None
         ordered = np.column_stack([_in_order(base, i)[table.kinds[:, i]] for i in range(len(table.columns))])
-        kind = np.repeat(kinds, table.counts)
-        return cls(table, kind, np.repeat(table.sensitive, table.counts), ordered[kind], apart)
+        # an engine counts in an order of its own; a seeded draw of people needs one that stays
+        rows = np.lexsort((table.sensitive, kinds))
+        kind, value = (np.repeat(of[rows], table.counts[rows]) for of in (kinds, table.sensitive))
+        return cls(table, kind, value, ordered[kind], apart)
 
     def prior(self, bandwidth: Any) -> Array:
         if bandwidth not in self.priors:
