@@ -11,12 +11,15 @@ from privacy_sql import beliefs
 from privacy_sql.engines import Engine
 from privacy_sql.kernels.belief_move import EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.posterior import count_states
-from privacy_sql.query import Sql, render
+from privacy_sql.query import Query, Sql, render
 
 Array = NDArray[Any]
 
 SWEEPS = 20
-"""Sweeps of Sinkhorn that the one statement over all groups holds."""
+"""Sweeps of Sinkhorn that all groups take."""
+
+TOGETHER = 5
+"""Sweeps that one statement holds: engines plan windows within windows in a time that doubles with each."""
 
 SQL_STATES = 20_000
 """Count vectors of a group whose exact posterior is computed in SQL."""
@@ -28,11 +31,21 @@ MOST_PEOPLE = 200
 def estimated(
     study: beliefs.Studied, groups: beliefs.Published, before: Array, sweeps: int = SWEEPS
 ) -> dict[str, Array]:
-    """Ω and Sinkhorn of every kind in every group, from one statement; nan where neither is defined."""
+    """Ω and Sinkhorn of every kind in every group, all groups at once; nan where neither is defined."""
     engine = study.base.engine
     told = _loaded(engine, groups, before, np.ones(len(groups.counts), dtype=bool))
-    found = engine.arrays(render("beliefs/posterior.sql", **told, sweeps=sweeps))
+    swept = None
+    while sweeps > TOGETHER:
+        last, swept = swept, engine.create(_sweeps(told, swept, TOGETHER))
+        sweeps -= TOGETHER
+        if last:
+            engine.drop(last)
+    found = engine.arrays(_sweeps(told, swept, sweeps))
     return {name: _placed(groups, found, found[name]) for name in ("omega", "sinkhorn")}
+
+
+def _sweeps(told: dict[str, Sql], swept: Sql | None, sweeps: int) -> Query:
+    return render("beliefs/posterior.sql", **told, swept=swept, sweeps=sweeps)
 
 
 def exact(

@@ -1,8 +1,21 @@
 -- What is believed of each kind of person in each group after the release, estimated for all groups at once.
 -- Li et al. 2009, eq. (5): one sweep is Ω, many are Sinkhorn. Only values the group publishes have rows.
--- in: people (g, c, n_people), histogram (g, s, n_rows), prior (c, s, p), sweeps
--- out: g, c, s, p, omega, sinkhorn    grain: group, combination, sensitive value
+-- in: swept (what earlier sweeps gave, as out), or people (g, c, n_people), histogram (g, s, n_rows) and prior (c, s, p)
+--     sweeps
+-- out: g, c, n_people, s, n_rows, p, omega, sinkhorn    grain: group, combination, sensitive value
 with swept_0 as (
+    {% if swept %}
+    select
+        g,
+        c,
+        n_people,
+        s,
+        n_rows,
+        p,
+        omega,
+        sinkhorn
+    from {{ swept }}
+    {% else %}
     select
         people.g,
         people.c,
@@ -10,8 +23,8 @@ with swept_0 as (
         histogram.s,
         histogram.n_rows,
         prior.p,
-        prior.p as x,
-        prior.p as omega
+        prior.p as omega,
+        prior.p as sinkhorn
     from {{ people }} as people
     inner join {{ histogram }} as histogram
         on people.g = histogram.g
@@ -19,6 +32,7 @@ with swept_0 as (
         on people.c = prior.c
         and histogram.s = prior.s
     where prior.p > 0
+    {% endif %}
 )
 {% for sweep in range(1, sweeps + 1) %},
 shared_{{ sweep }} as (
@@ -30,7 +44,7 @@ shared_{{ sweep }} as (
         n_rows,
         p,
         omega,
-        x * n_rows / cast(sum(x * n_people) over (partition by g, s) as double) as x
+        sinkhorn * n_rows / cast(sum(sinkhorn * n_people) over (partition by g, s) as double) as sinkhorn
     from swept_{{ sweep - 1 }}
 ),
 swept_{{ sweep }} as (
@@ -41,12 +55,12 @@ swept_{{ sweep }} as (
         s,
         n_rows,
         p,
-        {% if loop.first %}
-        x / cast(sum(x) over (partition by g, c) as double) as omega,
+        {% if loop.first and not swept %}
+        sinkhorn / cast(sum(sinkhorn) over (partition by g, c) as double) as omega,
         {% else %}
         omega,
         {% endif %}
-        x / cast(sum(x) over (partition by g, c) as double) as x
+        sinkhorn / cast(sum(sinkhorn) over (partition by g, c) as double) as sinkhorn
     from shared_{{ sweep }}
 )
 {% endfor %}
@@ -54,8 +68,10 @@ swept_{{ sweep }} as (
 select
     g,
     c,
+    n_people,
     s,
+    n_rows,
     p,
     omega,
-    x as sinkhorn
+    sinkhorn
 from swept_{{ sweeps }}
