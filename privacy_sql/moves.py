@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -120,9 +120,8 @@ def rows(
 ) -> list[Row]:
     """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
     prior = _once(table.base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
-    before = prior.beliefs.astype(float)
     found = group_moves(
-        before,
+        prior.beliefs.astype(float),
         groups.group,
         groups.kind,
         groups.people,
@@ -132,30 +131,30 @@ def rows(
         cap,
         _once(table.base, ("decided", bandwidth), dict),
     )
-    risk = np.full(len(found.known), -np.inf)
+    told = {
+        "g": groups.numbers.tolist(),
+        "n_people": _people(groups, np.True_),
+        "risk": _risks(groups, found.moves),
+        "known": found.known,
+        "n_over": _people(groups, found.moves > float(t) - TOLERANCE),
+        "n_unknown": _people(groups, np.isnan(found.moves)),
+    }
+    how = {"point": number, "prior": prior.path, "distance": measure.name}
+    return [{**how, **dict(zip(told, row, strict=True))} for row in zip(*told.values(), strict=True)]
+
+
+def _people(groups: beliefs.Published, where: Any) -> list[int]:
+    """How many people of each group are of the kinds that are marked."""
+    marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
+    return [int(n) for n in marked]
+
+
+def _risks(groups: beliefs.Published, moves: Any) -> list[float | None]:
+    """The largest move in each group; None where a move is no finite number."""
+    largest = np.full(len(groups.numbers), -np.inf)
     with np.errstate(invalid="ignore"):
-        np.maximum.at(risk, groups.group, found.moves)
-
-    def people(where: Any) -> Sequence[int]:
-        counted: list[int] = np.bincount(groups.group, groups.people * where, len(risk)).astype(int).tolist()
-        return counted
-
-    size, over = people(True), people(found.moves > float(t) - TOLERANCE)
-    unknown = people(np.isnan(found.moves))
-    return [
-        {
-            "point": number,
-            "g": int(g),
-            "n_people": size[i],
-            "risk": float(risk[i]) if np.isfinite(risk[i]) else None,
-            "known": found.known[i],
-            "n_over": over[i],
-            "n_unknown": unknown[i],
-            "prior": prior.path,
-            "distance": measure.name,
-        }
-        for i, g in enumerate(groups.numbers)
-    ]
+        np.maximum.at(largest, groups.group, moves)
+    return [float(move) if np.isfinite(move) else None for move in largest]
 
 
 def within(risk: float, t: Fraction) -> bool:

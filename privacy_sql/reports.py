@@ -18,6 +18,8 @@ from privacy_sql.release import Release
 from privacy_sql.reporting import static
 
 INDEX = "index.html"
+# what a run's record and a manifest say in the same words
+AS_WRITTEN = ("rows_in", "rows_out", "suppressed", "method", "choice", "claims", "search", "sql")
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,6 @@ def _same(found: Record, content: Record) -> bool:
 def from_manifest(content: Record) -> Record:
     """What a manifest alone says of a release, in the words of a run's record."""
     roles = content.get("roles", {})
-    shown = {column["name"]: column["published_as"] for column in content["columns"]}
-    levels = content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None
     verdicts = [recording.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
     return {
         "roles": roles,
@@ -147,18 +147,7 @@ def from_manifest(content: Record) -> Record:
         "hierarchies": {
             name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
         },
-        "columns": [
-            {
-                "name": name,
-                "role": roles.get(name, ""),
-                "shown": name in shown,
-                "level": (levels or {}).get(name),
-                "shown_as": "" if name in (levels or {}) or name in roles else shown.get(name, ""),
-                "before": None,
-                "after": None,
-            }
-            for name in dict.fromkeys([*roles, *shown])
-        ],
+        "columns": _columns(content, roles),
         "made": content["made"],
         "version": content["versions"]["privacy_sql"],
         "safe": bool(verdicts) and all(verdict["safe"] for verdict in verdicts),
@@ -166,12 +155,26 @@ def from_manifest(content: Record) -> Record:
         "verdicts": verdicts,
         "require": [verdict["requirement"] for verdict in verdicts],
         "exit": 0,
-        **{
-            key: content.get(key)
-            for key in ("rows_in", "rows_out", "suppressed", "method", "choice", "claims")
-        },
-        **{key: content.get(key) for key in ("search", "sql")},
+        **{key: content.get(key) for key in AS_WRITTEN},
     }
+
+
+def _columns(content: Record, roles: Mapping[str, str]) -> list[Record]:
+    """The columns of the source and of the release; nothing is known of their values."""
+    shown = {column["name"]: column["published_as"] for column in content["columns"]}
+    levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
+    return [
+        {
+            "name": name,
+            "role": roles.get(name, ""),
+            "shown": name in shown,
+            "level": levels.get(name),
+            "shown_as": "" if name in levels or name in roles else shown.get(name, ""),
+            "before": None,
+            "after": None,
+        }
+        for name in dict.fromkeys([*roles, *shown])
+    ]
 
 
 def _recorded(directory: Path, content: Record, file: Path) -> Record | None:

@@ -85,17 +85,10 @@ def _run(
         consulting.remember_standing(project.directory, _manifest_place(project, plan, output))
     _refuse_unnamed(plan, engine)
     try:
-        assert plan.method is not None
-        method = plan.method
-        # a method that spends something must not when nothing is written
-        rehearsed = getattr(method, "rehearsed", None)
-        if dry_run and rehearsed is not None:
-            method = rehearsed()
-        release = verbs.publish(engine, plan.table, plan.require, method)
+        release = _published(plan, engine, dry_run)
     except PrivacySqlError as problem:
-        if not dry_run:
-            fresh = not any(_unmapped(earlier.problem) for earlier in results[:-1])
-            _keep_unmapped(project, plan, engine, problem, fresh)
+        if not dry_run and _unmapped(problem):
+            _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in results[:-1]))
         raise
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
@@ -115,6 +108,14 @@ def _run(
     result.manifest = _shown(project, place)
     result.rows_out = release.rows_out
     _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+
+
+def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:
+    """The release of a plan; a method that spends something must not when nothing is written."""
+    assert plan.method is not None
+    rehearsed = getattr(plan.method, "rehearsed", None)
+    method = rehearsed() if dry_run and rehearsed is not None else plan.method
+    return verbs.publish(engine, plan.table, plan.require, method)
 
 
 def _remember(project: Project, result: Result, found: records.Record) -> None:
@@ -180,12 +181,8 @@ def _unmapped(problem: PrivacySqlError | None) -> bool:
     return problem is not None and any(part.code == "unmapped_value" for part in problem.parts)
 
 
-def _keep_unmapped(
-    project: Project, plan: Plan, engine: Engine, problem: PrivacySqlError, fresh: bool
-) -> None:
+def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool) -> None:
     """List values missing from hierarchies in a private file; errors and logs never show them."""
-    if not _unmapped(problem):
-        return
     folder = private_files.private(project.directory)
     counted = base.count(engine, plan.table, several=True)
     kinds = {**counted.columns}

@@ -94,36 +94,44 @@ def _spread(numbers: Sequence[Any]) -> tuple[float, float]:
 
 
 def _fig_1(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
-    perfect = []
-    partial = []
+    yield _perfect(summaries)
+    yield _partial(summaries)
+
+
+def _perfect(summaries: dict[Key, list[Any]]) -> Figure:
+    rows = []
     for (name, scenario, k), found in summaries.items():
         certain, new = (_spread([each[field] for each in found]) for field in ("perfect", "perfect_new"))
         quarter = _spread([each.PVP["1/4"] for each in found])
         right = [_spread(shares)[0] for shares in zip(*(each["right"] for each in found), strict=True)]
-        perfect.append((f"{name}: {scenario}", k, *certain, *new, *quarter, *right))
-        if scenario == "mondrian and mondrian":
-            for level in LEVELS:
-                exposed = _spread([each.PVP[str(level)] for each in found])
-                partial.append((f"{name}, k={k}", float(100 * level), *exposed))
-    yield Figure(
+        rows.append((f"{name}: {scenario}", k, *certain, *new, *quarter, *right))
+    return Figure(
         "fig1_perfect",
         "Perfect breach: percentage of shared people known for certain",
         (
             *("scenario", "k", "perfect", "spread", "perfect_new", "spread_new"),
             *("quarter", "spread_quarter", "right", "picked"),
         ),
-        tuple(perfect),
+        tuple(rows),
         x="k",
         y="perfect",
         series="scenario",
         note="perfect_new: not exposed by one release alone; quarter: at 25 %; right: whose own group is"
         " among the nearest; picked: by chance among those",
     )
-    yield Figure(
+
+
+def _partial(summaries: dict[Key, list[Any]]) -> Figure:
+    rows = []
+    for name, k, found in _mondrian(summaries):
+        for level in LEVELS:
+            exposed = _spread([each.PVP[str(level)] for each in found])
+            rows.append((f"{name}, k={k}", float(100 * level), *exposed))
+    return Figure(
         "fig1_partial",
         "Partial breach: percentage of shared people exposed at a confidence (Mondrian twice)",
         ("data", "confidence", "exposed", "spread"),
-        tuple(partial),
+        tuple(rows),
         x="confidence",
         y="exposed",
         series="data",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from privacy_sql.records import Record
@@ -112,17 +113,9 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
     if not known:
         return None
     groups = _by_kind(known, own)
+    told = partial(_told, material, lattice)
     lines = [
-        Line(
-            kind,
-            [p["risks"][name] for p in points],
-            [p["cost"] for p in points],
-            KINDS[kind][1],
-            marker=KINDS[kind][0],
-            size=KINDS[kind][2],
-            joined=False,
-            labels=[_told(material, lattice, p) for p in points],
-        )
+        _marks(kind, [(p["risks"][name], p["cost"]) for p in points], [told(p) for p in points])
         for kind, points in groups
     ]
     return Chart(
@@ -140,6 +133,13 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
             for p in points[:MOST_ROWS]
         ],
     )  # fmt: skip
+
+
+def _marks(kind: str, at: Sequence[tuple[float, float]], labels: list[str]) -> Line:
+    """The choices of one kind, each with a mark and what is told of it."""
+    marker, colour, size = KINDS[kind]
+    x, y = [x for x, _ in at], [y for _, y in at]
+    return Line(kind, x, y, colour, marker=marker, size=size, joined=False, labels=labels)
 
 
 def _best_of_both(points: Sequence[Record], verdict: Record) -> Line:
@@ -180,19 +180,7 @@ def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
     lines = [_steps(places)] if len(places) <= MOST_EDGES else []
     for kind, points in _by_kind(lattice["choices"], own):
         at = [places[tuple(p["levels"])] for p in points]
-        marker, colour, size = KINDS[kind]
-        lines.append(
-            Line(
-                kind,
-                [x for x, _ in at],
-                [y for _, y in at],
-                colour,
-                marker=marker,
-                size=size,
-                joined=False,
-                labels=[", ".join(_named(lattice, p)) for p in points],
-            )
-        )
+        lines.append(_marks(kind, at, [", ".join(_named(lattice, p)) for p in points]))
     counted = [(kind, len(points)) for kind, points in _by_kind(lattice["choices"], own)]
     return Chart(
         "lattice",
