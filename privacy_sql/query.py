@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, nodes
-from jinja2.environment import Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
@@ -74,41 +73,11 @@ def names(columns: Iterable[str]) -> list[Sql]:
     return [Sql(name) for name in checked]
 
 
-CONDITION_NODES = frozenset(
-    [
-        "And",
-        "Or",
-        "Not",
-        "Paren",
-        "EQ",
-        "NEQ",
-        "GT",
-        "GTE",
-        "LT",
-        "LTE",
-        "In",
-        "Between",
-        "Like",
-        "Is",
-        "Null",
-        "Boolean",
-        "Literal",
-        "Column",
-        "Identifier",
-        "Neg",
-        "Add",
-        "Sub",
-        "Mul",
-        "Cast",
-        "DataType",
-        "Lower",
-        "Upper",
-        "Trim",
-        "Length",
-        "Coalesce",
-        "Abs",
-    ]
-)
+CONDITION_NODES = {
+    *("And", "Or", "Not", "Paren", "EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In", "Between", "Like", "Is"),
+    *("Null", "Boolean", "Literal", "Column", "Identifier", "Neg", "Add", "Sub", "Mul", "Cast", "DataType"),
+    *("Lower", "Upper", "Trim", "Length", "Coalesce", "Abs"),
+}
 
 
 def condition(text: str, columns: Iterable[str]) -> Sql:
@@ -360,9 +329,3 @@ def duckdb_macros() -> str:
     """CREATE MACRO statements for a DuckDB shell, each standing alone."""
     files = sorted((folder("macros") / "duckdb").glob("*.sql"))
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
-
-
-def templates() -> Mapping[str, Template]:
-    """Every template of `sql/` by its path, for the linter and the golden files."""
-    found = sorted(path.relative_to(folder("sql")).as_posix() for path in folder("sql").rglob("*.sql"))
-    return {name: _environment().get_template(name) for name in found}

@@ -320,7 +320,7 @@ def test_spill_folders_go_when_a_program_ends_without_closing(tmp_path: Path) ->
 def test_sweeping_follows_no_link_and_touches_no_other_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from privacy_sql.engines import duckdb as ours
+    from privacy_sql.engines import _spill as ours
 
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("x")

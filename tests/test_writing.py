@@ -22,7 +22,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql import audit, manifest, verbs, writing
-from privacy_sql.engines import duckdb as duckdb_engine
+from privacy_sql.engines import _spill
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
 from tests.conftest import ROOT
@@ -399,7 +399,7 @@ def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     # its spill folders held rows, perhaps: the next start takes them away
     assert spill.iterdir() and all(each.stat().st_mode & 0o777 == 0o700 for each in spill.iterdir())
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
-    duckdb_engine.sweep()
+    _spill.sweep()
     assert not list(spill.iterdir())
 
 

@@ -1,19 +1,17 @@
 """DuckDB, embedded: the default engine, needs no server.
 
-A connection the tool opens is locked before the first statement: it reaches the named files and folders
-and nothing else, loads no extension and cannot be reconfigured. Spill files go to a private folder of the
-run that is removed at exit and swept at the next start.
+Its connection is locked before the first statement. Spill files go to a private folder of the run that is
+removed at exit and swept at the next start.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import shutil
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +19,9 @@ import duckdb
 
 from privacy_sql.engines import Columns, Row
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
+from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
-from privacy_sql.engines._spill import private_folder, sweep
-from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.errors import EngineError
 from privacy_sql.query import Query, Sql, literal, quote
 
 if TYPE_CHECKING:
@@ -31,12 +29,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("privacy_sql")
 
-# relations somebody else made on this connection, which a second connection would not see
-USERS_OWN = """
-select 1 from duckdb_tables() where not (temporary and starts_with(table_name, 'ps_'))
-union all
-select 1 from duckdb_views() where not internal and not (temporary and starts_with(view_name, 'ps_'))
-"""
 KINDS = {
     "VARCHAR": "text",
     "BOOLEAN": "boolean",
@@ -46,99 +38,6 @@ KINDS = {
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
 }
-
-
-class Connection:
-    """One DuckDB instance, locked to the files and folders it was opened for when first used."""
-
-    def __init__(
-        self,
-        place: str,
-        limits: Mapping[str, Any],
-        files: Iterable[Path],
-        folders: Iterable[Path],
-        debug: bool,
-    ) -> None:
-        self.place = place or ":memory:"
-        self.limits = limits
-        self.files = {file.resolve() for file in files}
-        self.folders = {folder.resolve() for folder in folders}
-        self.debug = debug
-        self.numbers = itertools.count(1)
-        self.private: Path | None = None
-        # a finalizer may run while the rows of a statement are fetched, so it only says what can go
-        self.left: list[tuple[str, str]] = []
-        self._leave: Callable[[], Any] = bool
-        self._closed = False
-        self._live: duckdb.DuckDBPyConnection | None = None
-
-    @property
-    def live(self) -> duckdb.DuckDBPyConnection:
-        """The connection, opened and locked on first use."""
-        if self._closed:
-            raise UsageError("closed", "this connection was closed", hint="Connect again.")
-        if self._live is None:
-            self._live = self._locked()
-        return self._live
-
-    def _locked(self) -> duckdb.DuckDBPyConnection:
-        sweep()
-        self.private, self._leave = private_folder(self)
-        connection = self._connected()
-        for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
-            if value is not None:
-                self._limit(connection, name, value)
-        # a name that is no relation must not become a variable of the calling Python program
-        connection.execute("set python_enable_replacements = false")
-        connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
-        connection.execute(f"set allowed_directories = [{_texts({*self.folders, self.private})}]")
-        for name in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_external_access"):
-            connection.execute(f"set {name} = false")
-        connection.execute("set enable_progress_bar = false")
-        connection.execute("set lock_configuration = true")
-        return connection
-
-    def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: Any) -> None:
-        try:
-            connection.execute(f"set {name} = {literal(value)}")
-        except duckdb.Error as problem:
-            raise UsageError(
-                "bad_limit",
-                f"{name} of a connection is not as DuckDB reads it",
-                hint='For example memory_limit: "2GB" and threads: 2.',
-            ) from (problem if self.debug else None)
-
-    def _connected(self) -> duckdb.DuckDBPyConnection:
-        try:
-            return duckdb.connect(self.place)
-        except duckdb.Error as problem:
-            raise EngineError(
-                "connect",
-                f"cannot open {Path(self.place).name}",
-                hint="Is it a DuckDB file, and closed in every other program?",
-            ) from (problem if self.debug else None)
-
-    def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
-        """A connection that reaches these as well: this one while it may still learn, else one beside it."""
-        if files <= self.files and folders <= self.folders:
-            return self
-        if self._live is None:
-            self.files |= files
-            self.folders |= folders
-            return self
-        if self.place == ":memory:" and not self._live.execute(USERS_OWN).fetchall():
-            return Connection(self.place, self.limits, files, folders, self.debug)
-        raise UsageError(
-            "locked",
-            "this connection is locked to the files it was opened for",
-            hint='Name the others when connecting: ps.connect("duckdb:file.db", files=[...], folders=[...]).',
-        )
-
-    def close(self) -> None:
-        if self._live is not None:
-            self._live.close()
-        self._live, self._closed = None, True
-        self._leave()
 
 
 class DuckDB:
@@ -381,7 +280,3 @@ class DuckDB:
 def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:
     """Say what a session created once nobody can ask for it any more."""
     left.extend(relations.items())
-
-
-def _texts(paths: Iterable[Path]) -> str:
-    return ", ".join(literal(str(path)) for path in sorted(paths))

@@ -1,0 +1,90 @@
+"""The connection to a PostgreSQL server: where it is, how it is set, what goes with its next statement."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from typing import Any
+
+import psycopg
+
+from privacy_sql.errors import EngineError, UsageError
+
+# what every statement of ours is written for, whatever the server's defaults are
+SETTINGS = """
+set client_min_messages = error; set timezone = 'UTC'; set datestyle = 'ISO, YMD';
+set intervalstyle = 'postgres'; set extra_float_digits = 1; set standard_conforming_strings = on;
+set client_encoding = 'UTF8'; set jit = off
+"""
+
+# relations dropped by one statement, which locks each of them
+AT_ONCE = 200
+
+
+class Connection:
+    """One connection, opened on first use; relations nobody holds any more go with its next statement."""
+
+    def __init__(self, place: str, debug: bool) -> None:
+        self.place = place
+        self.debug = debug
+        self.numbers = itertools.count(1)
+        # a finalizer may run in the middle of a statement, so it only says what can go
+        self.left: list[str] = []
+        self.seen: dict[str, list[str]] = {}  # our views of a table, which would keep it from being dropped
+        self._closed = False
+        self._live: psycopg.Connection[Any] | None = None
+
+    @property
+    def live(self) -> psycopg.Connection[Any]:
+        if self._closed:
+            raise UsageError("closed", "this connection was closed", hint="Connect again.")
+        if self._live is None:
+            self._live = self._connected()
+        return self._live
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        try:
+            made = psycopg.connect(self.place, autocommit=True, prepare_threshold=None)
+            made.execute(SETTINGS)
+        except psycopg.Error as problem:
+            raise EngineError(
+                "connect",
+                "cannot connect to PostgreSQL",
+                hint="Say where it is in PGHOST, PGDATABASE, PGUSER, PGPASSWORD or in a service file.",
+            ) from (problem if self.debug else None)
+        return made
+
+    def close(self) -> None:
+        if self._live is not None:
+            # the server handles our end later; until then our views would keep tables from being dropped
+            self.left.extend(f"{view} view" for views in self.seen.values() for view in views)
+            with contextlib.suppress(psycopg.Error):
+                self._live.rollback()
+                self.sweep()
+            self._live.close()
+        self._live, self._closed = None, True
+
+    def sweep(self) -> None:
+        """Drop what nobody holds any more, some at a time."""
+        while self.left:
+            left, self.left[:] = self.left[:], []
+            if self.live.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+                return
+            for kind in ("view", "table"):
+                names = [name for name, made in (entry.split() for entry in left) if made == kind]
+                for first in range(0, len(names), AT_ONCE):
+                    few = ", ".join(names[first : first + AT_ONCE])
+                    self.live.execute(f"drop {kind} if exists {few} cascade".encode())
+
+
+def where(place: str, dsn_env: str | None) -> str:
+    """Where the server is, from the environment; a password in the words of a connection is refused."""
+    if dsn_env is not None:
+        if dsn_env not in os.environ:
+            raise UsageError("no_dsn", f"the environment has no {dsn_env}", hint="Set it to a libpq DSN.")
+        return os.environ[dsn_env]
+    if "password" in place or "@" in place:
+        hint = "Use PGPASSWORD, a service file or dsn_env."
+        raise UsageError("inline_secret", "credentials do not belong in the words of a connection", hint=hint)
+    return place
