@@ -69,7 +69,7 @@ def studied(
     """
     refuse(base)
     quasi = names(base.aliases.values())
-    found = base.engine.arrays(render("beliefs/counted.sql", base=base.relation, columns=[*quasi, Sql("s")]))
+    found = base.engine.arrays(render("counts_by.sql", base=base.relation, columns=[*quasi, Sql("s")]))
     codes = _matrix(found, quasi)
     combinations = base.engine.create(render("beliefs/combinations.sql", base=base.relation, columns=quasi))
     values = [_by_code(base, column) for column in quasi]
@@ -260,6 +260,16 @@ def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) ->
     return None if alike.distances is None else weight_matrix(alike.distances, bandwidth, kernel)
 
 
+def _refuse_wide(wide: Sequence[Resemblance], kernel: Kernel) -> None:
+    """Running sums know the Epanechnikov kernel, and one column at a time."""
+    if len(wide) == 1 and kernel == "epanechnikov":
+        return
+    column, beside = wide[0], f"beside {wide[1].name}" if len(wide) > 1 else f"with the {kernel} kernel"
+    many = f"{column.name} has {len(column.numbers):,} different numbers"
+    problem = f"{many}, too many to compare pair by pair {beside}"
+    raise UsageError("wide_column", problem, hint="Bin it first.")
+
+
 def _with_wide_column(
     table: Studied,
     wide: Sequence[int],
@@ -272,18 +282,8 @@ def _with_wide_column(
 
     In memory, where the other columns tell only equal from different or nothing; else in SQL.
     """
+    _refuse_wide([table.resemblances[i] for i in wide], kernel)
     column, place = table.resemblances[wide[0]], wide[0]
-    if len(wide) > 1 or kernel != "epanechnikov":
-        raise UsageError(
-            "wide_column",
-            f"{column.name} has {len(column.numbers):,} different numbers, too many to compare pair by pair"
-            + (
-                f" beside {table.resemblances[wide[1]].name}"
-                if len(wide) > 1
-                else f" with the {kernel} kernel"
-            ),
-            hint="Bin it first.",
-        )
     same = [i for i, w in enumerate(weights) if is_identity(w)]
     mixing = any(not np.all(w == 1) for i, w in enumerate(weights) if i not in same)
     if path == "chain" or (path == "auto" and mixing):

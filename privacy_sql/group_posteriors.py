@@ -36,7 +36,8 @@ def estimated(
     told = _loaded(engine, groups, before, np.ones(len(groups.counts), dtype=bool))
     swept = None
     while sweeps > TOGETHER:
-        last, swept = swept, engine.create(_sweeps(told, swept, TOGETHER))
+        last: Sql | None = swept
+        swept = engine.create(_sweeps(told, last, TOGETHER))
         sweeps -= TOGETHER
         if last:
             engine.drop(last)

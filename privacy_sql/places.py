@@ -171,9 +171,7 @@ class Places:
         if self.by_value or self.base.people:
             return self.base.people
         columns = names(self.base.columns)
-        return self.engine.create(
-            render("partitions/combinations.sql", base=self.base.relation, columns=columns)
-        )
+        return self.engine.create(render("counts_by.sql", base=self.base.relation, columns=columns))
 
     @cached_property
     def numbers(self) -> Sql | None:

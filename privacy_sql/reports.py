@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest, parts, recording, records, reporting, verbs, writing
+from privacy_sql import manifest, parts, recording, records, reporting, verifying, writing
 from privacy_sql.errors import UsageError
 from privacy_sql.project import Project
 from privacy_sql.records import Record
@@ -86,7 +86,7 @@ def verify(place: Path) -> tuple[Path, Record]:
         content = manifest.read(file)
         if {"relation", "relations"} & set(content.get("output", {})):
             return file, content  # a table lies on a connection that a report does not open
-    return file, verbs.verify(file)
+    return file, verifying.verify(file)
 
 
 def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked) -> tuple[list[Made], Path]:

@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import audit, manifest, verbs, writing
+from privacy_sql import audit, manifest, writing
 from privacy_sql.engines import _spill
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
@@ -130,7 +130,7 @@ def test_the_same_change_of_no_row_is_written(
     path = source(tmp_path)
     with opened(tmp_path, kind) as engine:
         place = put(engine, release(engine, path), tmp_path, kind)
-        assert verbs.verify(place, engine)["rows_out"] == 16
+        assert ps.verify(place, engine)["rows_out"] == 16
 
 
 def test_bytes_changed_after_the_audit_are_taken_away(
@@ -278,7 +278,7 @@ def test_what_exists_is_overwritten_only_when_asked(tmp_path: Path, kind: str) -
         with pytest.raises(UsageError) as refused:
             put(engine, made, tmp_path, kind)
         assert refused.value.code == "target_exists" and place.read_bytes() == before
-        assert verbs.verify(put(engine, made, tmp_path, kind, overwrite=True), engine)
+        assert ps.verify(put(engine, made, tmp_path, kind, overwrite=True), engine)
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.manifest.json"])
@@ -329,7 +329,7 @@ def test_of_two_simultaneous_runs_exactly_one_wins(tmp_path: Path, monkeypatch: 
     winners = [outcome for outcome in outcomes if isinstance(outcome, Path)]
     assert len(outcomes) == 2 and len(winners) == 1
     assert {outcome for outcome in outcomes if isinstance(outcome, str)} <= {"busy", "target_exists"}
-    assert verbs.verify(winners[0]) and not strays(tmp_path / "out")
+    assert ps.verify(winners[0]) and not strays(tmp_path / "out")
 
 
 def test_a_second_run_is_refused_while_the_folder_is_held(tmp_path: Path) -> None:
@@ -392,9 +392,9 @@ def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     assert told.returncode == -signal.SIGKILL
     with opened(tmp_path, kind) as engine:
         if place.exists():
-            assert place.read_bytes() == old and verbs.verify(place, engine)["rows_out"] == 16
+            assert place.read_bytes() == old and ps.verify(place, engine)["rows_out"] == 16
         put(engine, release(engine, path), tmp_path, kind, overwrite=True)
-        assert verbs.verify(place, engine)["rows_out"] == 32
+        assert ps.verify(place, engine)["rows_out"] == 32
     assert not strays(tmp_path)
     # its spill folders held rows, perhaps: the next start takes them away
     assert spill.iterdir() and all(each.stat().st_mode & 0o777 == 0o700 for each in spill.iterdir())

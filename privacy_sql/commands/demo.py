@@ -24,7 +24,7 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
     \b
     Example: privacy-sql demo /tmp/tour
     """
-    from privacy_sql import example, project, verbs
+    from privacy_sql import example, project, verbs, verifying
     from privacy_sql.running import run_project
 
     place = folder or Path("privacy_sql_demo")
@@ -36,7 +36,7 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
     (result,) = run_project(read, [plan], lambda _: connected(read, plan, unsafe_debug))
     steps = [*_raw(raw), *_published(result)]
     if result.exit == 0:
-        content = verbs.verify(place / str(result.target))
+        content = verifying.verify(place / str(result.target))
         steps.append(
             f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
         )

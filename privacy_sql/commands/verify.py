@@ -50,7 +50,7 @@ def command(
 
 def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> dict[str, Any]:
     from privacy_sql.engines import connect
-    from privacy_sql.verbs import verify
+    from privacy_sql.verifying import verify
 
     if url is not None:
         with connect(url, unsafe_debug=unsafe_debug) as engine:
@@ -64,9 +64,9 @@ def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) 
 
 def _of_project(path: Path, directory: Path) -> tuple[Any, Any]:
     """The release of the project that a manifest is about, when it was written as a table."""
-    from privacy_sql import manifest, project, verbs
+    from privacy_sql import manifest, project, verifying
 
-    content = manifest.read(verbs.manifest_of(path))
+    content = manifest.read(verifying.manifest_of(path))
     output = content.get("output")
     table = isinstance(output, dict) and not {"file", "files"} & set(output)
     if not table or not (directory / project.FILE).is_file():

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.distinct_codes import distinct
 from privacy_sql.kernels.kernel_chain import Chain, only_occurring, plan_chain
-from privacy_sql.kernels.kernel_halves import in_halves
+from privacy_sql.kernels.kernel_halves import Halves, in_halves
 
 Number = int | float | Fraction
 Array = NDArray[Any]
@@ -263,12 +263,7 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
     n_values, at = block.shape[-1], chain.wanted_key
     block = block.reshape(*block.shape[:2], -1)
     if chain.halves is not None:
-        sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
-        sources[:, list(chain.order)] = rows
-        columns = list(chain.order)
-        one, at = distinct(chain.targets[:, columns], [len(weights[i]) for i in columns])
-        reached = in_halves(chain.halves, block[:, 0], sources, chain.targets[one], weights)
-        return _asked(chain, reached[at], n_values)
+        return _asked(chain, _meeting(chain, chain.halves, block[:, 0], rows, weights), n_values)
     room = np.empty((2, chain.bytes // 24 * n_values), dtype=block.dtype)
     for i in chain.order:
         weight, n_goals, rest = weights[i], block.shape[1], rows[:, 1:]
@@ -292,6 +287,16 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
         block = wide.take(source * n_goals + at[one], axis=0)
         rows, at = rest[first], next_at
     return _asked(chain, block[0] if chain.order else block[0, at], n_values)
+
+
+def _meeting(chain: Chain, halves: Halves, block: Array, rows: Array, weights: Sequence[Array]) -> Array:
+    """The same where half the attributes go from the sources and half from the targets."""
+    columns = list(chain.order)
+    sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
+    sources[:, columns] = rows
+    one, at = distinct(chain.targets[:, columns], [len(weights[i]) for i in columns])
+    reached: Array = in_halves(halves, block, sources, chain.targets[one], weights)[at]
+    return reached
 
 
 def _asked(chain: Chain, reached: Array, n_values: int) -> Array:

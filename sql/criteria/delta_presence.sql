@@ -1,15 +1,4 @@
 -- How many groups share their counts in the table and in the population, those outside every group included.
 -- in: population (g, n_people, n_population)
 -- out: n_people, n_population, n_groups, g (one such group)    grain: pair of sizes (and group, by_group)
-select
-    n_people,
-    n_population,
-    cast(count(*) as bigint) as n_groups,
-    min(g) as g
-from {{ population }}
-group by
-    n_people,
-    n_population
-    {% if by_group %},
-    g
-    {% endif %}
+{{ privacy_sql.population_sizes(population, by_group) }}

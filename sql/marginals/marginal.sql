@@ -2,23 +2,7 @@
 -- in: base (q1.., s, n_rows), columns [(alias, column, level, codes)], own (aliases of its cells), sensitive
 -- out: g (the nonsensitive cell), aliases, s, n_rows    grain: cell of the marginal
 with counted as (
-    select
-        {% for alias, column, level, codes in columns %}
-        {% if level == 0 %}
-        base.{{ column }} as {{ alias }},
-        {% else %}
-        c_{{ column }}.c{{ level }} as {{ alias }},
-        {% endif %}
-        {% endfor %}
-        {% if sensitive %}
-        base.s,
-        {% endif %}
-        base.n_rows
-    from {{ base }} as base
-    {% for column, codes in joined %}
-    inner join {{ codes }} as c_{{ column }}
-        on base.{{ column }} = c_{{ column }}.code
-    {% endfor %}
+    {{ privacy_sql.at_levels(base, columns, joined, sensitive) }}
 ),
 summed as (
     select

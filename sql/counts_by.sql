@@ -1,5 +1,5 @@
--- The distinct combinations of quasi-identifiers, whatever their sensitive values.
--- in: base (q1.., n_rows), columns    out: q1.., n_rows    grain: combination of quasi-identifiers
+-- How many people there are for each combination of some columns of the base, in codes.
+-- in: base, columns    out: the columns, n_rows    grain: combination of the columns
 select
     {% for column in columns %}
     {{ column }},
