@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from privacy_sql import fingerprints
 from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description, Published
 from privacy_sql.engines import Engine
-from privacy_sql.errors import NotSafe
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.labels import columns as rule_columns
 from privacy_sql.levels import labels
 from privacy_sql.query import Query, Sql, names, render
+from privacy_sql.release_counts import Counted, counted, sensitive_names
 from privacy_sql.table import Table
 
 
@@ -70,20 +68,6 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class Read:
-    """A published release counted: small relations of codes on the engine where people are located."""
-
-    aliases: Mapping[str, str]  # published column -> q1..
-    labels: Mapping[str, Sql]  # q1.. -> (code, value)
-    members: Sql  # g, q1..
-    histogram: Sql  # g, s
-    groups: Sql  # g, n_people
-    values: Mapping[int, str | None]  # code of a sensitive value -> its name
-    group_names: Sql | None  # g, value
-    home: Engine  # its relations live as long as this session
-
-
-@dataclass(frozen=True)
 class Located:
     """One release as seen by the adversary: who fits which group, and what the fitting groups hold."""
 
@@ -113,7 +97,8 @@ def locate(crowd: Crowd, description: Description, codes: dict[str | None, int])
     `codes` numbers the sensitive values of all releases together and grows with each.
     """
     shared = {name: how for name, how in description.columns.items() if name in crowd.known.aliases}
-    read = _read(crowd.engine, description, shared)
+    columns = list(dict.fromkeys(how.column for how in shared.values()))
+    read = counted(crowd.engine, description, columns)
     find = _nearest if description.locate == "centroid" else _fitting
     located = crowd.engine.create(find(crowd, shared, read, description))
     held = _held(crowd.engine, located, read.histogram, read.values, codes)
@@ -131,17 +116,8 @@ def locate_own(crowd: Crowd, grouping: Grouping, codes: dict[str | None, int]) -
         columns=columns,
     )
     located = crowd.engine.create(query)
-    held = _held(crowd.engine, located, grouping.histogram, _names(grouping.base), codes)
+    held = _held(crowd.engine, located, grouping.histogram, sensitive_names(grouping.base), codes)
     return Located("this release", grouping.groups, located, held, grouping.base.engine)
-
-
-def _names(base: Base, description: Description | None = None) -> dict[int, str | None]:
-    """The sensitive values of a table by code, in the names all releases share."""
-    query = render("listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
-    found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
-    if description is not None:
-        return {code: description.canonical(value) for code, value in found.items()}
-    return {code: None if value is None else str(value) for code, value in found.items()}
 
 
 def _held(
@@ -156,113 +132,7 @@ def _held(
     return engine.create(render("attacks/held.sql", located=located, histogram=histogram, names=renamed))
 
 
-def _read(engine: Engine, description: Description, shared: Mapping[str, Published]) -> Read:
-    """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
-    columns = list(dict.fromkeys(how.column for how in shared.values()))
-    if isinstance(description.source, Path):
-        with engine.beside() as apart:
-            return _moved(apart, engine, _counted(apart, description, columns))
-    return _counted(engine, description, columns)
-
-
-def _counted(engine: Engine, description: Description, columns: list[str]) -> Read:
-    beside = description.values is None
-    # a connection is locked to the files it is opened with, so all are named before the first is read
-    engine = engine.session(description.files)
-    _refuse_changed(engine, description)
-    table = Table(
-        description.source,
-        columns,
-        description.sensitive if beside else None,
-        group=description.group,
-        count=description.count if beside else None,
-        name=description.name,
-    )
-    base = count(engine, table)
-    grouping = base.grouped(base.own_keys())
-    inside = names(base.aliases.values())
-    members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
-    named = _group_names(grouping) if "grp" in base.dictionaries else None
-    if beside:
-        histogram, values = grouping.histogram, _names(base, description)
-    else:
-        assert named is not None
-        histogram, values = _values_apart(base.engine, description, named)
-    return Read(
-        aliases=base.aliases,
-        labels={alias: base.dictionaries[alias] for alias in base.aliases.values()},
-        members=base.engine.create(members),
-        histogram=histogram,
-        groups=grouping.groups,
-        values=values,
-        group_names=named,
-        home=base.engine,
-    )
-
-
-def _refuse_changed(engine: Engine, description: Description) -> None:
-    """A table of ours may hold a later version by now; an attack on that would say nothing of this one."""
-    for table, marks in description.tables.items():
-        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
-            raise NotSafe(
-                "output_changed",
-                f"{table} does not hold what was published as {description.name}",
-                hint="Publish each version to a table of its own: what was published once stays out.",
-            )
-
-
-def _group_names(grouping: Grouping) -> Sql:
-    base = grouping.base
-    return base.engine.create(
-        render("attacks/group_names.sql", candidate=grouping.candidate, dictionary=base.dictionaries["grp"])
-    )
-
-
-def _values_apart(engine: Engine, description: Description, people: Sql) -> tuple[Sql, dict[int, str | None]]:
-    """The sensitive values of a release that keeps them in a table of their own, by its people's groups."""
-    table = Table(
-        description.values,
-        [],
-        description.sensitive,
-        group=description.group,
-        count=description.count,
-        name=f"values of {description.name}",
-    )
-    base = count(engine, table)
-    grouping = base.grouped(base.own_keys())
-    query = render(
-        "attacks/matched_values.sql",
-        histogram=grouping.histogram,
-        names=_group_names(grouping),
-        people=people,
-    )
-    return engine.create(query), _names(base, description)
-
-
-def _moved(source: Engine, target: Engine, read: Read) -> Read:
-    """The same counts on another engine."""
-
-    def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
-        found = source.arrays(render("listed.sql", relation=relation, columns=names(columns)))
-        return target.load({name: (kind, found[name].tolist()) for name, kind in columns.items()}, "moved")
-
-    inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
-    return Read(
-        aliases=read.aliases,
-        labels={
-            alias: moved(relation, {"code": "bigint", "value": "varchar"})
-            for alias, relation in read.labels.items()
-        },
-        members=moved(read.members, inside),
-        histogram=moved(read.histogram, dict.fromkeys(["g", "s"], "bigint")),
-        groups=moved(read.groups, dict.fromkeys(["g", "n_people"], "bigint")),
-        values=read.values,
-        group_names=read.group_names and moved(read.group_names, {"g": "bigint", "value": "varchar"}),
-        home=target,
-    )
-
-
-def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Read, description: Description) -> Query:
+def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
     # few-valued columns first keep the steps short
     order = sorted(shared, key=crowd.n_values)
     theirs = names(crowd.known.aliases[name] for name in order)
@@ -295,7 +165,7 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
     return engine.create(render("attacks/prefixes.sql", key=key, relation=relation, columns=columns))
 
 
-def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Read) -> Sql:
+def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Counted) -> Sql:
     """Which labels of each published column cover which values of the people."""
     engine = crowd.engine
     labelled = {name: read.labels[read.aliases[how.column]] for name, how in shared.items()}
@@ -327,7 +197,7 @@ def _levels(crowd: Crowd, name: str, how: Published) -> tuple[Sql, int]:
     return labels(crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]], kind), kind.height
 
 
-def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Read, description: Description) -> Query:
+def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
     engine = crowd.engine
     labelled = _readable(
         engine,

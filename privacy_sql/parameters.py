@@ -20,22 +20,7 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
     """An instance of a part's dataclass; unknown and missing parameters are named, all of them."""
     # a parameter named like a word of Python (`with`) has a field that ends in _
     fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    problems: list[PrivacySqlError] = [
-        UsageError(
-            "unknown_parameter",
-            f'{name} has no parameter "{key}"',
-            where=where,
-            hint=did_you_mean(key, fields),
-        )
-        for key in params
-        if key not in fields
-    ]
-    problems += [
-        UsageError("missing_parameter", f"{name} needs {key}", where=where)
-        for key, field in fields.items()
-        if key not in params and _required(field)
-    ]
-    raise_all(problems)
+    raise_all(_misnamed(fields, name, params, where))
     try:
         return kind(
             **{fields[key].name: typed(value, str(fields[key].type)) for key, value in params.items()}
@@ -48,6 +33,22 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
         raise UsageError(
             "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
         ) from None
+
+
+def _misnamed(
+    fields: Mapping[str, dataclasses.Field[Any]], name: str, params: Mapping[str, Any], where: str
+) -> list[PrivacySqlError]:
+    """Parameters a part does not have, and those it needs and was not given."""
+    unknown = [
+        UsageError("unknown_parameter", f'{name} has no parameter "{key}"', where=where, hint=hint)
+        for key, hint in ((key, did_you_mean(key, fields)) for key in params if key not in fields)
+    ]
+    missing = [
+        UsageError("missing_parameter", f"{name} needs {key}", where=where)
+        for key, field in fields.items()
+        if key not in params and _required(field)
+    ]
+    return [*unknown, *missing]
 
 
 def within(part: T, directory: Path) -> T:

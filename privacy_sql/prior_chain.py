@@ -42,6 +42,7 @@ def chained(
     engine, n = table.base.engine, len(table.kinds)
     same, mixing, told = ([table.columns[i] for i in part] for part in (chain.same, chain.order, chain.sums))
     known = [*same, *([table.columns[wide[0]]] if wide else [])]
+    columns = [*known, *mixing, *told]
     joined = {table.columns[i]: _loaded_weights(table, weights[i].astype(float), i) for i in chain.order}
     joined |= {
         table.columns[i]: _loaded_weights(table, left, i, of=True) for i, (left, _) in chain.sums.items()
@@ -52,16 +53,8 @@ def chained(
     for first in range(0, n, size):
         block = (first, min(n, first + size) - 1)
         state = _steps(table, start(block), known, [*mixing, *told], joined, block)
-        columns = [*known, *mixing, *told]
-        found = engine.arrays(
-            render(
-                "beliefs/finish.sql",
-                state=state,
-                combinations=table.combinations,
-                columns=columns,
-                block=block,
-            )
-        )
+        finish = {"combinations": table.combinations, "columns": columns, "block": block}
+        found = engine.arrays(render("beliefs/finish.sql", state=state, **finish))
         at = found["c"].astype(int)
         beliefs[at] = 0.0
         beliefs[at, np.searchsorted(list(table.values), found["s"].astype(int))] = found["p"]

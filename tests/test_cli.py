@@ -146,7 +146,6 @@ def several(folder: Path, **outcomes: dict[str, Any]) -> Path:
 
 
 UNSAFE = {"require": {"k_anonymity": {"k": "9"}}}
-UNNAMED = {"drop": []}
 REPEATED = {"identifier": {"column": "zip"}, "quasi_identifiers": ["age", "id"], "method": {"generalise": {}}}
 
 

@@ -13,7 +13,7 @@ from privacy_sql import beliefs, moves
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels import belief_distance as distances
-from privacy_sql.kernels.belief_move import EXACT, UNDECIDED
+from privacy_sql.kernels.belief_move import ESTIMATED, EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.posterior import STATE_CAP
 from privacy_sql.verdict import Verdict, Witness
 
@@ -170,10 +170,7 @@ class BTPrivacy(Criterion):
         facts = {
             "point": worst + 1,
             "size": row["n_people"],
-            "exact_groups": known.count(EXACT),
-            "estimated_groups": known.count("estimated"),
-            "undecided_groups": known.count(UNDECIDED),
-            "impossible_groups": known.count("impossible"),
+            **{f"{how}_groups": known.count(how) for how in (EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE)},
             "vulnerable_people": point.vulnerable,
             "unknown_people": point.unknown,
             "prior": row.get("prior", "dense"),

@@ -155,18 +155,20 @@ class PrivacySkyline(Criterion):
             raise_all(_unknown(base, absent))
         return own, absent
 
-    def _query(self, grouping: Any, own: Mapping[int, int]) -> Query:
-        engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
+    def _points(self, most: int) -> dict[str, list[int]]:
+        """The points of all skylines; more values than there are rule out no more than all of them."""
         limits = self.limits
-        # more values than there are rule out no more than all of them
-        ruled_out = [min(limit.amounts.ruled_out, most) for limit in limits]
-        points = {
+        return {
             "skyline": [limit.skyline for limit in limits],
             "point": list(range(len(limits))),
-            "ruled_out": ruled_out,
+            "ruled_out": [min(limit.amounts.ruled_out, most) for limit in limits],
             "known": [limit.amounts.known for limit in limits],
             "family": [limit.amounts.family for limit in limits],
         }
+
+    def _query(self, grouping: Any, own: Mapping[int, int]) -> Query:
+        engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
+        points = self._points(most)
         plan = {"s": ("bigint", list(own)), "skyline": ("bigint", list(own.values()))}
         return render(
             "criteria/privacy_skyline.sql",
@@ -179,7 +181,7 @@ class PrivacySkyline(Criterion):
             # logarithms of factorials grow with the largest group, and their rounding with them
             rounding=literal(repr(max(1e-5, 1e-13 * grouping.base.rows))),
             n_codes=grouping.base.statistics["s"]["top"] + 1,
-            lengths=[(length, _weights(length + 1)) for length in sorted({*ruled_out} - {0})],
+            lengths=[(length, _weights(length + 1)) for length in sorted({*points["ruled_out"]} - {0})],
             shifts=[
                 (Sql("0"), Sql("none")),
                 (Sql("a.known"), Sql("known")),

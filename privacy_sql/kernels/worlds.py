@@ -12,7 +12,9 @@ Sec. 3.1):
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -184,10 +186,7 @@ def _order(
     for number, clause in enumerate(clauses):
         for atom in (*clause.if_all, *clause.then_any):
             touching[pool_of(atom, kind), atom.person].add(number)
-    left = [0] * len(clauses)
-    for numbers in touching.values():
-        for number in numbers:
-            left[number] += 1
+    left = Counter(itertools.chain.from_iterable(touching.values()))
     order: list[tuple[PoolKey, int]] = []
     begun: set[int] = set()
     pools = set(places)

@@ -77,15 +77,19 @@ def _line(chart: Chart, line: Line) -> Figure:
         "showlegend": line.legend,
         "connectgaps": False,
     }
+    return {**drawn, **_hover(chart, line)}
+
+
+def _hover(chart: Chart, line: Line) -> Figure:
+    """What is told of the point below the pointer."""
     if line.labels:
-        return {**drawn, "text": list(map(text, line.labels)), "hovertemplate": "%{text}<extra></extra>"}
+        return {"text": list(map(text, line.labels)), "hovertemplate": "%{text}<extra></extra>"}
     if line.marker is None:
-        return {**drawn, "hoverinfo": "skip"}
+        return {"hoverinfo": "skip"}
     x, y = (
-        "%{x:.1%}" if axis.percent else "%{" + name + "}" for axis, name in ((chart.x, "x"), (chart.y, "y"))
+        "%{" + name + (":.1%}" if axis.percent else "}") for axis, name in ((chart.x, "x"), (chart.y, "y"))
     )
-    y = "%{y:.1%}" if chart.y.percent else y
-    return {**drawn, "hovertemplate": f"{text(line.name)}: {x}, {y}<extra></extra>"}
+    return {"hovertemplate": f"{text(line.name)}: {x}, {y}<extra></extra>"}
 
 
 def _bars(chart: Chart, bars: Bars) -> Figure:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -95,10 +96,17 @@ def disclosure_risk(
     asked = _Asked.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)
     generator = np.random.default_rng() if random is None else random
-    try:
+    with _explained():
         if asked.question:
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
         return _likeliest(asked, known, generator)
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Facts with which no table agrees, or none that was drawn, in words."""
+    try:
+        yield
     except NothingAgreed:
         raise Undecided(
             "undecided",

@@ -43,9 +43,6 @@ def test_the_worst_ratio_is_the_worst_of_all_groups(cliques: list[JoinClique], e
     assert worst.exact and worst.value == worst_of_all(cliques, ell)
 
 
-WALKS = [lambda join: worst_ratio(join, 2), least_entropy, fewest_values, smallest_sum]
-
-
 @contextmanager
 def in_small_pieces() -> Iterator[None]:
     """Every join counts as large, and is walked with bounds a few groups at a time."""

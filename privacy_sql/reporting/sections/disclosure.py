@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from privacy_sql.records import Record
@@ -21,15 +22,28 @@ def section(material: Material) -> Section:
         return Section("disclosure", title, short, missing=why)
     required = [v for v in material.verdicts if v["criterion"] == "ck_safety"]
     implied, denied = curves["implications"], curves["negations"]
-    facts = list(range(len(implied)))
     better = (
         (material.found.get("search") or {}).get("curve") if not material.safe and best(material) else None
     )
-    lines = [implied, denied, *([better] if better else [])]
     certain = next((k for k, share in enumerate(implied) if share >= 1), None)
-    chart = Chart(
+    chart = _chart(_says(implied, certain), implied, denied, better, required)
+    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
+    return Section("disclosure", title, short, content, [chart])
+
+
+def _chart(
+    says: str,
+    implied: Sequence[float],
+    denied: Sequence[float],
+    better: Sequence[float] | None,
+    required: Sequence[Record],
+) -> Chart:
+    """The curve of the release, and of a better choice where one was found."""
+    facts = list(range(len(implied)))
+    lines = [implied, denied, *([better] if better else [])]
+    return Chart(
         "facts",
-        _says(implied, certain),
+        says,
         Axis("facts the adversary knows (k)", -0.3, len(facts) - 0.7, whole=True),
         Axis("best guess is right", 0, 1.05, percent=True),
         lines=[
@@ -42,8 +56,6 @@ def section(material: Material) -> Section:
         header=("facts", "any facts", 'only "does not have" facts', *([BEST] if better else [])),
         rows=[(k, *map(percent, shares)) for k, *shares in zip(facts, *lines, strict=True)],
     )
-    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
-    return Section("disclosure", title, short, content, [chart])
 
 
 def _limit(verdict: Record) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from privacy_sql.reporting.charts import PALE, UNSAFE, Axis, Bars, Chart
@@ -20,7 +21,7 @@ def section(material: Material) -> Section:
         return Section("intersection", title, short, missing=HOW.format(manifest=place))
     if isinstance(attack["P"], Below):
         return Section("intersection", title, short, missing=FEW)
-    levels = {level: hundredths(share) for level, share in attack["PVP"].items()}
+    levels = [(_sure(level), hundredths(share)) for level, share in attack["PVP"].items()]
     content = {
         "releases": attack["releases"],
         "people": attack["P"],
@@ -28,20 +29,23 @@ def section(material: Material) -> Section:
         "vulnerable": attack["VP"],
         "perfect_new": percent(hundredths(attack["perfect_new"])),
         "contradicted": attack["n_empty"],
-        "rows": [(_sure(level), percent(share)) for level, share in levels.items()],
+        "rows": [(level, percent(share)) for level, share in levels],
     }
-    shares = list(levels.values())
-    chart = Chart(
+    return Section("intersection", title, short, content, [_chart(levels)])
+
+
+def _chart(levels: Sequence[tuple[str, float]]) -> Chart:
+    names, shares = [level for level, _ in levels], [share for _, share in levels]
+    told = list(map(percent, shares))
+    return Chart(
         "exposed",
         "People whose value is known, or all but known, from these releases together.",
         Axis("how sure"),
         Axis("people exposed", 0, max(0.05, 1.2 * max(shares, default=0)), percent=True),
-        bars=[Bars("people", list(map(_sure, levels)), shares, list(map(percent, shares)),
-                   UNSAFE if any(shares) else PALE)],
+        bars=[Bars("people", names, shares, told, UNSAFE if any(shares) else PALE)],
         header=("how sure", "people exposed"),
-        rows=[(_sure(level), percent(share)) for level, share in levels.items()],
-    )  # fmt: skip
-    return Section("intersection", title, short, content, [chart])
+        rows=list(zip(names, told, strict=True)),
+    )
 
 
 def _sure(level: str) -> str:
