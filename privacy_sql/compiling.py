@@ -10,12 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from privacy_sql.conditions import with_numbers
 from privacy_sql.criteria import Criterion
 from privacy_sql.kernels.junction_tree import Resolutions, is_decomposable
 from privacy_sql.marginal_columns import Attributes, Levels, published
 from privacy_sql.marginal_views import COUNT, maximum_entropy, published_columns
 from privacy_sql.query import Query, Sql, condition, names, render, with_steps
 from privacy_sql.table import Table
+
+LeaveOut = Sequence[tuple[str, Mapping[str, Any]]]
+"""Requirements whose failing groups are left out, in the words of the macro `left_out`."""
 
 DIALECTS = (
     "duckdb",
@@ -28,6 +32,8 @@ DIALECTS = (
     "redshift",
     "clickhouse",
 )
+LEFT_OUT = "Groups that fail a requirement, or lie within 1e-9 of its limit, are left out."
+LEFT = "ps_published"  # what is left of a table when groups that fail are left out
 VALUES = "value_codes"  # `values` itself is a word of every dialect
 
 
@@ -44,12 +50,31 @@ class Statement:
         return "\n".join([*lines, *body])
 
 
-def compiled(table: Table, levels: Mapping[str, int], require: Sequence[Criterion]) -> list[Statement]:
-    """The statements of a table generalised to levels: the published SELECT, then one per requirement."""
-    where = condition(table.where, list(table.roles)) if table.where else None
-    steps = _steps(table, levels, where)
-    made = [Statement(f"{table.name}: what is published", _published(table, levels, where))]
-    return [*made, *(_evidence(criterion, steps) for criterion in require)]
+def compiled(
+    table: Table, levels: Mapping[str, int], require: Sequence[Criterion], leave_out: LeaveOut | None = ()
+) -> list[Statement]:
+    """The statements of a table generalised to levels: the published SELECT, then one per requirement.
+
+    Groups that fail `leave_out` are no part of either; None where groups are left out that SQL cannot name.
+    """
+    heading = f"{table.name}: what is published"
+    if leave_out is None:
+        reason = "Groups that fail are left out, and SQL alone cannot say which: ask `privacy-sql run`."
+        made = [Statement(f"{heading}\n{reason}", None)]
+    else:
+        told = f"\n{LEFT_OUT}" if leave_out else ""
+        made = [Statement(f"{heading}{told}", _published(table, levels, leave_out))]
+    for sensitive, seen in _seen(table):
+        steps = _steps(seen, levels, leave_out or ())
+        made += [_evidence(criterion, seen, steps, sensitive, leave_out is None) for criterion in require]
+    return made
+
+
+def _seen(table: Table) -> list[tuple[str, Table]]:
+    """The table as it is judged: for each of several sensitive columns, the others are quasi-identifiers."""
+    if len(table.sensitives) < 2 or table.joint:
+        return [("", table)]
+    return [(column, table.with_sensitive(column)) for column in table.sensitives]
 
 
 def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
@@ -59,7 +84,7 @@ def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[State
     """
     attributes = Attributes.of(table)
     chosen = published(attributes, collection)
-    where = condition(table.where, list(table.roles)) if table.where else None
+    where = _where(table)
     views = [f"{table.name}_marginal_{number}" for number, _ in enumerate(chosen, start=1)]
     made = [
         Statement(f"{view}: a published marginal", _marginal(table, attributes, chosen, marginal, where))
@@ -86,31 +111,61 @@ def _marginal(
     return render("standalone/marginal.sql", source=table.name, shown=shown, condition=where, count=COUNT)
 
 
-def _published(table: Table, levels: Mapping[str, int], where: Sql | None) -> Query:
+def _where(table: Table) -> Sql | None:
+    """The condition; what it compares with numbers is text in a CSV file, and is read as a number."""
+    if not table.where:
+        return None
+    where = condition(table.where, list(table.roles))
+    is_csv = str(table.source).lower().endswith((".csv", ".tsv", ".txt", ".gz"))
+    return with_numbers(where, dict.fromkeys(table.roles, "text"))[0] if is_csv else where
+
+
+def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()) -> Query:
     kinds = table.hierarchies
-    columns = [*table.quasi, *table.sensitives, *table.insensitive]
+    columns = list(dict.fromkeys([*table.quasi, *table.sensitives, *table.insensitive]))
     shown = [
         (name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None) for name in columns
     ]
-    return render("standalone/published.sql", source=table.name, shown=shown, condition=where)
+    return render(
+        "standalone/published.sql",
+        source=table.name,
+        shown=shown,
+        condition=_where(table),
+        keys=list(table.quasi),
+        sensitive=table.sensitives[0] if table.sensitives else None,
+        leave_out=leave_out,
+        group=_unlike("ps_group", columns),
+    )
 
 
-def _steps(table: Table, levels: Mapping[str, int], where: Sql | None) -> list[tuple[str, Query]]:
+def _unlike(name: str, columns: Sequence[str]) -> Sql:
+    """A name that no column of the user has, in any letter case."""
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return Sql(name)
+
+
+def _steps(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[tuple[str, Query]]:
     """The relations a criterion's template reads, each a named step built on those before it."""
-    kinds = table.hierarchies
+    kinds, source, where = table.hierarchies, table.name, _where(table)
+    left: list[tuple[str, Query]] = []
+    if leave_out:
+        left = [(LEFT, _published(table, levels, leave_out))]
+        source, where, levels = Sql(LEFT), None, {}
     keys = [
         (Sql(f"k{number}"), name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None)
         for number, name in enumerate(table.quasi, start=1)
     ]
     sensitive = table.sensitives[0] if table.sensitives else None
-    keyed = render("standalone/keyed.sql", source=table.name, keys=keys, sensitive=sensitive, condition=where)
+    keyed = render("standalone/keyed.sql", source=source, keys=keys, sensitive=sensitive, condition=where)
     histogram = render(
         "standalone/histogram.sql",
         keyed=Sql("keyed"),
         keys=names(str(alias) for alias, *_ in keys),
         sensitive=sensitive is not None,
     )
-    steps = [("keyed", keyed), ("histogram", histogram)]
+    steps = [*left, ("keyed", keyed), ("histogram", histogram)]
     steps.append(("groups", render("groups.sql", histogram=Sql("histogram"))))
     if sensitive is not None:
         steps.append(("overall", render("overall.sql", histogram=Sql("histogram"))))
@@ -118,16 +173,28 @@ def _steps(table: Table, levels: Mapping[str, int], where: Sql | None) -> list[t
     return steps
 
 
-def _evidence(criterion: Criterion, steps: Sequence[tuple[str, Query]]) -> Statement:
+def _evidence(
+    criterion: Criterion, table: Table, steps: Sequence[tuple[str, Query]], sensitive: str, whole: bool
+) -> Statement:
     question = f"{criterion}: {criterion.question}"
-    if not standalone(criterion):
+    if sensitive:
+        question += f"\nOf {sensitive!r}, the other sensitive columns counted as quasi-identifiers."
+    if not standalone(criterion) or not _counts_people(table):
         return Statement(f"{question}\nNeeds more than this table's counts: ask `privacy-sql check`.", None)
     relations: dict[str, Any] = {name: Sql(name) for name, _ in steps} | {"values": Sql(VALUES)}
     query = render(f"criteria/{criterion.name}.sql", **relations, **criterion.context(), by_group=False)
     heading = (
         f"{question}\nEvidence in counts; safe when the value is {criterion.relation} {criterion.limit}."
     )
+    if whole:
+        heading += "\nOf all rows, before groups that fail are left out."
     return Statement(heading, with_steps(query, steps))
+
+
+def _counts_people(table: Table) -> bool:
+    """Whether one row is one person with one value, and groups are those of the quasi-identifiers."""
+    joined = table.joint and len(table.sensitives) > 1
+    return table.values_per_person == "one" and not (table.count or table.group or joined)
 
 
 def standalone(criterion: Criterion) -> bool:

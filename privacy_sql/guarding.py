@@ -114,13 +114,22 @@ def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[s
         "insensitive": list(table.insensitive),
     }
     if manifest["suppressed"]:
-        made = _required(require, table)
-        own = [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
-        arguments["leave_out"] = own
+        arguments["leave_out"] = _leave_out(table, require)
     if table.where:
         arguments["where"] = _condition(table)
     lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
     return "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
+
+
+def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
+    """The requirements whose failing groups a suppression leaves out; None where SQL cannot name them all."""
+    found = _leave_out(table, require)
+    return found if len(found) == len(require) and len(table.sensitives) < 2 else None
+
+
+def _leave_out(table: Table, require: Sequence[Criterion]) -> list[Test]:
+    made = _required(require, table)
+    return [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
 
 
 def _without_columns(arguments: Mapping[str, Any]) -> dict[str, Any]:

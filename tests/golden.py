@@ -58,6 +58,8 @@ def compiled() -> dict[str, list[Statement]]:
     found = {"published": compiling.compiled(PEOPLE, levels, [])}
     found["marginals"] = compiling.compiled_marginals(PEOPLE, [{"age": 1, "sex": 0}, {"sex": 0, "ill": 0}])
     few = replace(PEOPLE, quasi={name: whole[name] for name in ("age", "sex")}, where="age >= 18")
+    asked = [("k_anonymous", {"k": 5}), ("l_diverse", {"l": 3}), ("t_close", {"t": "0.3"})]
+    found["left_out"] = compiling.compiled(few, {"age": 1}, [], asked)
     for parameter in cases("criteria"):
         name, case = parameter.values
         criterion = make(name, case["params"])

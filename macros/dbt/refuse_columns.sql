@@ -1,6 +1,6 @@
 {#
 A compiler error unless columns are given as a list of names, and a sensitive one as a name that is not among them.
-`ps_model` would mean a whole row of `picked`; dbt does not double a quote inside a name.
+`ps_model` would mean a whole row of `picked`, `ps_group` and `ps_outside` are columns of `generalise`; dbt does not double a quote inside a name.
 #}
 {% macro refuse_columns(test, names, sensitive=none) %}
 {{ privacy_sql.refuse_unless(
@@ -12,7 +12,10 @@ A compiler error unless columns are given as a list of names, and a sensitive on
     test, "sensitive is one column, and none of quasi"
 ) }}
 {%- for name in names | list + ([] if sensitive is none else [sensitive]) -%}
-{{ privacy_sql.refuse_unless(name != "ps_model", test, "ps_model is a name of ours; rename the column") }}
+{{ privacy_sql.refuse_unless(
+    name | lower not in ("ps_model", "ps_group", "ps_outside"),
+    test, "ps_model, ps_group and ps_outside are names of ours; rename the column"
+) }}
 {{ privacy_sql.refuse_unless(
     '"' not in name and "`" not in name, test, "dbt cannot write a name with a quote in it; rename the column"
 ) }}

@@ -55,7 +55,8 @@ def command(
         marginals, ran = _marginals(directory, plan), _last_run(directory, plan)
         table = guarding.as_published(plan.table, ran) if ran else plan.table
         if marginals is None:
-            statements = compiling.compiled(table, _levels(directory, plan), plan.require)
+            levels = _levels(plan, ran)
+            statements = compiling.compiled(table, levels, plan.require, _leave_out(table, plan))
         else:
             statements = compiling.compiled_marginals(table, marginals)
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
@@ -110,30 +111,44 @@ def _last_run(directory: Path, plan: Any) -> Mapping[str, Any] | None:
     return manifest.read(place) if place and place.is_file() else None
 
 
-def _levels(directory: Path, plan: Any) -> dict[str, int]:
-    """The levels the plan names, else those the last run chose."""
+def _levels(plan: Any, ran: Mapping[str, Any] | None) -> dict[str, int]:
+    """The levels the plan names, else those the last run chose, of the project as it was then."""
+    from privacy_sql import guarding
     from privacy_sql.errors import UsageError
 
     named = getattr(plan.method, "levels", None)
     if isinstance(named, dict):
         return named
-    chosen = _last_choice(directory, plan, "levels")
-    if not isinstance(chosen, dict):
+    chosen = ran["choice"].get("levels") if ran else None
+    if not ran or not isinstance(chosen, dict):
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
+    guarding.refuse_changed(guarding.as_published(plan.table, ran), ran)
     return chosen
 
 
 def _marginals(directory: Path, plan: Any) -> list[Any] | None:
     """The marginals the plan names, else those the last run chose; None for other methods."""
     named = getattr(plan.method, "collection", None)
-    chosen = named or _last_choice(directory, plan, "marginals")
+    ran = None if named else _last_run(directory, plan)
+    chosen = ran["choice"].get("marginals") if ran else named
     return list(chosen) if chosen is not None else None
 
 
-def _last_choice(directory: Path, plan: Any, what: str) -> Any:
-    ran = _last_run(directory, plan)
-    return ran["choice"].get(what) if ran else None
+def _leave_out(table: Any, plan: Any) -> Any:
+    """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
+    from privacy_sql import guarding
+    from privacy_sql.mechanisms import share
+
+    allowed = share(getattr(plan.method, "max_suppressed", 0), "max_suppressed")
+    if not allowed:
+        return ()
+    found = guarding.leave_out(table, plan.require)
+    return found and [(name, {key: _text(value) for key, value in own.items()}) for name, own in found]
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, float) else value
 
 
 def _manifest_of(directory: Path, plan: Any) -> Path | None:

@@ -27,3 +27,8 @@ group by
     {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
+order by
+    {% for name, column, level, recipe in shown %}
+    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
