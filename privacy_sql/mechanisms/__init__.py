@@ -20,7 +20,7 @@ from privacy_sql.query import Query
 from privacy_sql.rollup import Rollup
 from privacy_sql.suppressing import published, thinned
 from privacy_sql.table import Table
-from privacy_sql.views import generalised as generalised
+from privacy_sql.views import generalised
 from privacy_sql.views import shown as shown
 
 
@@ -123,6 +123,21 @@ def share(value: str | int | float, name: str) -> Fraction:
     if not 0 <= number < 1:
         raise UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
     return number
+
+
+def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
+    """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
+    grouping, suppressed = base.grouped(base.keys(levels)), 0
+    if allowed:
+        grouping, suppressed = suppress(grouping, asked, allowed)
+    return Proposal(
+        grouping=grouping,
+        view=generalised(grouping, levels),
+        choice={"levels": levels},
+        quasi=tuple(levels),
+        levels=levels,
+        suppressed=suppressed,
+    )
 
 
 def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:

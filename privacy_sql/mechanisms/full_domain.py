@@ -14,7 +14,7 @@ from privacy_sql import plugs
 from privacy_sql.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.mechanisms import Asked, Proposal, generalised, refuse_suppression, share, suppress
+from privacy_sql.mechanisms import Asked, Proposal, at_levels, refuse_suppression, share
 from privacy_sql.mechanisms._recoding import Recoding
 from privacy_sql.pricing import lacking
 from privacy_sql.progress import report
@@ -62,20 +62,8 @@ class FullDomain:
                 return recoded
         found = self.search(base, asked, "best")
         assert found.best is not None
-        levels = dict(found.best["levels"])
-        grouping, suppressed = base.grouped(base.keys(levels)), 0
-        if self._allowed:
-            grouping, suppressed = suppress(grouping, asked, self._allowed)
-        return Proposal(
-            grouping=grouping,
-            view=generalised(grouping, levels),
-            choice={"levels": levels},
-            quasi=tuple(levels),
-            levels=levels,
-            suppressed=suppressed,
-            search=found.summary(),
-            lattice=found.lattice,
-        )
+        proposal = at_levels(base, dict(found.best["levels"]), asked, self._allowed)
+        return replace(proposal, search=found.summary(), lattice=found.lattice)
 
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
         """A local recoding; None when its rounds are safe one by one but not together."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from privacy_sql.base import Base
-from privacy_sql.mechanisms import Asked, Proposal, check_levels, generalised, share, suppress
+from privacy_sql.mechanisms import Asked, Proposal, at_levels, check_levels, share
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,5 @@ class Generalise:
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         check_levels(base, self.levels)
-        grouping = base.grouped(base.keys(self.levels))
-        suppressed = 0
-        allowed = share(self.max_suppressed, "max_suppressed")
-        if allowed:
-            grouping, suppressed = suppress(grouping, asked, allowed)
         levels = {column: self.levels.get(column, 0) for column in base.table.quasi}
-        return Proposal(
-            grouping=grouping,
-            view=generalised(grouping, levels),
-            choice={"levels": levels},
-            quasi=tuple(levels),
-            levels=levels,
-            suppressed=suppressed,
-        )
+        return at_levels(base, levels, asked, share(self.max_suppressed, "max_suppressed"))
