@@ -143,10 +143,12 @@ def _one_column(release: Release) -> Grouping:
 def _columns(release: Release) -> Iterator[Record]:
     """Every column with a role, how it is published, and how many values it has before and after."""
     base = release.grouping.base
-    tables: Sequence[Mapping[str, int]] = release.choice.get("marginals", ())
+    tables = _tables(release)
     for name, role in release.table.roles.items():
         alias = base.aliases.get(name) or ("s" if [name] == list(base.table.sensitives) else None)
-        before = base.statistics[alias]["n_values"] if alias in base.statistics else None
+        # how many values occur is a fact about the rows, which noise is to hide
+        counted = alias in base.statistics and release.promise is None
+        before = base.statistics[alias]["n_values"] if counted else None
         several = sorted({levels[name] for levels in tables if name in levels})
         shown = name in release.columns or bool(several)
         level = release.levels.get(name, 0) if name in release.quasi else None
@@ -161,6 +163,15 @@ def _columns(release: Release) -> Iterator[Record]:
             "before": before,
             "after": None if several or name in release.shown_as else after if shown else 0,
         }
+
+
+def _tables(release: Release) -> list[Mapping[str, int]]:
+    """The columns of each of several tables that leave together, and their levels."""
+    levels = release.choice.get("levels", {})
+    return [
+        table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
+        for table in release.choice.get("marginals", ())
+    ]
 
 
 def _groups(release: Release) -> Record:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+import privacy_sql as ps
 from privacy_sql.kernels.intersection import Tally, summarise
+from privacy_sql.recording import recorded
 from privacy_sql.reporting.audience import masked, parts
 from privacy_sql.reporting.sections import Material, intersection
 
@@ -90,3 +95,18 @@ def test_an_attack_on_fewer_people_than_k_is_not_told() -> None:
         "too few"
         in intersection.section(Material("r", "public", run(5), {"attack_intersection": shown})).missing
     )
+
+
+def test_a_report_of_noise_names_its_columns_and_counts_nothing_of_the_source(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": ["1"] * 20 + ["2"] * 3, "ill": ["a"] * 23})
+    domains = {"age": {"from": 1, "to": 40}, "ill": ["a", "b"]}
+    method = ps.NoisyCounts(epsilon=1, marginals=[["age"], ["ill"]], ledger=str(tmp_path / "ledger.jsonl"))
+    with ps.connect() as engine:
+        release = ps.publish(engine, ps.Table(frame, ["age"], "ill", domains=domains), [], method)
+        columns = recorded(release)["columns"]
+        text = ps.report(release, tmp_path / "noise.html", audience="public").read_text()
+    assert [(c["name"], c["shown"], c["levels"], c["before"]) for c in columns] == [
+        ("age", True, [0], None),
+        ("ill", True, [0], None),
+    ]
+    assert "in count tables" in text and "nothing was published" not in text
