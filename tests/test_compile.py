@@ -109,6 +109,21 @@ def test_the_closeness_macro_counts_absent_values(plain: duckdb.DuckDBPyConnecti
     assert rows == [(0.25,), (0.25,)]
 
 
+def test_the_closeness_macro_groups_by_every_column(plain: duckdb.DuckDBPyConnection) -> None:
+    plain.execute(query.duckdb_macros())
+    rows = "('x', '1', 'a'), ('x', '1', 'a'), ('x', '2', 'b'), ('x', '2', 'b')"
+    rows += ", (null, '2', 'a'), (null, '2', 'b')"
+    plain.execute(f"create table three as from (values {rows}) t(q, r, s)")
+    found = plain.execute(
+        "select ps_group, distance from ps_t_closeness('three', ['q', 'r'], 's') order by 1"
+    ).fetchall()
+    assert found == [(("x", "1"), 0.5), (("x", "2"), 0.5), ((None, "2"), 0.0)]
+    with ps.connect() as engine:
+        table = ps.Table(plain.sql("from three").df(), ["q", "r"], "s")
+        verdict = ps.check(engine, table, [ps.TCloseness("0.4")])["t_closeness(t=0.4)"]
+    assert float(verdict.value) == max(distance for _, distance in found)
+
+
 @pytest.mark.parametrize(
     "call", ["ps_k_anonymity('people', ['agee'])", "ps_l_diversity('people', ['age'], 'diag')"]
 )

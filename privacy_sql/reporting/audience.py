@@ -18,6 +18,7 @@ from privacy_sql.reporting.words import AtMost, Below
 
 Audience = Literal["internal", "public"]
 LEAST = 5
+UNTOLD = "A public report does not measure what few suppressed rows cost: it would tell how many they are."
 FEWEST = 3  # "fewer than 2" would tell that it is one
 
 
@@ -94,6 +95,7 @@ def _run(run: Record, shares: set[str], k: int) -> None:
     run["suppressed"] = few(run.get("suppressed"), k)
     if isinstance(run["suppressed"], Below):
         run["rows_in"] = None  # the difference to the rows published would tell
+        run["usefulness"] = {"missing": UNTOLD}  # so would what each row that is missing costs
     if _there(run, "groups"):
         _groups(run["groups"], k)
     if _there(run, "skyline"):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 
 import privacy_sql as ps
 from privacy_sql.kernels.intersection import Tally, summarise
@@ -95,6 +96,20 @@ def test_an_attack_on_fewer_people_than_k_is_not_told() -> None:
         "too few"
         in intersection.section(Material("r", "public", run(5), {"attack_intersection": shown})).missing
     )
+
+
+@pytest.mark.parametrize(("rare", "told"), [("yy", False), ("yyyyzzzz", True)])
+def test_what_few_suppressed_rows_cost_does_not_tell_how_many_they_are(
+    tmp_path: Path, rare: str, told: bool
+) -> None:
+    frame = pd.DataFrame({"a": [*("x" * 40), *rare], "ill": (["1", "2"] * 24)[: 40 + len(rare)]})
+    with ps.connect() as engine:
+        table, method = ps.Table(frame, ["a"], "ill"), ps.Generalise({}, max_suppressed="0.2")
+        release = ps.publish(engine, table, [ps.KAnonymity(6)], method)
+        text = ps.report(release, tmp_path / "few.html", audience="public").read_text()
+    # each suppressed row costs as many as there are rows
+    cost = f"{40**2 + len(rare) * (40 + len(rare)):,}"
+    assert (cost in text, "would tell how many" in text) == (told, not told)
 
 
 def test_a_report_of_noise_names_its_columns_and_counts_nothing_of_the_source(tmp_path: Path) -> None:
