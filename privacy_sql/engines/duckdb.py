@@ -21,7 +21,7 @@ from privacy_sql.engines import Columns, Row
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
-from privacy_sql.errors import EngineError
+from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import Query, Sql, literal, quote
 
 if TYPE_CHECKING:
@@ -130,7 +130,13 @@ class DuckDB:
 
     def _frame(self, frame: Any) -> Sql:
         name = self._name("frame")
-        self.connection.register(name, frame)
+        try:
+            self.connection.register(name, frame)
+        except duckdb.NotImplementedException as problem:  # a kind of pandas that DuckDB has no word for
+            hint = "Turn it into text, numbers or dates first."
+            raise DataError(
+                "bad_column", "a column of the frame has a type DuckDB cannot read", hint=hint
+            ) from (problem if self._to.debug else None)
         self._mine[name] = "view"
         return name
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql.errors import DataError
 from privacy_sql.query import Query
 
 UNLIKE = {
@@ -90,3 +91,10 @@ def test_a_session_that_goes_while_rows_are_fetched_takes_none_of_them_with_it(
         ]
         assert engine.fetch(Query("select 1 as n", "one")) == [{"n": 1}]
         assert not engine.has_table(made)
+
+
+def test_a_kind_of_column_that_duckdb_cannot_read_is_refused_in_our_words() -> None:
+    frame = pd.DataFrame({"month": pd.period_range("2020-01", periods=2, freq="M")})
+    with ps.connect() as engine, pytest.raises(DataError, match="cannot read") as caught:
+        ps.check(engine, ps.Table(frame, ["month"]), [ps.KAnonymity(1)])
+    assert caught.value.code == "bad_column"
