@@ -184,11 +184,15 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
 
     >>> nearest_column("zipcode", ["age", "zip"]), nearest_column("weight", ["34", "flu"])
     ('Did you mean "zip"?', 'None of its 2 columns is named like it; is there a header?')
+    >>> nearest_column("age", ["age|zip|illness"])
+    'It has one column: in a CSV file a comma, semicolon or tab separates columns.'
     """
     known = list(columns)
     found = nearest(name, known)
     if found:
         return f'Did you mean "{found}"?'
+    if len(known) == 1:
+        return "It has one column: in a CSV file a comma, semicolon or tab separates columns."
     return f"None of its {number_of(len(known), 'column')} is named like it; is there a header?"
 
 

@@ -21,7 +21,8 @@ from privacy_sql.query import Sql, render
 PROJECT = "privacy.yml"
 SENSITIVE = re.compile(
     r"diagnos|disease|illness|condition|symptom|medic|drug|health|salary|income|wage|religio|politic|party"
-    r"|orientation|occupation|crime|offen[cs]e|debt|score|result",
+    r"|orientation|occupation|crime|offen[cs]e|debt|score|result"
+    r"|krank|gehalt|einkommen|lohn|maladie|salaire|revenu|enfermedad|salario|ingresos|病|診断|給与|年収",
     re.IGNORECASE,
 )
 IDENTIFYING = re.compile(
@@ -29,6 +30,7 @@ IDENTIFYING = re.compile(
 )
 TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
 NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
+OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
 FEW = 60  # values a column may have and still be shown whole or not at all
 MASKABLE = 3  # characters a code needs before hiding some of them makes levels
 
@@ -48,7 +50,7 @@ def propose(engine: Engine, file: Path) -> list[Proposed]:
     session = engine.session([file])
     source = session.source(file)
     facts = {
-        column: session.fetch(render("proposal.sql", source=source, column=column, value=Sql("value")))[0]
+        column: session.fetch(render("proposal.sql", source=source, column=column, **OWN))[0]
         for column in session.columns(source)
     }
     if not any(fact["n_rows"] for fact in facts.values()):
@@ -59,17 +61,19 @@ def propose(engine: Engine, file: Path) -> list[Proposed]:
 
 def _role(column: str, fact: Mapping[str, Any]) -> Proposed:
     unique = fact["n_values"] == fact["n_rows"] > 1
-    fractions = fact["n_whole"] < fact["n_numbers"]
+    fractions = fact["n_whole"] < fact["n_numbers"] or _decimal_commas(fact)
     if IDENTIFYING.search(column) and fact["n_values"] > fact["n_rows"] / 2:
         return Proposed(column, "identifier" if unique else "drop", "its name and its many values")
-    if unique and not fractions and fact["n_rows"] > FEW:
-        return Proposed(column, "identifier", "no value occurs twice")
     if fact["n_values"] == 0:
         return Proposed(column, "drop", "it is empty")
-    if TECHNICAL.search(column) or (fractions and fact["n_values"] > fact["n_rows"] / 2):
-        return Proposed(column, "drop", "it looks like a technical value")
+    if SENSITIVE.search(column) and fact["n_values"] > max(FEW, fact["n_rows"] / 2):
+        return Proposed(column, "drop", "sensitive by its name, but its many values tell people apart")
     if SENSITIVE.search(column):
         return Proposed(column, "sensitive", "its name")
+    if unique and not fractions and not _dates(fact) and fact["n_rows"] > FEW:
+        return Proposed(column, "identifier", "no value occurs twice")
+    if TECHNICAL.search(column) or (fractions and fact["n_values"] > fact["n_rows"] / 2):
+        return Proposed(column, "drop", "it looks like a technical value")
     return Proposed(column, "quasi", *_levels(fact))
 
 
@@ -78,6 +82,10 @@ def _levels(fact: Mapping[str, Any]) -> tuple[str, Any]:
     n_values = fact["n_values"]
     if fact["n_dates"] == n_values:
         return "all its values are dates", {"dates": ["month", "year"]}
+    if _dates(fact):
+        return "dates; written as 2024-03-05 they would have months and years", "keep_or_drop"
+    if _decimal_commas(fact):
+        return "numbers with a decimal comma; with a point they would have intervals", "keep_or_drop"
     all_numbers = fact["n_numbers"] == n_values
     if all_numbers and fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
         return _mask(fact)
@@ -86,6 +94,16 @@ def _levels(fact: Mapping[str, Any]) -> tuple[str, Any]:
     if fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
         return _mask(fact)
     return f"{number_of(n_values, 'value')}; a hierarchy file would keep more", "keep_or_drop"
+
+
+def _dates(fact: Mapping[str, Any]) -> bool:
+    """Whether a column holds dates, in whichever order."""
+    return bool(fact["n_values"] == fact["n_dates"] + fact["n_other_dates"])
+
+
+def _decimal_commas(fact: Mapping[str, Any]) -> bool:
+    """Whether a column holds numbers, some of them with a comma where hierarchies read a point."""
+    return bool(0 < fact["n_commas"] == fact["n_values"] - fact["n_numbers"])
 
 
 def _mask(fact: Mapping[str, Any]) -> tuple[str, Any]:

@@ -46,8 +46,12 @@ class Table:
     joined: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        quasi = self.quasi if isinstance(self.quasi, Mapping) else {column: AsIs() for column in self.quasi}
         put = object.__setattr__
+        for several in ("quasi", "insensitive", "drop"):
+            if isinstance(getattr(self, several), str):
+                put(self, several, (getattr(self, several),))
+        named = list(self.quasi)
+        quasi = self.quasi if isinstance(self.quasi, Mapping) else {column: AsIs() for column in named}
         put(self, "quasi", {column: hierarchy or AsIs() for column, hierarchy in quasi.items()})
         put(self, "name", self.name or _name(self.source))
         if isinstance(self.sensitive, (list, tuple)):
@@ -56,7 +60,7 @@ class Table:
                 "sensitive",
                 self.sensitive[0] if len(self.sensitive) == 1 else tuple(self.sensitive) or None,
             )
-        raise_all([*self._words(), *self._roles()])
+        raise_all([*self._words(), *self._roles(named)])
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -175,11 +179,17 @@ class Table:
             )
         return problems
 
-    def _roles(self) -> list[PrivacySqlError]:
-        given = [*self.quasi, *self.sensitives, *self.insensitive, *self.drop]
+    def _roles(self, quasi: Sequence[str]) -> list[PrivacySqlError]:
+        """One error for each column named more than once; the quasi-identifiers come as given."""
+        given = [*quasi, *self.sensitives, *self.insensitive, *self.drop]
         given += [column for column in (self.identifier, self.group, self.count) if column]
         return [
-            UsageError("two_roles", f'column "{column}" has more than one role', where=self.name)
+            UsageError(
+                "two_roles",
+                f'column "{column}" is named more than once',
+                where=self.name,
+                hint="A column has one role: name it there, and once.",
+            )
             for column in sorted({column for column in given if given.count(column) > 1})
         ]
 

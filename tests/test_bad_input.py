@@ -76,6 +76,17 @@ def test_a_broken_csv_file_is_a_data_error_that_shows_no_line(tmp_path: Path, fa
     assert "CANARY" not in told.everything
 
 
+@pytest.mark.parametrize("fault", ["a line too short", "a line too long"])
+def test_a_broken_line_is_named_by_file_and_number(tmp_path: Path, fault: str) -> None:
+    told = check(saved(tmp_path, BROKEN[fault]))
+    assert [error["where"] for error in told.json["errors"]] == ["people.csv, line 3"]
+
+
+def test_a_broken_line_that_speaks_of_another_file_is_not_believed(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, 'age,illness\n30,flu\n"x\n  file = /CANARY.csv\n"\n'))
+    assert [error["where"] for error in told.json["errors"]] == ["people.csv, line 3"]
+
+
 @pytest.mark.parametrize("name", ["people.parquet", "people.csv.gz"])
 def test_a_file_that_is_not_what_its_ending_says_is_a_data_error(tmp_path: Path, name: str) -> None:
     told = check(saved(tmp_path, "age,illness\n30,CANARY\n", name))
@@ -252,6 +263,44 @@ def test_a_misspelt_column_is_met_with_the_nearest_name_in_python(engine: Any) -
     table = ps.Table(rows, {"zip_code": ps.Mask(0)}, "illness")
     with pytest.raises(UsageError, match='Did you mean "zip_code"'):
         ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise({"zipcode": 1}))
+
+
+def test_a_file_whose_columns_nothing_known_separates_is_told_what_does(tmp_path: Path) -> None:
+    told = check(saved(tmp_path, "age|zip|sex|illness\n30|1|f|flu\n"), *ONE)
+    assert told.exit == 2 and all("semicolon or tab" in error["hint"] for error in told.json["errors"])
+
+
+NAMED_TWICE = {
+    "a quasi-identifier twice": {"quasi": "age,age"},
+    "a quasi-identifier that is sensitive": {"quasi": "age,illness"},
+    "a sensitive column twice": {"sensitive": "illness,illness"},
+}
+
+
+@pytest.mark.parametrize("how", NAMED_TWICE)
+def test_a_column_named_twice_is_refused_on_the_command_line_and_in_python(tmp_path: Path, how: str) -> None:
+    asked = {"quasi": "age", "sensitive": "illness", **NAMED_TWICE[how]}
+    told = check(saved(tmp_path, "age,illness\n30,flu\n30,cold\n"), *ONE, **asked)
+    assert (told.exit, told.json["errors"][0]["code"]) == (2, "two_roles")
+    with pytest.raises(UsageError, match="more than once"):
+        ps.Table("people.csv", asked["quasi"].split(","), asked["sensitive"].split(","))
+
+
+@pytest.mark.parametrize("verb", ["check", "curve", "skyline"])
+def test_a_question_about_a_table_and_one_about_a_project_are_not_mixed(tmp_path: Path, verb: str) -> None:
+    project = tmp_path / "p"
+    assert call("init", "--example", project).exit == 0
+    path = saved(tmp_path, "age,illness\n30,flu\n")
+    both = ["--source", path, "--quasi", "age", "--sensitive", "illness", "--select", "people"]
+    more = ONE if verb == "check" else []
+    assert call(verb, "--json", "--project", project, *both, *more).json["errors"][0]["code"] == "two_tables"
+    told = call(verb, "--json", "--project", project, "--quasi", "age", *more)
+    assert (told.exit, told.json["errors"][0]["code"]) == (2, "no_source")
+
+
+def test_one_name_stands_for_a_list_of_one_column() -> None:
+    table = ps.Table("people.csv", "age", "illness", drop="name", insensitive="hours")
+    assert set(table.roles) == {"age", "illness", "name", "hours"}
 
 
 # -- limits --------------------------------------------------------------------------------------------------

@@ -39,6 +39,27 @@ def about_a_table(verb: F) -> F:
     return verb
 
 
+OF_A_TABLE = {
+    **{name: f"--{name}" for name in ("quasi", "sensitive", "group", "identifier", "population")},
+    "condition": "--where",
+    "requirements": "--require",
+}
+
+
+def is_named(options: dict[str, Any]) -> bool:
+    """Whether the options name a table rather than releases of the project; never both."""
+    if options["source"] is not None:
+        if options["names"]:
+            hint = "Leave out --source to ask about a release of the project."
+            raise UsageError("two_tables", "--select and --source exclude each other", hint=hint)
+        return True
+    useless = [word for name, word in OF_A_TABLE.items() if options.get(name)]
+    if useless:
+        hint = "Name the table; without one, the project file says what its releases are asked."
+        raise UsageError("no_source", f"{', '.join(useless)} needs --source", hint=hint)
+    return False
+
+
 def named_table(options: dict[str, Any]) -> Table:
     """The table the options describe."""
     from privacy_sql.table import Table
@@ -65,7 +86,7 @@ def tables(
     from privacy_sql import project, verbs
     from privacy_sql.engines import connect
 
-    if options["source"] is not None:
+    if is_named(options):
         table = named_table(options)
         with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
             yield table.name, engine, table

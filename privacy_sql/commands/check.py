@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.commands import Outcome, connected, explained, public, shared, size
-from privacy_sql.commands._tables import about_a_table, named_table
+from privacy_sql.commands._tables import about_a_table, is_named, named_table
 
 
 @click.command()
@@ -26,9 +26,7 @@ def command(directory: Path, **options: Any) -> Outcome:
 
     Without --source the releases of privacy.yml are checked, each source table as it stands.
     """
-    if options["source"] is None:
-        return _project(directory, options)
-    return _table(options)
+    return _table(options) if is_named(options) else _project(directory, options)
 
 
 def _table(options: dict[str, Any]) -> Outcome:

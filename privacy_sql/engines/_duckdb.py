@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
 import duckdb
 
 from privacy_sql.errors import DataError, EngineError
@@ -34,8 +38,8 @@ def plainly(name: str, kind: str, collated: bool) -> Sql:
     return column
 
 
-def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
-    """An error of DuckDB without its text, which may quote rows."""
+def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> EngineError | DataError:
+    """An error of DuckDB without its text, which may quote rows: of a broken file, its name and the line."""
     kind = type(problem).__name__.removesuffix("Exception")
     # views over files are read late, so a broken line shows up in whichever statement reads it first
     reason = str(problem).partition("\nLINE ")[0]
@@ -43,7 +47,7 @@ def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
         return DataError(
             "bad_file",
             "a file is not well-formed CSV in UTF-8, or not Parquet",
-            where=origin,
+            where=_place(reason, files) or origin,
             hint="Every line needs as many fields as the header, and the same kind of line end.",
         )
     if kind in ("Conversion", "OutOfRange"):
@@ -55,3 +59,19 @@ def explain(problem: duckdb.Error, origin: str) -> EngineError | DataError:
     return EngineError(
         "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
     )
+
+
+def _place(reason: str, files: Iterable[Path]) -> str:
+    """Which of the files that were named is broken, and in which line: all else in the text may be a row.
+
+    >>> told = (
+    ...     "Invalid Input Error: CSV Error on Line: 3\\nOriginal Line: 1,flu\\n  file = /data/people.csv\\n"
+    ... )
+    >>> _place(told, [Path("/data/people.csv")])
+    'people.csv, line 3'
+    """
+    broken = [file.name for file in files if f"file = {file}\n" in reason]
+    line = re.match(r"[A-Za-z ]*: CSV Error on Line: ([0-9]+)\n", reason)
+    if len(broken) != 1:
+        return ""
+    return f"{broken[0]}, line {line[1]}" if line else broken[0]

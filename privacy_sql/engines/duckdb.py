@@ -280,7 +280,8 @@ class DuckDB:
                 raise KeyboardInterrupt from None
             raise
         except duckdb.Error as problem:
-            raise explain(problem, query.origin) from (problem if self._to.debug else None)
+            told = explain(problem, query.origin, self._to.files)
+            raise told from (problem if self._to.debug else None)
 
 
 def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:

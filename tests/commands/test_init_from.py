@@ -101,3 +101,31 @@ def test_without_a_telling_name_the_last_column_is_called_a_guess(tmp_path):
     with connect() as engine:
         last = propose(engine, path)[-1]
     assert last.role == "sensitive" and "guess" in last.reason
+
+
+EUROPEAN = "Nr;born;Gehalt;weight_kg;height;visits;part\n" + "".join(
+    f"{n:04d};{1 + n % 28:02d}.{1 + n % 12:02d}.{1950 + n % 50};{30 + n % 9}.000,50;{60 + n % 40},5;"
+    f"1,{60 + n % 30};{n % 20};12-{n % 90 + 10}-3456\n"
+    for n in range(200)
+)
+
+
+def test_european_numbers_and_dates_are_called_so_and_never_masked(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(EUROPEAN)
+    with connect() as engine:
+        proposed = {part.column: part for part in propose(engine, path)}
+    assert proposed["Nr"].role == "identifier"
+    assert proposed["Gehalt"].role == "sensitive"
+    assert "2024-03-05" in proposed["born"].reason and proposed["born"].hierarchy == "keep_or_drop"
+    assert "decimal comma" in proposed["height"].reason and proposed["height"].hierarchy == "keep_or_drop"
+    assert proposed["visits"].hierarchy == {"intervals": [2, 4, 8]}
+    assert proposed["part"].hierarchy == {"mask": [9, 8, 0]}
+
+
+def test_neither_a_salary_nor_a_date_that_differs_for_all_is_taken_for_the_person(tmp_path):
+    path = tmp_path / "t.csv"
+    days = [f"{1 + n % 28:02d}.{1 + n // 28:02d}.1980" for n in range(200)]
+    path.write_text("salary,born,sex\n" + "".join(f"{1000 + n},{days[n]},{n % 2}\n" for n in range(200)))
+    with connect() as engine:
+        assert [part.role for part in propose(engine, path)] == ["drop", "quasi", "sensitive"]
