@@ -62,6 +62,8 @@ def __dir__() -> list[str]:
     from privacy_sql import plugs
 
     parts = [
-        plugs.class_name(part) for family in ("criteria", "mechanisms") for part in plugs.available(family)
+        plugs.get(family, part).__name__
+        for family in ("criteria", "mechanisms")
+        for part in plugs.available(family)
     ]
     return sorted([*globals(), *_HOME, *parts])

@@ -127,6 +127,21 @@ def test_help_of_every_verb_has_an_example() -> None:
         assert group or f"privacy-sql {verb.replace('_', '-')}" in told.out, verb
 
 
+def test_a_demo_that_is_only_tried_writes_nothing(tmp_path: Path) -> None:
+    told = call("demo", "--json", "--dry-run", tmp_path / "tour")
+    assert told.exit == 0 and not (tmp_path / "tour").exists()
+
+
+def test_compiled_dbt_files_are_only_named_by_a_dry_run_and_a_folder_needs_dbt(tmp_path: Path) -> None:
+    project, models = tmp_path / "p", tmp_path / "models"
+    assert call("init", "--example", project).exit == 0
+    assert call("run", "--project", project).exit == 0
+    into = ["compile", "--json", "--project", project, "--into", models]
+    assert call(*into).json["errors"][0]["code"] == "no_dbt"
+    assert call(*into, "--dbt", "--dry-run").exit == 0 and not models.exists()
+    assert call(*into, "--dbt").exit == 0 and any(models.iterdir())
+
+
 def test_every_verb_names_project_and_json() -> None:
     for verb in plugs.available("commands"):
         told = call(verb.replace("_", "-"), "--help")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import privacy_sql as ps
 from privacy_sql import plugs
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.errors import UsageError
@@ -44,3 +45,9 @@ def test_a_part_nobody_has_is_an_error_with_the_nearest_name(outside: None) -> N
     with pytest.raises(UsageError) as problem:
         plugs.get("criteria", "house_rules")
     assert problem.value.hint == 'Did you mean "house_rule"?'
+
+
+def test_every_criterion_and_method_is_completed_by_the_name_of_its_class() -> None:
+    shown = dir(ps)
+    assert {"CKSafety", "BTPrivacy", "KAnonymity", "FullDomain"} <= set(shown)
+    assert all(getattr(ps, name).__name__ == name for name in shown if name.endswith(("Safety", "Privacy")))

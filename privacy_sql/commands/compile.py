@@ -23,6 +23,7 @@ from privacy_sql.commands import Outcome, shared
 @click.option(
     "--into", type=click.Path(path_type=Path), help="With --dbt: a folder; without it they are printed."
 )
+@click.option("--dry-run", is_flag=True, help="With --into: say what would be written.")
 @shared
 def command(
     names: tuple[str, ...],
@@ -30,6 +31,7 @@ def command(
     duckdb_macros: bool,
     dbt: bool,
     into: Path | None,
+    dry_run: bool,
     directory: Path,
     **_: Any,
 ) -> Outcome:
@@ -40,7 +42,11 @@ def command(
              privacy-sql compile people --dbt --into models
     """
     if dbt:
-        return _dbt(names, directory, into)
+        return _dbt(names, directory, into, dry_run)
+    if into is not None:
+        from privacy_sql.errors import UsageError
+
+        raise UsageError("no_dbt", "--into goes with --dbt", hint="Other SQL is printed: name a file with >.")
     if duckdb_macros:
         from privacy_sql.query import duckdb_macros as macros
 
@@ -63,7 +69,7 @@ def command(
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
 
 
-def _dbt(names: tuple[str, ...], directory: Path, into: Path | None) -> Outcome:
+def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bool) -> Outcome:
     """The dbt files of each release as it was last published."""
     from privacy_sql import guarding, project
 
@@ -76,11 +82,12 @@ def _dbt(names: tuple[str, ...], directory: Path, into: Path | None) -> Outcome:
             for name, text in found.items()
         ]
     else:
-        lines = [f"wrote       {path}" for path in _written(found, into)]
+        verb = "would write" if dry_run else "wrote      "
+        lines = [f"{verb} {path}" for path in _written(found, into, dry_run)]
     return Outcome("compile", lines=lines, more={"compiled": found})
 
 
-def _written(found: Mapping[str, str], folder: Path) -> list[Path]:
+def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path]:
     """Write new files; never replace one that may have been edited."""
     from privacy_sql import writing
     from privacy_sql.errors import UsageError
@@ -88,7 +95,7 @@ def _written(found: Mapping[str, str], folder: Path) -> list[Path]:
     taken = [name for name in found if (folder / name).exists()]
     if taken:
         raise UsageError("target_exists", f"{taken[0]} exists", hint="Remove it, or print without --into.")
-    for name, text in found.items():
+    for name, text in ({} if dry_run else found).items():
         writing.write_atomically(folder / name, text.encode())
     return [folder / name for name in found]
 

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
-def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
+def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: Any) -> Outcome:
     """Publish a sample of 20,000 invented people safely, step by step.
 
     Writes to FOLDER, or to privacy_sql_demo.
@@ -28,7 +29,10 @@ def command(folder: Path | None, unsafe_debug: bool, **_: Any) -> Outcome:
     from privacy_sql.running import run_project
 
     place = folder or Path("privacy_sql_demo")
-    example.write(place)
+    written = example.write(place, dry_run=dry_run)
+    if dry_run:
+        lines = [f"would write {name}" for name in (*written, "out/", "target/")]
+        return Outcome("demo", lines=[f"in {place}", *lines])
     read = project.read(place)
     (plan,) = read.plans.values()
     with connected(read, plan, unsafe_debug) as engine:

@@ -20,6 +20,8 @@ def command(
 ) -> Outcome:
     """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
 
+    PATHS are outputs or manifests. Without a manifest there is nothing to compare with: exit 2.
+
     A published table is looked for where the project file says it lies.
 
     \b

@@ -15,7 +15,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from privacy_sql.engines import Columns
-from privacy_sql.engines._sources import csv_header
+from privacy_sql.engines._sources import csv_header, no_frame
 from privacy_sql.errors import DataError
 
 TYPES = {"bigint": pa.int64(), "double": pa.float64(), "varchar": pa.string()}
@@ -44,7 +44,10 @@ def of_columns(columns: Columns) -> pa.Table:
 def of_frame(frame: Any) -> pa.Table:
     """A pandas DataFrame without its index, or anything that speaks Arrow."""
     if not hasattr(frame, "iloc"):
-        return pa.table(frame)
+        try:
+            return pa.table(frame)
+        except (TypeError, ValueError, pa.ArrowException):
+            raise no_frame(frame) from None
     try:
         return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
     except pa.ArrowException:  # a column that mixes types is text, as it is for DuckDB

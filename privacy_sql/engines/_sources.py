@@ -42,6 +42,14 @@ def no_source(name: str) -> UsageError:
     )
 
 
+def no_frame(source: Any) -> UsageError:
+    return UsageError(
+        "no_source",
+        f"a {type(source).__name__} is no source",
+        hint="A source is a file, the name of a relation, or a DataFrame (pandas, Arrow).",
+    )
+
+
 def csv_header(path: Path) -> tuple[str, list[str]]:
     """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
     try:

@@ -20,7 +20,7 @@ import duckdb
 from privacy_sql.engines import Columns, Row
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
-from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts
+from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import Query, Sql, literal, quote
 
@@ -137,6 +137,8 @@ class DuckDB:
             raise DataError(
                 "bad_column", "a column of the frame has a type DuckDB cannot read", hint=hint
             ) from (problem if self._to.debug else None)
+        except (TypeError, duckdb.InvalidInputException):
+            raise no_frame(frame) from None
         self._mine[name] = "view"
         return name
 

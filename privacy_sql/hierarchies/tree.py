@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies.base import TOP, Hierarchy, text_of
 from privacy_sql.hierarchies.tree_file import read_rows
 
@@ -42,6 +42,9 @@ class Tree(Hierarchy):
     _places: dict[str, int] = field(repr=False, compare=False)  # raw value -> its place in nodes[0]
 
     def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
+        if not hasattr(paths, "items"):
+            hint = 'For example ps.Tree({"Oslo": ["Norway", "*"]}), or ps.Tree.from_file(path, column).'
+            raise UsageError("bad_hierarchy", "a tree maps each value to its labels above", hint=hint)
         rows = ((str(leaf), *map(str, above)) for leaf, above in paths.items())
         self._build(rows, "the tree")
 
