@@ -99,7 +99,8 @@ class Partitioning:
         """Try to cut every open box once: those that are cut, and where."""
         # both parts of a box that is cut hold as many people as any requirement takes
         large = ranges.people >= 2 * self.fewest
-        order = ranges.order(self._scores(boxes, ranges, large))
+        seen = self._most_telling(boxes, ranges, large)
+        order = ranges.order(self._scores(ranges, seen))
         undecided = large.copy()
         chosen: list[tuple[Tries, Integers]] = []
         cuts: list[Sql] = []
@@ -107,11 +108,14 @@ class Partitioning:
             tries = Tries.of(ranges, order[:, turns], self.places.axes, undecided)
             if not len(tries):
                 continue
-            trial = self.trials.counted(boxes, ranges, tries, split)
+            known = seen if split == self.plan.split else None
+            trial = self.trials.counted(boxes, ranges, tries, split, known)
+            self.trials.drop(*([trial.cells] if known is None else []))
             accepted = self._accepted(boxes, trial)
             undecided[tries.row[accepted]] = False
             chosen.append((tries, accepted))
             cuts.append(trial.cuts)
+        self.trials.drop(*([seen.cells] if seen else []))
         cut = large & ~undecided
         return cut, self._targets(ranges, chosen, cuts) if cut.any() else None
 
@@ -131,21 +135,22 @@ class Partitioning:
     def _by_gain(self) -> bool:
         return self.plan.split == "information_gain"
 
-    def _scores(self, boxes: Sql, ranges: Ranges, asking: Bools) -> Floats | None:
-        """Information gain of the cut along each axis, per box; None where the widest axis comes first."""
-        if not self._by_gain:
+    def _most_telling(self, boxes: Sql, ranges: Ranges, asking: Bools) -> Trial | None:
+        """The cut that tells most along every axis of each box; None where the widest axis comes first."""
+        tries = Tries.of(ranges, ranges.order(), self.places.axes, asking & self._by_gain)
+        return self.trials.counted(boxes, ranges, tries, self.plan.split, None) if len(tries) else None
+
+    def _scores(self, ranges: Ranges, seen: Trial | None) -> Floats | None:
+        """Information gain of the cut along each axis, per box."""
+        if seen is None:
             return None
         scores = np.full(ranges.widths.shape, -1.0)
-        tries = Tries.of(ranges, ranges.order(), self.places.axes, asking)
-        if len(tries):
-            trial = self.trials.counted(boxes, ranges, tries, self.plan.split)
-            told, measure = self.places.of_classes
-            found = self.engine.arrays(
-                render("partitions/classes.sql", parts=trial.parts, told=told, measure=measure)
-            )
-            gains = information_gain(tries.of_parts(found["g"]), found["g"], found["class"], found["n_rows"])
-            scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
-            self.trials.drop(trial.parts, trial.cuts, trial.asked)
+        told, measure = self.places.of_classes
+        query = render("partitions/classes.sql", parts=seen.parts, told=told, measure=measure)
+        found, tries = self.engine.arrays(query), seen.tries
+        gains = information_gain(tries.of_parts(found["g"]), found["g"], found["class"], found["n_rows"])
+        scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
+        self.trials.drop(seen.parts, seen.asked)
         return scores
 
     def _accepted(self, boxes: Sql, trial: Trial) -> Integers:
@@ -197,7 +202,7 @@ class Partitioning:
         targets = self.engine.create(
             render("partitions/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self.relaxed)
         )
-        self.trials.drop(accepted_, *cuts)
+        self.trials.drop(accepted_, *dict.fromkeys(cuts))
         return targets
 
     def _next_level(self, boxes: Sql, targets: Sql | None, pieces: list[Sql], all_cut: bool) -> Sql | None:

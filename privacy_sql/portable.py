@@ -56,6 +56,7 @@ NODES = frozenset(
         "Length",
         "LT",
         "LTE",
+        "Lead",
         "Literal",
         "Ln",
         "Lower",

@@ -1,9 +1,9 @@
 """What cuts would give: the parts of boxes, counted in SQL before anything is decided.
 
 Chen et al. 2008, Fig. 4, line 5: candidate cuts of a box. All boxes of a level are asked about together, each
-along the ways its tries name. A median among many places is found in two steps, from counts of bands of
-places and then within the band that holds it, so that no statement sorts or keeps as many lines as there are
-combinations.
+along the ways its tries name. Among many places a cut is sought in two steps, from counts of bands of places
+and then within the band that holds the median, or within the two that the cut telling most lies between, so
+that no statement sorts or keeps as many lines as there are combinations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping, Key
 from privacy_sql.places import PEOPLE, Places
 from privacy_sql.query import Query, Sql, render
-from privacy_sql.spaces.partitions import Integers, Ranges, Tries
+from privacy_sql.spaces.partitions import FEW_PLACES, Integers, Ranges, Tries
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Trial:
 
     tries: Tries
     asked: Sql  # box, way, ordered, lowest, n_people, band, middle, top
+    cells: Sql  # box, way, place, what is told, measures
     cuts: Sql  # box, way, edge
     parts: Sql  # g, what is told, measures
 
@@ -47,32 +48,41 @@ class Trials:
         """Per axis whether its places have an order."""
         return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
 
-    def counted(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str) -> Trial:
-        """The parts each try would give, cut where `split` says."""
+    def counted(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str, seen: Trial | None) -> Trial:
+        """The parts each try would give, cut where `split` says; `seen` has all these cuts and more."""
         create = self.engine.create
-        bands = ranges.bands()[tries.row, tries.axis] if split == "median" else np.ones_like(tries.row)
+        bands = self._bands(ranges, split)[tries.row, tries.axis]
         asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
-        cells = self._cells(boxes, asked, banded=split == "median" and (self.relaxed or bands.max() > 1))
-        cuts = create(self._cuts(split, cells, asked))
+        if seen is None:
+            cells = self._cells(boxes, asked, split, banded=self.relaxed or bands.max() > 1)
+            cuts = create(self._cuts(split, cells, asked))
+        else:
+            cells, cuts = seen.cells, seen.cuts
         parts = create(
             render("partitions/parts.sql", cells=cells, cuts=cuts, asked=asked, **self.how, **self.what)
         )
-        self.drop(cells)
-        return Trial(tries, asked, cuts, parts)
+        return Trial(tries, asked, cells, cuts, parts)
 
-    def _cells(self, boxes: Sql, asked: Sql, banded: bool) -> Sql:
+    @staticmethod
+    def _bands(ranges: Ranges, split: str) -> Integers:
+        """How many places are counted together at first; a middle of numbers is known without counting."""
+        if split == "range":
+            return np.ones_like(ranges.top)
+        return ranges.bands(FEW_PLACES if split == "information_gain" else 1)
+
+    def _cells(self, boxes: Sql, asked: Sql, split: str, banded: bool) -> Sql:
         """The people of each box by place along each way asked about: by single places where it is cut."""
         known = {"boxes": boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
         cells = self.engine.create(render("partitions/cells.sql", banded=banded, **known))
         if not banded:
             return cells
-        middles = self.engine.create(self._cuts("median", cells, asked, banded=True))
+        middles = self.engine.create(self._cuts(split, cells, asked, banded=True))
         refined = self.engine.create(render("partitions/refined.sql", cells=cells, middles=middles, **known))
         self.drop(cells, middles)
         return refined
 
     def _cuts(self, split: str, cells: Sql, asked: Sql, banded: bool = False) -> Query:
-        """Where ordered axes are cut; `banded` asks for the band of places that holds the median."""
+        """Where ordered axes are cut; `banded` asks for the bands of places that are looked into."""
         told, measure = self.places.of_classes
         sizes = self.places.sizes_of_ways if split == "range" else []
         about = {"class": told, "measure": measure, "sizes": sizes, "banded": banded}

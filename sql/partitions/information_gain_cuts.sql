@@ -1,6 +1,9 @@
--- The edge of the cut that tells most about a class. With f(n) = n ln n its gain is, but for what all edges share, the sum
--- of f over the counts of each class below and above, less f of the people below and f of those above.
--- in: cells (box, way, place, class, measure), asked (box, way, ordered), class, measure, fewest    out: box, way, edge    grain: box, way
+-- The edge of the cut that tells most about a class, the lowest of several. With f(n) = n ln n its gain is, but for what all
+-- edges share, the sum of f over the counts of each class below and above, less f of the people below and f of those above.
+-- An edge is the first place above it, so that it parts bands of places as well. Banded, the bands on both sides of that edge,
+-- where they have to be looked into.
+-- in: cells (box, way, place, class, measure), asked (box, way, ordered, band), class, measure, fewest, banded
+-- out: box, way, edge, or box, way, place, band    grain: box, way (banded: and place)
 with counted as (
     select
         cells.box,
@@ -21,31 +24,55 @@ with counted as (
         cells.place,
         cells.{{ class }}
 ),
-running as (
+-- totals are joined: some engines add up a window over all of a partition again for each of its lines
+totals as (
     select
         box,
         way,
-        place,
-        n,
+        class,
+        cast(sum(n) as bigint) as n_class
+    from counted
+    group by
+        box,
+        way,
+        class
+),
+everybody as (
+    select
+        totals.box,
+        totals.way,
+        max(asked.band) as band,
+        cast(sum(totals.n_class) as double) as n_all
+    from totals
+    inner join {{ asked }} as asked
+        on totals.box = asked.box
+        and totals.way = asked.way
+    group by
+        totals.box,
+        totals.way
+),
+running as (
+    select
+        counted.box,
+        counted.way,
+        counted.place,
+        counted.n,
+        cast(totals.n_class as double) as n_class,
         cast(
-            sum(n) over (
+            sum(counted.n) over (
                 partition by
-                    box,
-                    way,
-                    class
-                order by place
+                    counted.box,
+                    counted.way,
+                    counted.class
+                order by counted.place
                 rows between unbounded preceding and current row
             ) as double
-        ) as below,
-        cast(
-            sum(n) over (
-                partition by
-                    box,
-                    way,
-                    class
-            ) as double
-        ) as n_all
+        ) as below
     from counted
+    inner join totals
+        on counted.box = totals.box
+        and counted.way = totals.way
+        and counted.class = totals.class
 ),
 -- what a place adds to both sums when it changes from above to below, in whole millionths of a nat: sums of whole numbers
 -- are the same in any order
@@ -62,8 +89,8 @@ steps as (
                         1000000 * (
                             below * ln(greatest(below, 1))
                             - (below - n) * ln(greatest(below - n, 1))
-                            + (n_all - below) * ln(greatest(n_all - below, 1))
-                            - (n_all - below + n) * ln(greatest(n_all - below + n, 1))
+                            + (n_class - below) * ln(greatest(n_class - below, 1))
+                            - (n_class - below + n) * ln(greatest(n_class - below + n, 1))
                         )
                     ) as bigint
                 )
@@ -80,6 +107,7 @@ sums as (
         box,
         way,
         place,
+        n,
         cast(
             sum(n) over (
                 partition by
@@ -90,13 +118,6 @@ sums as (
             ) as double
         ) as below,
         cast(
-            sum(n) over (
-                partition by
-                    box,
-                    way
-            ) as double
-        ) as n_all,
-        cast(
             sum(step) over (
                 partition by
                     box,
@@ -104,37 +125,93 @@ sums as (
                 order by place
                 rows between unbounded preceding and current row
             ) as bigint
-        ) as told
-    from steps
-),
-ranked as (
-    select
-        box,
-        way,
-        place,
-        row_number() over (
+        ) as told,
+        lead(place) over (
             partition by
                 box,
                 way
-            order by
-                told - cast(
-                    floor(
-                        1000000 * (
-                            below * ln(greatest(below, 1))
-                            + (n_all - below) * ln(greatest(n_all - below, 1))
-                        )
-                    ) as bigint
-                ) desc,
-                place
-        ) as choice
+            order by place
+        ) as edge
+    from steps
+),
+scored as (
+    select
+        sums.box,
+        sums.way,
+        sums.place,
+        sums.edge,
+        everybody.band,
+        sums.told - cast(
+            floor(
+                1000000 * (
+                    sums.below * ln(greatest(sums.below, 1))
+                    + (everybody.n_all - sums.below) * ln(greatest(everybody.n_all - sums.below, 1))
+                )
+            ) as bigint
+        ) as score
     from sums
+    inner join everybody
+        on sums.box = everybody.box
+        and sums.way = everybody.way
     where
-        below >= {{ fewest }}
-        and n_all - below >= {{ fewest }}
+        sums.below >= {{ fewest }}
+        {% if banded %}
+        -- some place in the band leaves enough people above
+        and everybody.n_all - sums.below + sums.n >= {{ fewest }}
+        {% else %}
+        and everybody.n_all - sums.below >= {{ fewest }}
+        {% endif %}
+),
+most as (
+    select
+        box,
+        way,
+        max(score) as score
+    from scored
+    group by
+        box,
+        way
+),
+best as (
+    select
+        scored.box,
+        scored.way,
+        {% if banded %}
+        min(scored.place) as place,
+        max(scored.band) as band,
+        {% endif %}
+        min(scored.edge) as edge
+    from scored
+    inner join most
+        on scored.box = most.box
+        and scored.way = most.way
+        and scored.score = most.score
+    group by
+        scored.box,
+        scored.way
 )
+{% if banded %}
 select
     box,
     way,
-    place + 1 as edge
-from ranked
-where choice = 1
+    place,
+    band
+from best
+where band > 1
+union all
+select
+    box,
+    way,
+    edge as place,
+    band
+from best
+where
+    band > 1
+    and edge is not null
+{% else %}
+select
+    box,
+    way,
+    edge
+from best
+{% endif %}
