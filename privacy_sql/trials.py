@@ -19,7 +19,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.grouping import Grouping, Key
 from privacy_sql.places import PEOPLE, Places
 from privacy_sql.query import Query, Sql, render
-from privacy_sql.spaces.partitions import FEW_PLACES, Integers, Ranges, Tries
+from privacy_sql.spaces.partitions import Integers, Ranges, Tries
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Trials:
     def counted(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str, seen: Trial | None) -> Trial:
         """The parts each try would give, cut where `split` says; `seen` has all these cuts and more."""
         create = self.engine.create
-        bands = self._bands(ranges, split)[tries.row, tries.axis]
+        bands = ranges.bands(split)[tries.row, tries.axis]
         asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
         if seen is None:
             cells = self._cells(boxes, asked, split, banded=self.relaxed or bands.max() > 1)
@@ -62,13 +62,6 @@ class Trials:
             render("partitions/parts.sql", cells=cells, cuts=cuts, asked=asked, **self.how, **self.what)
         )
         return Trial(tries, asked, cells, cuts, parts)
-
-    @staticmethod
-    def _bands(ranges: Ranges, split: str) -> Integers:
-        """How many places are counted together at first; a middle of numbers is known without counting."""
-        if split == "range":
-            return np.ones_like(ranges.top)
-        return ranges.bands(FEW_PLACES if split == "information_gain" else 1)
 
     def _cells(self, boxes: Sql, asked: Sql, split: str, banded: bool) -> Sql:
         """The people of each box by place along each way asked about: by single places where it is cut."""

@@ -1,9 +1,9 @@
 -- The edge of the cut that tells most about a class, the lowest of several. With f(n) = n ln n its gain is, but for what all
 -- edges share, the sum of f over the counts of each class below and above, less f of the people below and f of those above.
--- An edge is the first place above it, so that it parts bands of places as well. Banded, the bands on both sides of that edge,
--- where they have to be looked into.
+-- An edge is the first place above it, so that it parts bands of places as well. Banded, where the band below that edge starts
+-- and where the one above ends, if they have to be looked into.
 -- in: cells (box, way, place, class, measure), asked (box, way, ordered, band), class, measure, fewest, banded
--- out: box, way, edge, or box, way, place, band    grain: box, way (banded: and place)
+-- out: box, way, edge, or box, way, place, stop    grain: box, way
 with counted as (
     select
         cells.box,
@@ -74,8 +74,8 @@ running as (
         and counted.way = totals.way
         and counted.class = totals.class
 ),
--- what a place adds to both sums when it changes from above to below, in whole millionths of a nat: sums of whole numbers
--- are the same in any order
+-- what a place adds to both sums when it changes from above to below, in whole millionths of a nat: differences of whole
+-- numbers add up to the same in any order, and to what the last one says
 steps as (
     select
         box,
@@ -88,9 +88,15 @@ steps as (
                     floor(
                         1000000 * (
                             below * ln(greatest(below, 1))
-                            - (below - n) * ln(greatest(below - n, 1))
                             + (n_class - below) * ln(greatest(n_class - below, 1))
-                            - (n_class - below + n) * ln(greatest(n_class - below + n, 1))
+                        )
+                    ) as bigint
+                )
+                - cast(
+                    floor(
+                        1000000 * (
+                            (below - n) * ln(greatest(below - n, 1))
+                            + (n_class - below + n) * ln(greatest(n_class - below + n, 1))
                         )
                     ) as bigint
                 )
@@ -155,12 +161,13 @@ scored as (
         and sums.way = everybody.way
     where
         sums.below >= {{ fewest }}
-        {% if banded %}
-        -- some place in the band leaves enough people above
-        and everybody.n_all - sums.below + sums.n >= {{ fewest }}
-        {% else %}
-        and everybody.n_all - sums.below >= {{ fewest }}
-        {% endif %}
+        and (
+            everybody.n_all - sums.below >= {{ fewest }}
+            {% if banded %}
+            -- one band holds all places that leave enough people on both sides
+            or sums.below - sums.n < {{ fewest }}
+            {% endif %}
+        )
 ),
 most as (
     select
@@ -190,28 +197,17 @@ best as (
         scored.box,
         scored.way
 )
-{% if banded %}
 select
     box,
     way,
+    {% if banded %}
     place,
-    band
-from best
-where band > 1
-union all
-select
-    box,
-    way,
-    edge as place,
-    band
-from best
-where
-    band > 1
-    and edge is not null
-{% else %}
-select
-    box,
-    way,
+    coalesce(edge, place) + band as stop
+    {% else %}
     edge
+    {% endif %}
+
 from best
+{% if banded %}
+where band > 1
 {% endif %}

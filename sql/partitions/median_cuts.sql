@@ -1,7 +1,7 @@
 -- The edge of a cut at the place of the person in the middle, on the side that leaves the halves more alike, the lower
 -- of two alike. Banded, the band of places in which that person is, where it has to be looked into.
 -- in: cells (box, way, place, [c], n_people), asked (box, way, ordered, n_people, band), banded, relaxed
--- out: box, way, edge, [edge_c], or box, way, place, band    grain: box, way
+-- out: box, way, edge, [edge_c], or box, way, place, stop    grain: box, way
 with along as (
     select
         cells.box,
@@ -81,7 +81,7 @@ select
     way,
     {% if banded %}
     place,
-    band
+    place + band as stop
     {% elif relaxed %}
     place as edge,
     c + below as edge_c

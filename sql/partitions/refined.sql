@@ -1,12 +1,41 @@
--- Counts of bands of places, the band in which a median lies told place by place.
--- in: cells by band, middles (box, way, place, band), boxes, ways [(number, place)], relaxed, told, measures
--- out: box, way, place, [c], told, measures    grain: box, way, place (or band) and what is told
-with along as (
+-- The places that are looked into one by one; what lies below them and what lies above counts as one place each.
+-- in: cells by band, middles (box, way, place, stop: the places from the first up to the second are looked into), boxes,
+-- ways [(number, place)], relaxed, told, measures
+-- out: box, way, place, [c], told, measures    grain: box, way, place and what is told
+with around as (
+    select
+        cells.box,
+        cells.way,
+        case
+            when middles.box is null then cells.place
+            when cells.place < middles.place then -1
+            else middles.stop
+        end as place,
+        {% if relaxed %}
+        cells.c,
+        {% endif %}
+        {% for name in told %}
+        cells.{{ name }},
+        {% endfor %}
+        {% for measure in measures %}
+        cells.{{ measure }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from {{ cells }} as cells
+    left join {{ middles }} as middles
+        on cells.box = middles.box
+        and cells.way = middles.way
+    where
+        middles.box is null
+        or cells.place < middles.place
+        or cells.place >= middles.stop
+),
+along as (
     select
         boxes.box,
         middles.way,
         middles.place as first_place,
-        middles.band,
+        middles.stop,
         case middles.way
             {% for number, place in ways %}
             when {{ number }} then boxes.{{ place }}
@@ -25,32 +54,47 @@ with along as (
     from {{ boxes }} as boxes
     inner join {{ middles }} as middles
         on boxes.box = middles.box
-)
-select
-    cells.box,
-    cells.way,
-    cells.place,
-    {% if relaxed %}
-    cells.c,
-    {% endif %}
-    {% for name in told %}
-    cells.{{ name }},
-    {% endfor %}
-    {% for measure in measures %}
-    cells.{{ measure }}{% if not loop.last %},{% endif %}
+),
+together as (
+    select
+        box,
+        way,
+        place,
+        {% if relaxed %}
+        c,
+        {% endif %}
+        {% for name in told %}
+        {{ name }},
+        {% endfor %}
+        {% for measure in measures %}
+        {{ measure }}{% if not loop.last %},{% endif %}
 
-    {% endfor %}
-from {{ cells }} as cells
-left join {{ middles }} as middles
-    on cells.box = middles.box
-    and cells.way = middles.way
-    and cells.place = middles.place
-where middles.box is null
-union all
+        {% endfor %}
+    from around
+    union all
+    select
+        box,
+        way,
+        cast(place as bigint) as place,
+        {% if relaxed %}
+        c,
+        {% endif %}
+        {% for name in told %}
+        {{ name }},
+        {% endfor %}
+        {% for measure in measures %}
+        {{ measure }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from along
+    where
+        place >= first_place
+        and place < stop
+)
 select
     box,
     way,
-    cast(place as bigint) as place,
+    place,
     {% if relaxed %}
     c,
     {% endif %}
@@ -61,10 +105,7 @@ select
     cast(sum({{ measure }}) as bigint) as {{ measure }}{% if not loop.last %},{% endif %}
 
     {% endfor %}
-from along
-where
-    place >= first_place
-    and place < first_place + band
+from together
 group by
     box,
     way,

@@ -35,6 +35,8 @@ def many_places(engine: ps.Engine) -> None:
     for strict in (True, False):
         table = ps.Table(rows, ["age", "n", "far"], "s")
         assert ps.publish(engine, table, [ps.LDiversity(2)], ps.Multidimensional(strict=strict)).safe
+    told = ps.Multidimensional(split="information_gain")
+    assert ps.publish(engine, table, [ps.KAnonymity(100)], told).safe
 
 
 def beliefs(engine: ps.Engine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from privacy_sql.query import Query
 from privacy_sql.spaces import partitions
 from tests.oracles import classical
 from tests.oracles import skyline as worlds
-from tests.oracles.partitions import median_cut, most_telling_cut, safe_cuts
+from tests.oracles.partitions import median_cut, most_telling_cut, most_telling_cut_by_bands, safe_cuts
 
 TREE = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
 
@@ -140,6 +141,42 @@ def test_boxes_are_the_same_however_many_places_are_counted_together(
         made.append(sorted(sorted(map(str, box)) for box in boxes_of(release).values()))
     assert len(made[0]) > 5
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(("seed", "fewest"), [(1, 4), (3, 4)])
+def test_among_many_places_the_most_telling_cut_is_sought_in_the_two_bands_around_the_best_end_of_one(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, seed: int, fewest: int
+) -> None:
+    monkeypatch.setattr(partitions, "FEW_PLACES", 5)
+    draw = random.Random(seed)
+    heavy = [draw.choice([40, draw.randint(1, 900)]) for _ in range(110)]
+    place = {pay: number for number, pay in enumerate(sorted(set(heavy)), start=1)}
+    rows = [(place[pay], draw.choice("uv" if pay < 500 else "uvwx")) for pay in heavy]
+    table = ps.Table(pd.DataFrame(rows, columns=["pay", "s"]), ["pay"], "s")
+    method = ps.Multidimensional(split="information_gain")
+    release = ps.publish(engine, table, [ps.KAnonymity(fewest)], method)
+
+    def cut(box: list[Any], by_bands: bool) -> list[list[Any]]:
+        span = max(row[0] for row in box) - min(row[0] for row in box) + 1
+        width = math.ceil(span / max(math.sqrt(len(box)), 5)) if by_bands else 1
+        parts = most_telling_cut_by_bands(box, 0, width, fewest) if span > 1 else None
+        return [box] if parts is None else [inner for part in parts for inner in cut(part, by_bands)]
+
+    found = sorted(map(sorted, boxes_of(release).values()))
+    assert found == sorted(map(sorted, cut(rows, True)))
+    assert found != sorted(map(sorted, cut(rows, False)))  # bands matter here
+
+
+@pytest.mark.parametrize("threshold", [700, 1234])
+def test_a_threshold_among_two_thousand_places_is_found_to_the_place(engine: Any, threshold: int) -> None:
+    draw = random.Random(threshold)
+    rows = pd.DataFrame({"x": draw.sample(range(2000), 2000), "y": draw.sample(range(2000), 2000)})
+    rows["s"] = ["u" if x < threshold else draw.choice("vw") for x in rows["x"]]
+    method = ps.Multidimensional(split="information_gain")
+    fewest = min(threshold, 2000 - threshold)
+    release = ps.publish(engine, ps.Table(rows, ["x", "y"], "s"), [ps.KAnonymity(fewest)], method)
+    sides = [{row[0] < threshold for row in box} for box in boxes_of(release).values()]
+    assert all(len(side) == 1 for side in sides)
 
 
 def test_people_of_one_place_are_parted_in_a_relaxed_partition_only(engine: Any) -> None:

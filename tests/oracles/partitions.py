@@ -35,6 +35,34 @@ def most_telling_cut(rows: Sequence[Row], column: int) -> list[list[Row]] | None
     return parts(min(places, key=lambda place: (round(left_to_tell(place), 3), place)))
 
 
+def most_telling_cut_by_bands(
+    rows: Sequence[Row], column: int, width: int, fewest: int
+) -> list[list[Row]] | None:
+    """Parted at the place that tells most in the two bands around the end of a band that tells most."""
+
+    def best(places: Sequence[Any]) -> Any:
+        parted = {
+            p: ([r for r in rows if r[column] <= p], [r for r in rows if r[column] > p]) for p in places
+        }
+        told = {
+            p: (round(sum(len(part) * entropy(part) for part in parts), 5), p)
+            for p, parts in parted.items()
+            if min(map(len, parts)) >= fewest
+        }
+        return min(told, key=lambda place: told[place], default=None)
+
+    places = sorted({row[column] for row in rows})
+    bands = sorted({place // width for place in places})
+    end = best([max(p for p in places if p // width == band) for band in bands])
+    if end is not None:
+        first = bands.index(end // width)
+        places = [place for place in places if place // width in bands[first : first + 2]]
+    cut = best(places)
+    return (
+        None if cut is None else [[r for r in rows if r[column] <= cut], [r for r in rows if r[column] > cut]]
+    )
+
+
 def entropy(rows: Sequence[Row]) -> float:
     """Nats about the class of one of these rows."""
     counts = Counter(row[-1] for row in rows).values()
