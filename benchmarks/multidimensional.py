@@ -3,10 +3,9 @@
     python benchmarks/multidimensional.py [--rows 1000000 10000000] [--anonypyx PYTHON] [--parts scale,adult]
 
 `scale`: synthetic people of seven columns as skewed as a census, cut with k = 25, k = 1000 and the skyline
-point (3, 1000, 10, 0.9), and two continuous columns that no counting makes smaller, cut at medians and, at the
-smallest size, where most is told about the job (nothing is, in truth: the deepest tree there can be).
-`partition_s` is the time after the base is counted. Each measurement is a process of its own with
-`memory_limit` 1 GB.
+point (3, 1000, 10, 0.9), and two continuous columns that no counting makes smaller, cut at medians and, at
+the smallest size, where most is told about a job they do not tell: a deep tree. `partition_s` is the time
+after the base is counted. Each measurement is a process of its own with `memory_limit` 1 GB.
 
 `adult`: the 45,222 complete people of Adult (needs PRIVACY_SQL_DATA), k = 25, against Mondrian in numpy on
 the same people and anonypyx (`--anonypyx`: the Python of an environment that has it), and the utility of the

@@ -5,10 +5,10 @@ operations. For publishing use a method; this one writes nothing.
 
 The method `multidimensional` does not take its place: it parts a box at the place nearest the middle of the
 people and there only, this one behind the median and, where that leaves too few on a side, before it. The
-paper says "median" and no more. Cut as the method cuts, the tables of distinct l-diversity leave 325, 259, 221
-and 306 people vulnerable in Fig. 1(b) where docs/experiments/li.md has 376, 271, 246 and 280, and t-closeness
-costs 26.3 instead of 32.5 million in Fig. 5: the findings stay, the figures do not. Decided besides are
-requirements the method does not know, such as an exact posterior that falls back on two estimates.
+paper says "median" and no more. Cut as the method cuts, the tables of distinct l-diversity leave 325, 259,
+221 and 306 people vulnerable in Fig. 1(b) where docs/experiments/li.md has 376, 271, 246 and 280, and
+t-closeness costs 26.3 instead of 32.5 million in Fig. 5: the findings stay, the figures do not. The tables
+are also cut by requirements that no method knows, such as an exact posterior that falls back on estimates.
 """
 
 from __future__ import annotations
