@@ -51,7 +51,8 @@ class Trials:
     def counted(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str, seen: Trial | None) -> Trial:
         """The parts each try would give, cut where `split` says; `seen` has all these cuts and more."""
         create = self.engine.create
-        bands = ranges.bands(split)[tries.row, tries.axis]
+        # the middle of a range is known without counting
+        bands = np.ones_like(tries.row) if split == "range" else ranges.bands()[tries.row, tries.axis]
         asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
         if seen is None:
             cells = self._cells(boxes, asked, split, banded=self.relaxed or bands.max() > 1)

@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 NONE = -1  # no axis is left to try
-FEW_PLACES = 256  # not worth counting in bands first; where most is told is sought in no fewer bands
+FEW_PLACES = 256  # not worth counting in bands first
 
 
 @dataclass(frozen=True)
@@ -57,24 +57,18 @@ class Ranges:
     reach: Floats  # axis: how far the whole table reaches, in the axis' own unit
     bottom: Integers  # box, axis: the lowest place on an ordered axis
 
-    def bands(self, split: str = "median") -> Integers:
+    def bands(self) -> Integers:
         """How many places are counted together where a cut is sought, per box and axis.
 
         As many bands as people lie in one on average: the first count, of bands, and the second, within the
-        band of the median, then hold as few lines as can be. The cut that tells most depends on the bands,
-        and few would be coarse; the middle of a range is known without counting.
+        band or two that are looked into, then hold as few lines as can be.
 
         >>> reach = ([0], [10_000], [[1.0, 1.0]], [[True, True]], [[-1, -1]], [[0.0, 0.0]])
-        >>> ranges = Ranges(*map(np.array, reach), np.array([[9999, 90]]), np.ones(2), np.array([[0, 0]]))
-        >>> ranges.bands(), ranges.bands("information_gain")
-        (array([[100,   1]]), array([[40,  1]]))
+        >>> Ranges(*map(np.array, reach), np.array([[9999, 90]]), np.ones(2), np.array([[0, 0]])).bands()
+        array([[100,   1]])
         """
-        if split == "range":
-            return np.ones_like(self.top)
         places = self.top - self.bottom + 1
         most = np.sqrt(self.people)[:, None]
-        if split == "information_gain":
-            most = np.maximum(most, FEW_PLACES)
         return np.where(places <= FEW_PLACES, 1, np.ceil(places / most)).astype(np.int64)
 
     def order(self, scores: Floats | None = None) -> Integers:

@@ -158,7 +158,7 @@ def test_among_many_places_the_most_telling_cut_is_sought_in_the_two_bands_aroun
 
     def cut(box: list[Any], by_bands: bool) -> list[list[Any]]:
         span = max(row[0] for row in box) - min(row[0] for row in box) + 1
-        width = math.ceil(span / max(math.sqrt(len(box)), 5)) if by_bands else 1
+        width = math.ceil(span / math.sqrt(len(box))) if by_bands and span > 5 else 1
         parts = most_telling_cut_by_bands(box, 0, width, fewest) if span > 1 else None
         return [box] if parts is None else [inner for part in parts for inner in cut(part, by_bands)]
 
