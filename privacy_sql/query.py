@@ -326,6 +326,6 @@ def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
 
 
 def duckdb_macros() -> str:
-    """CREATE MACRO statements for a DuckDB shell, each standing alone."""
+    """CREATE MACRO statements for a DuckDB shell; one that others are made with comes before them."""
     files = sorted((folder("macros") / "duckdb").glob("*.sql"))
     return "\n".join(file.read_text(encoding="utf-8") for file in files)

@@ -27,20 +27,75 @@ FAILING = {
     "other_case": f'skyline_safe: {{{WHO}, "per_value": {{"Cancer": [[0, 0, 0, 1]]}}}}',
 }
 # no column of the model, although an engine knows something of that name: a row's number, the row as a whole
-NO_COLUMN = ("agee", "rowid", "ctid", "tableoid", "candidate", "g", "s", "n_rows")
+NO_COLUMN = ("rowid", "ctid", "tableoid", "candidate", "g", "s", "n_rows")
+# a letter doubled, swapped, missing, another; a space missing
+TYPOS = {"Agee": "Age", "Aeg": "Age", "Ag": "Age", "Zib code": "Zip code", "Zipcode": "Zip code"}
+MARKS = '"n_rows": 3, "checksum": [1, 2, 3, 4, 5, 6, 7, 8]'
+TYPO = '"sensitive": "ilness", "quasi": ["Age"]'
+# each kind of test with a misspelt column
+MISNAMING = {
+    "k_anonymous": '"quasi": ["ilness"], "k": 1',
+    "l_diverse": f'{TYPO}, "l": 1',
+    "t_close": f'{TYPO}, "t": 1',
+    "ck_safe": f'{TYPO}, "c": 1',
+    "skyline_safe": f'{TYPO}, "points": [[0, 0, 0, 1]]',
+    "covered": '"of": "ref(\'patients\')", "person": "ilness"',
+    "matches_manifest": f'"columns": ["ilness"], {MARKS}',
+}
+# tests that are errors, and what each says
 MISSPELT = {
-    **{f"no_quasi_{name}": f'k_anonymous: {{"quasi": ["{name}"], "k": 1}}' for name in NO_COLUMN},
     **{
-        f"no_sensitive_{name}": f'l_diverse: {{"sensitive": "{name}", "quasi": ["Age"], "l": 1}}'
+        f"no_quasi_{name}": (
+            f'k_anonymous: {{"quasi": ["{name}"], "k": 1}}',
+            f'there is no column "{name}"\n',
+        )
         for name in NO_COLUMN
     },
-    "not_all_rows": 'matches_manifest: {"columns": ["A"], "n_rows": 1, "checksum": [1, 2, 3, 4, 5, 6, 7, 8]}'
-    '\n          config: {"where": "1 = 0"}',
+    **{
+        f"no_sensitive_{name}": (
+            f'l_diverse: {{"sensitive": "{name}", "quasi": ["Age"], "l": 1}}',
+            f'there is no column "{name}"\n',
+        )
+        for name in NO_COLUMN
+    },
+    **{
+        f"typo_{name.replace(' ', '_')}": (
+            f'k_anonymous: {{"quasi": ["{name}"], "k": 1}}',
+            f'there is no column "{name}"; did you mean "{nearest}"?',
+        )
+        for name, nearest in TYPOS.items()
+    },
+    **{
+        f"misnaming_{kind}": (
+            f"{kind}: {{{words}}}",
+            f'{kind}: there is no column "ilness"; did you mean "illness"?',
+        )
+        for kind, words in MISNAMING.items()
+    },
+    # the rows are a subquery here, so the engine says it
+    "typo_where": (
+        'k_anonymous: {"quasi": ["ilness"], "k": 1}\n          config: {"where": "1 = 1"}',
+        'column "ilness"',
+    ),
+    "not_all_rows": (
+        f'matches_manifest: {{"columns": ["A"], {MARKS}}}\n          config: {{"where": "1 = 0"}}',
+        "leave rows unseen",
+    ),
+}
+# the same on a model whose columns dbt cannot tell, and what it is
+EPHEMERAL = "{{ config(materialized='ephemeral') }} select * from {{ ref('patients') }}"
+EPHEMERAL_MISSPELT = {"ephemeral_typo": 'k_anonymous: {"quasi": ["ilness"], "k": 1}'}
+EPHEMERAL_PASSING = {"ephemeral_k": 'k_anonymous: {"quasi": ["illness"], "k": 1}'}
+OTHER_CASE = {"other_case": 'k_anonymous: {"quasi": ["age"], "k": 1}'}
+MISNAMED = {
+    "misnamed_risk": "{{ privacy_sql.group_risk(ref('patients'), ['Age'], 'ilness') }}",
+    "misnamed_rows": "{{ privacy_sql.generalise(ref('patients'), {'ilness': 'keep_or_drop'}) }}",
 }
 PASSING = {
     "loose": f'ck_safe: {{{WHO}, "c": 0.67}}',
     "tree": f't_close: {{{WHO}, "t": 0.2, "distance": "hierarchical",'
     ' "hierarchy": {"tree": {"flu": ["*"], "cold": ["*"], "cancer": ["*"]}}}',
+    "where": 'k_anonymous: {"quasi": ["Age"], "k": 3}\n          config: {"where": "1 = 1"}',
     "own": f'skyline_safe: {{{WHO}, "points": [[0, 0, 0, 0.7]],'
     ' "per_value": {"cancer": [[0, 1, 0, 0.6]]}}',
 }
@@ -81,7 +136,7 @@ OUTSIDE = """
 """
 ODD_PASSING = {"null_together": 'l_diverse: {"sensitive": "ill", "quasi": ["g"], "l": 2}'}
 
-MARKS = '"columns": ["Age"], "n_rows": 3, "checksum": [1, 2, 3, 4, 5, 6, 7, 8]'
+MARKED = f'"columns": ["Age"], {MARKS}'
 REFUSED = {
     "larger k is for Python": (f'ck_safe: {{{WHO}, "c": 0.9, "k": 3}}', "matches_manifest"),
     "k of ck_safe as text": (f'ck_safe: {{{WHO}, "c": 0.9, "k": "1"}}', "matches_manifest"),
@@ -129,13 +184,16 @@ REFUSED = {
     "no points": (f"skyline_safe: {{{WHO}}}", "missing"),
     "a value without points": (f'skyline_safe: {{{WHO}, "per_value": {{"flu": []}}}}', "no points"),
     "points for NULL alone": (f'skyline_safe: {{{WHO}, "per_value": {{null: [[0, 0, 0, 1]]}}}}', "NULL"),
-    "seven marks": (f"matches_manifest: {{{MARKS}}}".replace(", 8", ""), "h1 to h8"),
+    "seven marks": (f"matches_manifest: {{{MARKED}}}".replace(", 8", ""), "h1 to h8"),
     "marks as text": (
-        f"matches_manifest: {{{MARKS}}}".replace("[1, 2, 3, 4, 5, 6, 7, 8]", '"12345678"'),
+        f"matches_manifest: {{{MARKED}}}".replace("[1, 2, 3, 4, 5, 6, 7, 8]", '"12345678"'),
         "h1",
     ),
-    "a mark is missing": (f"matches_manifest: {{{MARKS}}}".replace("8", "null"), "h1 to h8"),
-    "no rows were judged": (f"matches_manifest: {{{MARKS}}}".replace('"n_rows": 3', '"n_rows": 0'), "n_rows"),
+    "a mark is missing": (f"matches_manifest: {{{MARKED}}}".replace("8", "null"), "h1 to h8"),
+    "no rows were judged": (
+        f"matches_manifest: {{{MARKED}}}".replace('"n_rows": 3', '"n_rows": 0'),
+        "n_rows",
+    ),
 }
 MODELS = {
     "a level of no column": ("levels={'age': 1}", "not in quasi"),

@@ -124,13 +124,50 @@ def test_the_closeness_macro_groups_by_every_column(plain: duckdb.DuckDBPyConnec
     assert float(verdict.value) == max(distance for _, distance in found)
 
 
-@pytest.mark.parametrize(
-    "call", ["ps_k_anonymity('people', ['agee'])", "ps_l_diversity('people', ['age'], 'diag')"]
-)
-def test_a_misspelt_column_is_an_error_in_the_shell_too(plain: duckdb.DuckDBPyConnection, call: str) -> None:
+MISSPELT = {
+    "ps_k_anonymity('people', ['age', 'sexx'])": 'no column "sexx"; did you mean "sex"?',
+    "ps_k_anonymity('people', ['aeg'])": 'no column "aeg"; did you mean "age"?',
+    "ps_k_anonymity('people', ['eductaion'])": 'no column "eductaion"; did you mean "education"?',
+    "ps_k_anonymity('people', ['age', 'rowid'])": 'no column "rowid"\'',
+    "ps_l_diversity('people', ['agee'], 'diagnosis')": 'no column "agee"; did you mean "age"?',
+    "ps_l_diversity('people', ['age'], 'diag')": 'no column "diag"; did you mean "diagnosis"?',
+    "ps_t_closeness('people', ['ag', 'sex'], 'diagnosis')": 'no column "ag"; did you mean "age"?',
+    "ps_t_closeness('people', ['age'], 'Dignosis')": 'no column "Dignosis"; did you mean "diagnosis"?',
+}
+
+
+@pytest.mark.parametrize("call", MISSPELT)
+@pytest.mark.parametrize("rows", ["some", "none"])
+def test_a_misspelt_column_is_an_error_in_the_shell_too(
+    plain: duckdb.DuckDBPyConnection, call: str, rows: str
+) -> None:
+    if rows == "none":
+        plain.execute("delete from people")
     plain.execute(query.duckdb_macros())
-    with pytest.raises(duckdb.BinderException, match=r'"(agee|diag)"'):
+    with pytest.raises(duckdb.ConversionException, match=re.escape(MISSPELT[call])):
         plain.execute(f"from {call}")
+
+
+def test_no_column_can_be_named_so_that_a_misspelt_one_goes_unnoticed(
+    plain: duckdb.DuckDBPyConnection,
+) -> None:
+    plain.execute(query.duckdb_macros())
+    for name in ('there is no column "agee"; did you mean "age"?', '["age"]', "agee]", "[agee"):
+        plain.execute(f"create or replace table odd as select 1 as age, 2 as {query.quote(name)}")
+        with pytest.raises(duckdb.Error, match="agee"):
+            plain.execute("from ps_k_anonymity('odd', ['agee'])")
+    with pytest.raises(duckdb.BinderException, match='"agee"'):
+        # should the macro find nothing wrong, the engine does
+        plain.execute("select columns(ps_known(['age', 'agee'], ['age', 'agee'])) from odd")
+
+
+def test_a_macro_takes_a_column_in_any_case_and_once(plain: duckdb.DuckDBPyConnection) -> None:
+    plain.execute(query.duckdb_macros())
+    same = [
+        plain.execute(f"select count(*) from ps_k_anonymity('people', {quasi})").fetchone()
+        for quasi in ("['age', 'sex']", "['AGE', 'Sex', 'age']")
+    ]
+    assert same[0] == same[1]
 
 
 def _one(plain: duckdb.DuckDBPyConnection, text: str) -> Any:

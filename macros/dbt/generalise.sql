@@ -10,7 +10,7 @@ the test `covered` says how many there are.
 {% macro generalise(relation, quasi, levels={}, sensitive=none, insensitive=[], leave_out=[], where=none) %}
 {%- set sensitives = [] if sensitive is none else [sensitive] if sensitive is string else sensitive -%}
 {%- set columns = quasi.keys() | list + sensitives + insensitive -%}
-{{ privacy_sql.refuse_columns("generalise", columns) }}
+{{ privacy_sql.refuse_columns("generalise", relation, columns) }}
 {{ privacy_sql.refuse_levels(quasi, levels) }}
 {{ privacy_sql.refuse_unless(
     where is none or target.type in ("duckdb", "postgres"),

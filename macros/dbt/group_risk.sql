@@ -3,7 +3,7 @@ The size of every group of people alike in their quasi-identifiers, and the chan
 n_rows, n_values and largest_share per group. Holds no value of any column.
 #}
 {% macro group_risk(relation, quasi, sensitive) %}
-{{ privacy_sql.refuse_columns("group_risk", quasi, sensitive) }}
+{{ privacy_sql.refuse_columns("group_risk", relation, quasi, sensitive) }}
 select
     g,
     cast(sum(n_rows) as bigint) as n_rows,

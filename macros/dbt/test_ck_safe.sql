@@ -3,7 +3,7 @@ Nobody who knows k facts more, whichever help most, can guess a sensitive value 
 up to two facts.
 #}
 {% test ck_safe(model, sensitive, quasi, c, k=0) %}
-{{ privacy_sql.refuse_columns("ck_safe", quasi, sensitive) }}
+{{ privacy_sql.refuse_columns("ck_safe", model, quasi, sensitive) }}
 {{ privacy_sql.refuse_unless(
     k is integer and 0 <= k <= 2,
     "ck_safe", "SQL decides k = 0, 1 and 2; for more facts publish with Python and test matches_manifest"

@@ -5,7 +5,7 @@ Fails with how many rows of which column; holds no value.
 #}
 {% test covered(model, of, quasi={}, not_null=[], person=none, condition=none) %}
 {%- set columns = quasi.keys() | list + not_null | list + ([] if person is none else [person]) -%}
-{{ privacy_sql.refuse_columns("covered", columns) }}
+{{ privacy_sql.refuse_columns("covered", of, columns) }}
 {%- for recipe in quasi.values() -%}
 {{ privacy_sql.refuse_hierarchy("covered", recipe) }}
 {%- endfor -%}

@@ -3,7 +3,7 @@ Every group has l well-represented sensitive values: `distinct` (the default), `
 of 1/l), `entropy`, or `recursive` with c (the commonest value occurs less than c times as often as those from the l-th on).
 #}
 {% test l_diverse(model, sensitive, quasi, l, kind="distinct", c=none) %}
-{{ privacy_sql.refuse_columns("l_diverse", quasi, sensitive) }}
+{{ privacy_sql.refuse_columns("l_diverse", model, quasi, sensitive) }}
 {{ privacy_sql.refuse_unless(
     kind in ("distinct", "probabilistic", "entropy", "recursive"),
     "l_diverse", "kind is distinct, probabilistic, entropy or recursive"

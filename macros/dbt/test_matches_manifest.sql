@@ -6,7 +6,7 @@ under `output` of the manifest of the release. Fails with the two row counts. A 
 {{ privacy_sql.refuse_unless(
     model is not string, "matches_manifest", "`where` would leave rows unseen: the test is of the whole model"
 ) }}
-{{ privacy_sql.refuse_columns("matches_manifest", columns) }}
+{{ privacy_sql.refuse_columns("matches_manifest", model, columns) }}
 {{ privacy_sql.refuse_unless(
     checksum is not string and checksum | length == 8 and checksum | reject("integer") | list == [],
     "matches_manifest", "checksum lists h1 to h8 of the manifest's output"

@@ -4,7 +4,7 @@ less than c, for every point [l, k, m, c]. `per_value` gives sensitive values po
 occur fails, as it may be misspelt. A row is a person.
 #}
 {% test skyline_safe(model, sensitive, quasi, points=[], per_value={}) %}
-{{ privacy_sql.refuse_columns("skyline_safe", quasi, sensitive) }}
+{{ privacy_sql.refuse_columns("skyline_safe", model, quasi, sensitive) }}
 {%- set skylines = [] -%}
 {%- if points -%}
 {%- do skylines.append({"value": none, "points": points}) -%}

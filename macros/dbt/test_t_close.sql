@@ -3,7 +3,7 @@ The sensitive values of every group are distributed nearly as in the whole table
 (all values equally far apart), ordered (numbers, by rank) or hierarchical (by `hierarchy`, as in privacy.yml).
 #}
 {% test t_close(model, sensitive, quasi, t, distance="equal", hierarchy=none) %}
-{{ privacy_sql.refuse_columns("t_close", quasi, sensitive) }}
+{{ privacy_sql.refuse_columns("t_close", model, quasi, sensitive) }}
 {{ privacy_sql.refuse_unless(
     distance in ("equal", "ordered", "hierarchical"), "t_close", "distance is equal, ordered or hierarchical"
 ) }}

@@ -2,7 +2,7 @@
 -- from ps_l_diversity('adult', ['age', 'sex'], 'occupation')
 create or replace macro ps_l_diversity(relation, quasi, sensitive) as table
     with histogram as (
-        select columns(quasi), columns([sensitive]) as ps_value, count(*) as ps_n
+        select columns(ps_known(quasi, (*))), columns(ps_known([sensitive], (*))) as ps_value, count(*) as ps_n
         from query_table(relation)
         group by all
     )

@@ -2,7 +2,7 @@
 -- from ps_t_closeness('adult', ['age', 'sex'], 'occupation')
 create or replace macro ps_t_closeness(relation, quasi, sensitive) as table
     with keyed as (
-        select row(*columns(quasi)) as ps_group, columns([sensitive]) as ps_value
+        select row(*columns(ps_known(quasi, (*)))) as ps_group, columns(ps_known([sensitive], (*))) as ps_value
         from query_table(relation)
     ),
     histogram as (
