@@ -39,7 +39,6 @@ MISNAMING = {
     "t_close": f'{TYPO}, "t": 1',
     "ck_safe": f'{TYPO}, "c": 1',
     "skyline_safe": f'{TYPO}, "points": [[0, 0, 0, 1]]',
-    "covered": '"of": "ref(\'patients\')", "person": "ilness"',
     "matches_manifest": f'"columns": ["ilness"], {MARKS}',
 }
 # tests that are errors, and what each says
@@ -72,6 +71,11 @@ MISSPELT = {
         )
         for kind, words in MISNAMING.items()
     },
+    # the column is one of the other relation
+    "misnaming_covered": (
+        'covered: {"of": "ref(\'weights\')", "person": "weigth"}',
+        'covered: there is no column "weigth"; did you mean "weight"?',
+    ),
     # the rows are a subquery here, so the engine says it
     "typo_where": (
         'k_anonymous: {"quasi": ["ilness"], "k": 1}\n          config: {"where": "1 = 1"}',
@@ -84,6 +88,7 @@ MISSPELT = {
 }
 # the same on a model whose columns dbt cannot tell, and what it is
 EPHEMERAL = "{{ config(materialized='ephemeral') }} select * from {{ ref('patients') }}"
+WEIGHTS = "select 70 as weight"
 EPHEMERAL_MISSPELT = {"ephemeral_typo": 'k_anonymous: {"quasi": ["ilness"], "k": 1}'}
 EPHEMERAL_PASSING = {"ephemeral_k": 'k_anonymous: {"quasi": ["illness"], "k": 1}'}
 OTHER_CASE = {"other_case": 'k_anonymous: {"quasi": ["age"], "k": 1}'}

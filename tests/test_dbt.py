@@ -198,6 +198,7 @@ def test_a_misspelt_column_is_an_error_that_tells_the_nearest(place: Place) -> N
     tests = {name: test for name, (test, _) in asked.MISSPELT.items()}
     place.write("schema.yml", _schema("candidate", tests | asked.OTHER_CASE))
     place.write("aside.sql", asked.EPHEMERAL)
+    place.write("weights.sql", asked.WEIGHTS)
     place.write("aside.yml", _schema("aside", asked.EPHEMERAL_MISSPELT | asked.EPHEMERAL_PASSING))
     for name, model in asked.MISNAMED.items():
         place.write(f"{name}.sql", model)
