@@ -12,10 +12,11 @@ from typing import Any
 
 from privacy_sql.conditions import with_numbers
 from privacy_sql.criteria import Criterion
+from privacy_sql.engines._sources import is_file, named
 from privacy_sql.kernels.junction_tree import Resolutions, is_decomposable
 from privacy_sql.marginal_columns import Attributes, Levels, published
 from privacy_sql.marginal_views import COUNT, maximum_entropy, published_columns
-from privacy_sql.query import Query, Sql, condition, names, render, with_steps
+from privacy_sql.query import Query, Sql, condition, names, quote, render, with_steps
 from privacy_sql.table import Table
 
 LeaveOut = Sequence[tuple[str, Mapping[str, Any]]]
@@ -108,7 +109,15 @@ def _marginal(
         (name, attributes.names[a], level, kinds[attributes.names[a]].recipe() if level else None)
         for name, (a, level) in published_columns(attributes, chosen, marginal).items()
     ]
-    return render("standalone/marginal.sql", source=table.name, shown=shown, condition=where, count=COUNT)
+    return render(
+        "standalone/marginal.sql", source=_relation(table), shown=shown, condition=where, count=COUNT
+    )
+
+
+def _relation(table: Table) -> Sql:
+    """Where the rows lie; of a file or a frame, a table of its name."""
+    source = table.source
+    return named(source) if isinstance(source, str) and not is_file(source) else quote(table.name)
 
 
 def _where(table: Table) -> Sql | None:
@@ -128,7 +137,7 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
     ]
     return render(
         "standalone/published.sql",
-        source=table.name,
+        source=_relation(table),
         shown=shown,
         condition=_where(table),
         keys=list(table.quasi),
@@ -148,7 +157,7 @@ def _unlike(name: str, columns: Sequence[str]) -> Sql:
 
 def _steps(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[tuple[str, Query]]:
     """The relations a criterion's template reads, each a named step built on those before it."""
-    kinds, source, where = table.hierarchies, table.name, _where(table)
+    kinds, source, where = table.hierarchies, _relation(table), _where(table)
     left: list[tuple[str, Query]] = []
     if leave_out:
         left = [(LEFT, _published(table, levels, leave_out))]

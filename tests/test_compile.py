@@ -304,6 +304,17 @@ def test_the_compiled_rows_do_not_lie_in_the_order_of_the_source(tmp_path: Path)
     assert [a for a, _ in shell.execute(published).fetchall()] == ["x", "y", "z"]
 
 
+def test_a_relation_is_read_by_the_name_the_project_gives_it(tmp_path: Path) -> None:
+    source = 'connection: default, relation: memory."the ward".patients'
+    (published, evidence), shell = small(
+        tmp_path, "a,ill\nz,flu\n", SOURCE=source, REQUIRE="k_anonymity: {k: 1}"
+    )
+    shell.execute('create schema "the ward"; create table "the ward".patients as from small')
+    shell.execute("drop table small")
+    assert shell.execute(published).fetchall() == [("z", "flu")]
+    assert shell.execute(evidence).fetchall()[0][0] == 1
+
+
 def test_levels_of_the_last_run_are_not_put_on_another_hierarchy(tmp_path: Path) -> None:
     (tmp_path / "small.csv").write_text("a,ill\nxyz,flu\nxyw,flu\n")
     text = (

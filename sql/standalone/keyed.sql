@@ -13,7 +13,7 @@ select
     {% if sensitive is not none %}
     {{ adapter.quote(sensitive) }} as value
     {% endif %}
-from {{ adapter.quote(source) }}
+from {{ source }}
 {% if condition is not none %}
 where {{ condition }}
 {% endif %}

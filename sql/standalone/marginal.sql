@@ -11,7 +11,7 @@ with recoded as (
 
         {% endif %}
         {% endfor %}
-    from {{ adapter.quote(source) }}
+    from {{ source }}
     {% if condition is not none %}
     where {{ condition }}
     {% endif %}

@@ -13,7 +13,7 @@ select
 
     {% endif %}
     {% endfor %}
-from {{ adapter.quote(source) }}
+from {{ source }}
 {% if condition is not none %}
 where {{ condition }}
 {% endif %}
