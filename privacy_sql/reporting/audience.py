@@ -135,6 +135,8 @@ def _search(search: Record, shares: set[str], k: int) -> None:
         point["risks"] = _risks(point["risks"], shares, k)
         if "suppressed" in point:
             point["suppressed"] = few(point["suppressed"], k)
+        if isinstance(point.get("suppressed"), Below):
+            point["values"] = {}  # a utility tells how many rows it was charged for
     _lattice(search.get("lattice"), shares, k)
 
 

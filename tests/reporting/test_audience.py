@@ -112,6 +112,17 @@ def test_what_few_suppressed_rows_cost_does_not_tell_how_many_they_are(
     assert (cost in text, "would tell how many" in text) == (told, not told)
 
 
+@pytest.mark.parametrize(("rare", "told"), [("yy", False), ("yyyyzzzz", True)])
+def test_what_a_searched_choice_costs_does_not_tell_how_few_rows_it_suppresses(rare: str, told: bool) -> None:
+    frame = pd.DataFrame({"a": [*("x" * 40), *rare], "ill": (["1", "2"] * 24)[: 40 + len(rare)]})
+    with ps.connect() as engine:
+        table = ps.Table(frame, {"a": ps.KeepOrDrop()}, "ill")
+        method = ps.FullDomain(minimise="discernibility", max_suppressed="0.2")
+        found = ps.search(engine, table, [ps.KAnonymity(6)], method)
+    public = masked({"run": {"verdicts": []}, "search": found.to_json()})["search"]
+    assert bool(public["best"]["values"]) == told
+
+
 def test_a_report_of_noise_names_its_columns_and_counts_nothing_of_the_source(tmp_path: Path) -> None:
     frame = pd.DataFrame({"age": ["1"] * 20 + ["2"] * 3, "ill": ["a"] * 23})
     domains = {"age": {"from": 1, "to": 40}, "ill": ["a", "b"]}
