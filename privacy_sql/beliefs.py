@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 Bandwidth = Any  # one number for all columns, or one per quasi-identifier
 SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
-EVERYBODY_ALIKE = np.ones((2, 2))  # the weights of a column that tells nobody apart, whatever its values
+# the weights of a column that tells nobody apart, whatever its values
+EVERYBODY_ALIKE = np.ones((2, 2))
+EXACTLY_ALIKE = np.full((2, 2), Fraction(1), dtype=object)
 
 
 @dataclass(frozen=True)
@@ -238,9 +240,13 @@ def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | flo
 def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov", path: str = "auto") -> Prior:
     """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
     bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
-    weights = [_weights(r, b, kernel) for r, b in zip(table.resemblances, bs, strict=True)]
+    alike = EXACTLY_ALIKE if table.exact and path != "chain" else EVERYBODY_ALIKE
+    weights = [
+        alike if b == math.inf else _weights(r, b, kernel)
+        for r, b in zip(table.resemblances, bs, strict=True)
+    ]
     wide = [i for i, w in enumerate(weights) if w is None]
-    told = [EVERYBODY_ALIKE if w is None else w for w in weights]
+    told = [alike if w is None else w for w in weights]
     if wide:
         return _with_wide_column(table, wide, bs, told, kernel, path)
     counted = (table.codes, table.sensitive, table.counts, told, table.kinds, len(table.values))
@@ -255,8 +261,6 @@ def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov",
 
 def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array | None:
     """The weights between all values of a column; None where these are too many."""
-    if bandwidth == math.inf:
-        return EVERYBODY_ALIKE
     return None if alike.distances is None else weight_matrix(alike.distances, bandwidth, kernel)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
@@ -45,6 +45,7 @@ def table(people: Any, **more: Any) -> ps.Table:
 
 @settings(max_examples=30, deadline=None)
 @given(rows, st.tuples(bandwidth, bandwidth, bandwidth))
+@example([(20, "cook", "m", "flu"), (30, "cook", "f", "cold"), (40, "nurse", "m", "flu")], ("inf",) * 3)
 def test_the_sql_chain_and_the_dense_prior_equal_the_definition(
     shared: Any, people: Any, given_: Any
 ) -> None:
@@ -65,6 +66,7 @@ def test_the_sql_chain_and_the_dense_prior_equal_the_definition(
         target = (ages.index(kind[0]), JOB.index(kind[1]), "mf".index(kind[2]))
         expect = oracle.prior(who, what, 3, apart, numbers, target)
         assert [fractions.get(ill, 0) for ill in ILL] == expect
+        assert all(isinstance(share, Fraction) for share in fractions)
         assert [sql.get(ill, 0) for ill in ILL] == pytest.approx([float(x) for x in expect], abs=1e-12)
 
 

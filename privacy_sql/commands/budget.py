@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.commands import Outcome, shared
 from privacy_sql.commands._tables import exact_number
 from privacy_sql.errors import number_of
+
+if TYPE_CHECKING:
+    from privacy_sql.kernels.semantic_game import SemanticGame
 
 MECHANISMS = ("histogram", "rr", "parity", "publish_one_record")
 
@@ -120,7 +123,7 @@ def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **
 def game(
     mechanism: str, epsilon: float, people: int, values: int, priors: int, seed: int, **_: Any
 ) -> Outcome:
-    """Play the paper's games on a small database and show that the bounds hold.
+    """Play the paper's games on a small database and compare with the bounds, where there are any.
 
     \b
     Example: privacy-sql budget game --mechanism parity --epsilon 1
@@ -142,10 +145,7 @@ def game(
     lines = [
         f"{mechanism}, epsilon {epsilon:g}, {size}: {len(games)} priors played in full",
         f"largest move of beliefs  {worst.max_sd:.6g}",
-        f"corrected bound          {worst.bound_tight:.6g}",
-        f"printed bound            {worst.bound_printed:.6g}"
-        + ("  (vacuous: 1 or more)" if worst.bound_printed >= 1 else ""),
-        "the bounds hold" if worst.max_sd <= worst.bound_tight + 1e-9 else "THE BOUNDS DO NOT HOLD",
+        *_bounds(worst),
     ]
     more = {
         "max_sd": worst.max_sd,
@@ -154,6 +154,17 @@ def game(
         "priors": len(games),
     }
     return Outcome("budget", lines=lines, more={"game": _finite(more)})
+
+
+def _bounds(worst: SemanticGame) -> list[str]:
+    if worst.bound_tight is None or worst.bound_printed is None:
+        return ["no bound holds: this mechanism publishes a record as it is"]
+    vacuous = "  (vacuous: 1 or more)" if worst.bound_printed >= 1 else ""
+    return [
+        f"corrected bound          {worst.bound_tight:.6g}",
+        f"printed bound            {worst.bound_printed:.6g}{vacuous}",
+        "the bounds hold" if worst.max_sd <= worst.bound_tight + 1e-9 else "THE BOUNDS DO NOT HOLD",
+    ]
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:

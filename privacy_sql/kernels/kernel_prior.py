@@ -7,7 +7,7 @@ All functions work on floats and on exact fractions: arrays of `Fraction` (dtype
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -89,26 +89,34 @@ def kernel_weight(
 
 
 def numeric_distance(a: Number | str, b: Number | str, width: Any) -> Fraction | float:
-    """|a - b| / R: Li et al. 2009, Sec. II.C. `width` is R, or the pair (lowest, highest) of the domain.
+    """|a - b| / R: Li et al. 2009, Sec. II.C. `width` is R, the pair (lowest, highest), or the whole domain.
 
-    >>> numeric_distance(39, 17, (17, 90))
-    Fraction(22, 73)
+    >>> numeric_distance(39, 17, (17, 90)), numeric_distance(1, 3, [5, 1, 3])
+    (Fraction(22, 73), Fraction(1, 2))
     """
-    if isinstance(width, str | int | float | Fraction):
-        full = as_number(width)
-    else:
-        low, high = width
-        full = as_number(high) - as_number(low)
-    if full < 0 or full == math.inf:
+    full = _range(width)
+    if not 0 <= full < math.inf:
         raise UsageError(
             "bad_number",
-            "The range of a numeric column is a finite number, 0 or more: give it as (low, high)",
+            "The range of a numeric column is a finite number, 0 or more: give it as (low, high), or the"
+            " numbers of the domain",
         )
     apart: Any = as_number(a) - as_number(b)
     if full == 0:
         return Fraction(0)  # a column with one value cannot tell people apart
     quotient: Fraction | float = abs(apart) / full
     return quotient
+
+
+def _range(width: Any) -> Fraction | float:
+    """How far a domain reaches: the number itself, high - low of a pair, or of the numbers of a domain."""
+    if not isinstance(width, Iterable) or isinstance(width, str):
+        return as_number(width)
+    numbers = [as_number(number) for number in width]
+    if not numbers or any(abs(number) == math.inf for number in numbers):
+        return math.nan
+    ordered = isinstance(width, Sequence) and len(numbers) == 2  # written as (low, high), so it must be
+    return numbers[1] - numbers[0] if ordered else max(numbers) - min(numbers)
 
 
 def weight_matrix(distances: Array, bandwidth: Number | str, kernel: Kernel = "epanechnikov") -> Array:

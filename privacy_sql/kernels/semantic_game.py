@@ -26,14 +26,14 @@ class SemanticGame:
     """The largest statistical difference between the posteriors, for each person whose record is removed.
 
     `differences` has one row per person and one column per transcript; `bound_printed` is e^ε - 1 (Prop. 15),
-    `bound_tight` tanh(ε/2). Both bounds speak of the mechanism without its chance of publishing a record.
+    `bound_tight` tanh(ε/2). Both are None where records may be published: no bound below 1 holds then.
     """
 
     max_sd: float
     max_sd_per_person: tuple[float, ...]
     transcript_prob_sum: float
-    bound_printed: float
-    bound_tight: float
+    bound_printed: float | None
+    bound_tight: float | None
     transcript_probabilities: Floats
     differences: Floats
 
@@ -78,12 +78,14 @@ def semantic_game(
         ]
     )
     per_person = tuple(float(row.max()) for row in differences)
+    # the bounds are those of pure epsilon, which a record shown as it is does not keep
+    pure = publish_prob == 0 and mechanism != "publish_one_record"
     return SemanticGame(
         max_sd=max(per_person),
         max_sd_per_person=per_person,
         transcript_prob_sum=float(seen.sum()),
-        bound_printed=math.expm1(epsilon),
-        bound_tight=math.tanh(epsilon / 2),
+        bound_printed=math.expm1(epsilon) if pure else None,
+        bound_tight=math.tanh(epsilon / 2) if pure else None,
         transcript_probabilities=seen,
         differences=differences,
     )

@@ -87,6 +87,13 @@ def test_numeric_distance_is_the_expected_fraction(case):
     assert kp.numeric_distance(given_["a"], given_["b"], given_["domain"]) == Fraction(case["expect"]["d"])
 
 
+@pytest.mark.parametrize(
+    "domain", [[7, 1, 5], {7, 5, 1}, range(1, 8, 2), (str(n) for n in (5, 1, 7)), np.array([1, 5, 7])]
+)
+def test_a_numeric_distance_takes_the_numbers_of_a_domain_in_any_order_and_number(domain):
+    assert kp.numeric_distance(1, 5, domain) == Fraction(2, 3)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("case", cases("prior"))
 def test_prior_is_the_expected_one(case, exact):
@@ -567,6 +574,8 @@ def test_earth_movers_distance_on_a_line_is_the_area_between_cumulative_beliefs(
         (lambda: kp.weight_matrix(np.ones((2, 2)), 1), "diagonal"),
         (lambda: kp.weight_matrix(np.array([[0, -1], [1, 0]]), 1), "0 or more"),
         (lambda: kp.numeric_distance(1, 2, (5, 4)), "range"),
+        (lambda: kp.numeric_distance(1, 2, []), "range"),
+        (lambda: kp.numeric_distance(1, 2, (1, 2, "inf")), "range"),
         (lambda: bd.smooth([1, 0], [[0, 1], [1, 0]], math.inf), "infinite"),
         (lambda: bd.smooth([1, 0], [[0, 1], [1, 0]], 2, "often"), "normalisation"),
         (lambda: bd.check_smoothing_bandwidth(TREE, 0.5), "smooths nothing"),

@@ -66,7 +66,7 @@ def test_parity_attains_the_corrected_bound_against_a_two_point_prior(epsilon):
 
 def test_publishing_one_record_is_no_privacy_at_all():
     game = semantic_game("publish_one_record", 2, 2, 0.1, [0.25] * 4)
-    assert game.max_sd == 1
+    assert game.max_sd == 1 and game.bound_tight is None is game.bound_printed
     assert game.failure_probability(0.5) == pytest.approx(0.5)
 
 
@@ -74,7 +74,20 @@ def test_a_small_chance_of_publishing_breaks_the_pure_bound_only_as_often_as_it_
     chance = 0.01
     game = semantic_game("rr", 2, 3, 0.5, [0.125] * 8, publish_prob=chance)
     assert game.max_sd == 1
-    assert 0 < game.failure_probability(game.bound_tight) <= chance
+    assert 0 < game.failure_probability(math.tanh(0.5 / 2)) <= chance
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_no_bound_is_stated_that_a_game_exceeds(data):
+    mechanism = data.draw(st.sampled_from((*PURE, "publish_one_record")))
+    epsilon, seed = data.draw(st.sampled_from([0.1, 0.5, 2.0])), data.draw(st.integers(0, 10**6))
+    chance = data.draw(st.sampled_from([0.0, 1e-9, 0.1, 1.0]))
+    prior = dirichlet_prior(2, 2, np.random.default_rng(seed), concentration=0.2)
+    game = semantic_game(mechanism, 2, 2, epsilon, prior, publish_prob=chance)
+    for bound in (game.bound_tight, game.bound_printed):
+        assert bound is None or game.max_sd <= bound * (1 + 1e-9)
+    assert (game.bound_tight is None) == (chance > 0 or mechanism == "publish_one_record")
 
 
 @pytest.mark.parametrize(
