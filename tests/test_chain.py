@@ -1,9 +1,13 @@
+import errno
+import json
 import os
+import shutil
 
 import pytest
 
 from privacy_sql.chain import Chain
-from privacy_sql.errors import DataError
+from privacy_sql.errors import DataError, EngineError
+from tests import kills
 
 
 def filled(path, n=3):
@@ -95,3 +99,115 @@ def test_nothing_is_appended_without_the_lock(tmp_path):
 def test_only_the_owner_may_read_a_chain(tmp_path):
     chain = filled(tmp_path / "c.jsonl")
     assert {os.stat(path).st_mode & 0o077 for path in (chain.path, chain.head)} == {0}
+
+
+def append(chain, what):
+    with chain.locked():
+        chain.append({"what": what})
+
+
+@pytest.mark.parametrize("n_before", [0, 3])
+@pytest.mark.parametrize("torn", [False, True])
+def test_kills_at_any_two_operations_in_a_row_leave_a_chain_that_reads_and_goes_on(tmp_path, n_before, torn):
+    start, folder = tmp_path / "start", tmp_path / "chain"
+    start.mkdir()
+    if n_before:
+        filled(start / "c.jsonl", n_before)
+    shutil.copytree(start, folder)
+    chain = Chain(folder / "c.jsonl")
+
+    def reset(source=start):
+        shutil.rmtree(folder)
+        shutil.copytree(source, folder)
+
+    before = list(range(n_before))
+    n_operations = kills.operations(lambda: append(chain, "first"), reset)
+    assert n_operations > 8
+    once = tmp_path / "once"
+    for first in range(1, n_operations + 1):
+        assert kills.killed(lambda: append(chain, "first"), first, torn=torn)
+        shutil.copytree(folder, once)
+        second = 0
+        again = True
+        while again:  # every operation of the next run, up to the one that is not killed
+            second += 1
+            again = kills.killed(lambda: append(chain, "second"), second, torn=torn)
+            left = [record["what"] for record in chain.read()]
+            assert left in ([*before, *a, *b] for a in ([], ["first"]) for b in ([], ["second"])), (first, second)
+            append(chain, "third")
+            assert [record["what"] for record in chain.read()] == [*left, "third"], (first, second)
+            reset(once)
+        shutil.rmtree(once)
+        reset()
+
+
+@pytest.mark.parametrize("at", range(1, 5))
+def test_a_disk_that_is_full_again_and_again_leaves_a_chain_that_goes_on(tmp_path, monkeypatch, at):
+    chain = filled(tmp_path / "c.jsonl", 2)
+    write = os.write
+    for _ in range(3):
+        done = 0
+
+        def full(handle, data):
+            nonlocal done
+            done += 1
+            if done >= at:
+                write(handle, data[:5])
+                raise OSError(errno.ENOSPC, "no space left")
+            return write(handle, data[:20])
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", full)
+            with pytest.raises(EngineError, match="no space left"):
+                append(chain, "full")
+        assert [record["what"] for record in chain.read()][:2] == [0, 1]
+    left = chain.read()
+    append(chain, "after")
+    assert chain.read() == [*left, {"what": "after"}]
+
+
+def test_a_head_that_no_kill_can_leave_is_found(tmp_path):
+    chain = filled(tmp_path / "c.jsonl", 1)
+    heads = [chain.head.read_text()]
+    for number in range(1, 4):
+        append(chain, number)
+        heads.append(chain.head.read_text())
+    for old in heads[:-2]:
+        chain.head.write_text(old)
+        with pytest.raises(DataError, match="changed from outside"):
+            chain.read()
+        with pytest.raises(DataError, match="changed from outside"):
+            append(chain, "more")
+    chain.head.write_text(heads[-2])
+    assert len(chain.read()) == 4
+
+
+def test_what_two_kills_of_version_0_1_0_left_is_mended(tmp_path):
+    chain = filled(tmp_path / "c.jsonl")
+    oldest = json.loads(chain.path.read_text().splitlines()[0])
+    chain.head.write_text(json.dumps({"hash": oldest["hash"], "number": 0}))
+    append(chain, 3)
+    assert len(chain.read()) == 4
+    lines = chain.path.read_text().splitlines(keepends=True)
+    chain.path.write_text("".join(lines[:-1]))
+    with pytest.raises(DataError, match="missing"):
+        chain.read()
+
+
+def test_a_chain_in_a_folder_that_may_only_be_read_is_read(tmp_path, monkeypatch):
+    chain = filled(tmp_path / "c.jsonl")
+    opened = os.open
+
+    def read_only(path, flags, *more):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise PermissionError(errno.EACCES, "denied")
+        return opened(path, flags, *more)
+
+    for lock_is_there in (True, False):
+        if not lock_is_there:
+            chain.path.with_name("c.jsonl.lock").unlink()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", read_only)
+            assert len(chain.read()) == 3
+            with pytest.raises(EngineError, match="cannot write"):
+                append(chain, 3)
