@@ -5,8 +5,8 @@ on every read; only someone who rewrites the file and its head together goes unn
 signature. A record is on disk before `append` returns, so what follows it may rely on it.
 
 A kill or a full disk leaves one of three things: a line without its end, which nobody has relied on; a record
-that the head does not know yet; or a spare `.head.new`. Whoever opens the chain to append mends them first, so
-that two kills never add up to what only a change from outside can leave: a head that is further behind, or
+that the head does not know yet; or a spare `.head.new`. Whoever opens the chain to append mends them first,
+so that two kills never add up to what only a change from outside can leave: a head that is further behind, or
 ahead of the records.
 """
 
@@ -209,7 +209,7 @@ def _lock(path: Path, *, shared: bool = False) -> Iterator[None]:
     except OSError:
         if not shared:
             raise
-        # in a folder that may only be read, a lock can be taken on what is there; nobody can write there either
+        # a folder that may only be read: lock what is there, for nobody can write there either
         descriptor = os.open(path if path.exists() else path.parent, os.O_RDONLY)
     try:
         # the system lets go of the lock when the process ends, however it ends

@@ -1,7 +1,7 @@
 """Kill a process of its own at a chosen thing it does to files, or in the middle of it.
 
-What changes a file or a folder is counted: opening to write, writing, fsync, renaming, removing, linking, cutting
-short, making and removing folders, locking. A write can also be cut in half before the kill.
+What changes a file or a folder is counted: opening to write, writing, fsync, renaming, removing, linking,
+cutting short, making and removing folders, locking. A write can also be cut in half before the kill.
 """
 
 from __future__ import annotations

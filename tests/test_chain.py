@@ -133,7 +133,8 @@ def test_kills_at_any_two_operations_in_a_row_leave_a_chain_that_reads_and_goes_
             second += 1
             again = kills.killed(lambda: append(chain, "second"), second, torn=torn)
             left = [record["what"] for record in chain.read()]
-            assert left in ([*before, *a, *b] for a in ([], ["first"]) for b in ([], ["second"])), (first, second)
+            possible = [[*before, *a, *b] for a in ([], ["first"]) for b in ([], ["second"])]
+            assert left in possible, (first, second)
             append(chain, "third")
             assert [record["what"] for record in chain.read()] == [*left, "third"], (first, second)
             reset(once)
