@@ -66,7 +66,7 @@ class Grouping:
         candidate = numbered(engine, inputs[0], keys, numbers, base.inside())
         # when no column is generalised or left out, a combination of the base is a group and a value already
         counted = {str(column) for column in base.inside()} - {"s"} <= {
-            key.column for key in keys if not key.level
+            key.column for key in keys if not key.level and key.labels is None
         }
         histogram = engine.create(
             render(
@@ -150,8 +150,9 @@ class Grouping:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The table as a collection of one marginal."""
-        return (Clique(1, self.histogram, self.groups, bool(self.base.table.sensitives)),)
+        """The table as one marginal; where people have several values it counts people, not rows."""
+        with_values = bool(self.base.table.sensitives) and self.base.people is None
+        return (Clique(1, self.histogram, self.groups, with_values),)
 
     @cached_property
     def n_rows(self) -> int:

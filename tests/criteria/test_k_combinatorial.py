@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pandas as pd
@@ -87,3 +88,21 @@ def test_the_walk_over_a_large_join_is_the_one_the_driver_uses(engine: Any, stop
     rows = pd.DataFrame({"a": list("000111"), "b": list("010101"), "s": list("xyxyxy")})
     found = ps.MarginalSet(engine, ps.Table(rows, ["a", "b"], "s"), [{"a": 0, "s": 0}, {"b": 0, "s": 0}])
     assert smallest_sum(found.grouping.join(), stop_below=stop).value == 1
+
+
+@pytest.mark.parametrize("several", ["set", "multiset"])
+def test_where_people_have_several_values_it_counts_people_and_not_their_rows(
+    engine: Any, several: str
+) -> None:
+    """One person with ten values is one person; somebody without a value is one as well."""
+    rows = [(0, "a", f"v{n}") for n in range(10)]
+    rows += [(person, "b", "v1") for person in range(1, 5)] + [(5, "c", None)]
+    drawn = random.Random(4)
+    for n in range(5):
+        people = rows if not n else drawn.sample(rows, 12)
+        frame = pd.DataFrame(people, columns=["id", "job", "s"])
+        table = ps.Table(frame, ["job"], "s", identifier="id", values_per_person=several)
+        fewest = frame.groupby("job")["id"].nunique().min()
+        for asked in (ps.KCombinatorial(3), ps.KLink(3), ps.KAnonymity(3)):
+            (found,) = ps.check(engine, table, [asked]).values()
+            assert (found.value, found.safe) == (fewest, fewest >= 3)
