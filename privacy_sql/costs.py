@@ -217,6 +217,7 @@ class Costs:
             "histogram": shown.grouping.candidate,
             "aliases": self._aliases,
             "base": self.base.relation,
+            "sensitive": bool(self.base.table.sensitives),
             "everywhere": repr(self.published(shown).everywhere),
             "leaves": [
                 (alias, self._leaves(position, level))

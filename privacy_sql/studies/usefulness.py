@@ -72,7 +72,7 @@ def usefulness(release: Release) -> Usefulness:
     shown = shown_of(release)
     costs = Costs(base)
     reads = [plugs.get("utilities", name)() for name in UTILITIES]
-    able = [u for u in reads if base.table.sensitives or not u.reads_sensitive]
+    able = [u for u in reads if base.table.sensitives or not u.needs_sensitive]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
     asked = base.table.sensitives
     return Usefulness(utilities, list(_errors(base, shown.grouping.candidate, shown.choice)) if asked else [])

@@ -1,18 +1,39 @@
 -- The log-likelihood of the source under what a reader reconstructs, and under itself: sums of rows * ln(rows).
--- in: histogram (k1.., s, n_rows) of what is published, base (n_rows), leaves [(alias, relation (code, n_leaves))],
---     everywhere (suppressed rows per raw combination, as text)    out: n_shown, shown, source    grain: one row
-with spread as (
+-- in: histogram (g, k1.., s where sensitive, n_rows) of what is published, base (n_rows), everywhere (suppressed rows
+--     per raw combination, as text), leaves [(alias, relation (code, n_leaves))]
+-- out: n_shown, shown, source    grain: one row
+with alike as (
     select
-        histogram.n_rows,
-        cast(histogram.n_rows as double)
+        {% for alias, _ in leaves %}
+        {{ alias }},
+        {% endfor %}
+        {% if sensitive %}
+        s,
+        {% endif %}
+        g,
+        cast(sum(n_rows) as bigint) as n_rows
+    from {{ histogram }}
+    group by
+        {% for alias, _ in leaves %}
+        {{ alias }},
+        {% endfor %}
+        {% if sensitive %}
+        s,
+        {% endif %}
+        g
+),
+spread as (
+    select
+        alike.n_rows,
+        cast(alike.n_rows as double)
         {% for alias, relation in leaves %}
         / cast(l_{{ alias }}.n_leaves as double)
         {% endfor %}
         + cast({{ privacy_sql.literal(everywhere) }} as double) as expected
-    from {{ histogram }} as histogram
+    from alike
     {% for alias, relation in leaves %}
     inner join {{ relation }} as l_{{ alias }}
-        on histogram.{{ alias }} = l_{{ alias }}.code
+        on alike.{{ alias }} = l_{{ alias }}.code
     {% endfor %}
 ),
 reader as (
