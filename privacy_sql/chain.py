@@ -26,6 +26,8 @@ from privacy_sql.errors import DataError, EngineError
 from privacy_sql.writing import sync, unwritable
 
 START = "0" * 64
+# how the file of every chain begins
+BEGINS = b'{"hash":"'
 # heads of version 0.1.0 have no format; nothing mended them, so that two kills leave them two records behind
 FORMAT = 2
 Record = Mapping[str, Any]

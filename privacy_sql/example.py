@@ -126,7 +126,8 @@ def write(folder: Path, *, dry_run: bool = False) -> list[str]:
     for name, text in () if dry_run else content.items():
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+            with (folder / name).open("x", encoding="utf-8") as stream:  # never over what came meanwhile
+                stream.write(text)
         except OSError:
             raise EngineError("cannot_write", f"cannot write to {folder}") from None
     return sorted(content)

@@ -8,7 +8,6 @@ release.
 from __future__ import annotations
 
 import contextlib
-import re
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,15 +25,6 @@ Describe = Callable[[Verdicts, dict[str, Any]], bytes]
 def part_files(target: Path, release: Release) -> dict[str, Path]:
     """Where the parts go: `out/people.csv` becomes `out/people.marginal_1.csv` and so on."""
     return {name: target.with_name(f"{target.stem}.{name}{target.suffix}") for name in release.parts}
-
-
-def whole(part: Path) -> Path:
-    """The target a part belongs to; other files belong to themselves.
-
-    >>> whole(Path("out/people.marginal_2.csv")).name
-    'people.csv'
-    """
-    return part.with_name(re.sub(r"[.]marginal_[0-9]+(?=[.][a-z]+$)", "", part.name))
 
 
 def write_parts(release: Release, target: Path, *, overwrite: bool, describe: Describe) -> Path:
@@ -145,20 +135,3 @@ def write_part_tables(
     output = [{"relation": relation, **fingerprints.of_table(home, relation)} for relation in final.values()]
     writing.write_atomically(place, describe(verdicts, {"relations": output}))
     return place
-
-
-def as_written(output: Mapping[str, Any], folder: Path, engine: Engine | None) -> bool:
-    """Whether every part is still what its manifest says."""
-    if "relations" in output:
-        if engine is None:
-            hint = "Give the engine they lie in."
-            raise UsageError("no_engine", "the parts of this release are tables", hint=hint)
-        return all(
-            engine.has_table(entry["relation"])
-            and {"relation": entry["relation"], **fingerprints.of_table(engine, entry["relation"])} == entry
-            for entry in output["relations"]
-        )
-    return all(
-        (folder / entry["file"]).exists() and manifest.checksum(folder / entry["file"]) == entry["sha256"]
-        for entry in output["files"]
-    )

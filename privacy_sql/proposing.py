@@ -210,7 +210,8 @@ def write(engine: Engine, file: Path, folder: Path, *, dry_run: bool = False) ->
     if not dry_run:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            place.write_text(project_text(file, folder, proposed), encoding="utf-8")
+            with place.open("x", encoding="utf-8") as stream:  # never over what came meanwhile
+                stream.write(project_text(file, folder, proposed))
         except OSError:
             raise EngineError("cannot_write", f"cannot write to {folder}") from None
     return proposed

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest, parts, recording, records, reporting, verifying, writing
+from privacy_sql import manifest, recording, records, reporting, targets, verifying, writing
 from privacy_sql.errors import UsageError
 from privacy_sql.project import Project
 from privacy_sql.records import Record
@@ -80,17 +80,17 @@ def of_manifest(place: Path, target: Path | None, ask: Asked, directory: Path) -
 
 
 def verify(place: Path) -> tuple[Path, Record]:
-    """The manifest at, or beside, a path; a release in files must be as it was written."""
-    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(parts.whole(place))
-    if file.is_file():
-        content = manifest.read(file)
-        if {"relation", "relations"} & set(content.get("output", {})):
-            return file, content  # a table lies on a connection that a report does not open
-    return file, verifying.verify(file)
+    """The manifest that a path leads to; a release in files must be as it was written."""
+    file, content = verifying.found(place)
+    if verifying.outputs(content):
+        verifying.verify(file)  # a table lies on a connection that a report does not open
+    return file, content
 
 
 def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked) -> tuple[list[Made], Path]:
     """The report of every release that was run, and a page that lists them all."""
+    index = folder / INDEX
+    targets.admit_page(index, reporting.MARK)
     made: list[Made] = []
     rows: list[dict[str, Any]] = []
     for plan in project.selected(tuple(names)):
@@ -104,7 +104,6 @@ def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked)
     if not made:
         hint = "Run privacy-sql run first."
         raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
-    index = folder / INDEX
     if not ask.dry_run:
         writing.write_alone(index, reporting.index_page(project.name, rows).encode())
     return made, index
@@ -186,6 +185,7 @@ def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
 
 
 def _write(found: Record, target: Path, ask: Asked, content: Record | None = None, index: str = "") -> Made:
+    targets.admit_page(target, reporting.MARK)
     material = reporting.material_of(found, ask.audience, content)
     page = reporting.page(material, index)
     pictures: list[Path] = []

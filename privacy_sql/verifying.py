@@ -1,14 +1,21 @@
-"""Whether what a manifest describes is as it was written: files by bytes, tables by a fingerprint."""
+"""Whether what a manifest describes is as it was written: files by bytes, tables by a fingerprint.
+
+A manifest vouches for the files it names and for no others, wherever it lies.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest, parts
+from privacy_sql import manifest
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
-from privacy_sql.fingerprints import fingerprint
+from privacy_sql.fingerprints import fingerprint, of_table
+
+# what reading a manifest runs into whose checksum was made anew over something that is none of ours
+NO_MANIFEST = (KeyError, TypeError, AttributeError, ValueError)
 
 
 def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
@@ -16,24 +23,55 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 
     `path` is a manifest or an output file. A table needs the engine it lies in.
     """
-    place = manifest_of(path)
-    content = manifest.read(place)
+    place, content = found(path)
     try:
-        same = _as_written(content, place, engine)
-    except (KeyError, TypeError, AttributeError, ValueError):
-        same = False  # a checksum made anew over something that is no manifest of ours
+        same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))
+    except NO_MANIFEST:
+        same = False
     if not same:
         raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
     return content
 
 
+def found(path: str | Path) -> tuple[Path, dict[str, Any]]:
+    """The manifest that a path leads to and what it says, which must be about that very path."""
+    place = manifest_of(path)
+    content = manifest.read(place)
+    own = place.name.removesuffix(manifest.SUFFIX)
+    asked = own if place == Path(path) else Path(path).name
+    named = outputs(content)
+    ours = named == [own] or (own not in named and all(whole(name) == own for name in named))
+    if named and not (ours and asked in (own, *named)):
+        raise NotSafe(
+            "other_file",
+            f"{place.name} describes {', '.join(named)}, not {asked}",
+            hint=f"It says nothing about {asked}. Verify what it describes under that name.",
+        )
+    if not named and place != Path(path):
+        hint = f"It says nothing about {asked}. Name the manifest to verify the table."
+        raise NotSafe("other_file", f"{place.name} describes a table, not {asked}", hint=hint)
+    return place, content
+
+
+def outputs(content: Mapping[str, Any]) -> list[str]:
+    """The names of the files a manifest is about; none when it is about tables."""
+    try:
+        return [str(part["file"]) for part in manifest.parts(content) if "file" in part]
+    except NO_MANIFEST:
+        return []
+
+
 def manifest_of(path: str | Path) -> Path:
     """The manifest of a release, which may be named by one of its output files."""
-    place = Path(path)
-    if not place.name:
+    asked = Path(path)
+    if not asked.name:
         raise UsageError("no_manifest", "a folder is no release", hint="Name a manifest or an output.")
-    if not place.name.endswith(manifest.SUFFIX):
-        place = manifest.manifest_path(parts.whole(place))
+    place = asked
+    if not asked.name.endswith(manifest.SUFFIX):
+        place = manifest.manifest_path(asked)
+        of_parts = manifest.manifest_path(asked.with_name(whole(asked.name)))
+        if not place.is_file() and of_parts.is_file() and asked.name in outputs(manifest.read(of_parts)):
+            place = of_parts
     if not place.is_file():
         raise UsageError(
             "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
@@ -41,27 +79,33 @@ def manifest_of(path: str | Path) -> Path:
     return place
 
 
-def _as_written(content: dict[str, Any], place: Path, engine: Engine | None) -> bool:
-    output = content["output"]
-    if "files" in output or "relations" in output:
-        return parts.as_written(output, place.parent, engine)
-    return _same_table(output, content, engine) if "relation" in output else _same_file(output, place)
+def whole(part: str) -> str:
+    """The name of the target that a file would be a part of.
+
+    >>> whole("people.marginal_2.csv"), whole("people.csv")
+    ('people.csv', 'people.csv')
+    """
+    place = Path(part)
+    return f"{Path(place.stem).stem}{place.suffix}"
 
 
-def _same_file(output: dict[str, Any], place: Path) -> bool:
-    written = place.parent / output["file"]
-    return written.exists() and manifest.checksum(written) == str(output["sha256"])
-
-
-def _same_table(output: dict[str, Any], content: dict[str, Any], engine: Engine | None) -> bool:
+def as_written(
+    part: Mapping[str, Any], content: Mapping[str, Any], folder: Path, engine: Engine | None
+) -> bool:
+    """Whether one file or table of a release is still what its manifest says."""
+    if "relation" not in part:
+        written = folder / part["file"]
+        return written.exists() and manifest.checksum(written) == str(part["sha256"])
+    relation = part["relation"]
     if engine is None:
         hint = "Give the engine it lies in: --connect, or --project with its connection."
-        raise UsageError("no_engine", f"{output['relation']} is a table", hint=hint)
-    if not engine.has_table(output["relation"]):
+        raise UsageError("no_engine", f"{relation} is a table", hint=hint)
+    if not engine.has_table(relation):
         return False
+    if part is not content["output"]:  # one of several tables, each with columns of its own
+        return bool({"relation": relation, **of_table(engine, relation)} == part)
     columns = [column["name"] for column in content["columns"]]
-    relation = engine.source(output["relation"])
-    if list(engine.columns(relation)) != columns:
+    source = engine.source(relation)
+    if list(engine.columns(source)) != columns:
         return False
-    marks = fingerprint(engine, relation, columns)
-    return bool({**marks, "relation": output["relation"]} == output)
+    return bool({**fingerprint(engine, source, columns), "relation": relation} == part)

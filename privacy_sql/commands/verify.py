@@ -66,12 +66,10 @@ def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) 
 
 def _of_project(path: Path, directory: Path) -> tuple[Any, Any]:
     """The release of the project that a manifest is about, when it was written as a table."""
-    from privacy_sql import manifest, project, verifying
+    from privacy_sql import project, verifying
 
-    content = manifest.read(verifying.manifest_of(path))
-    output = content.get("output")
-    table = isinstance(output, dict) and not {"file", "files"} & set(output)
-    if not table or not (directory / project.FILE).is_file():
+    _, content = verifying.found(path)
+    if verifying.outputs(content) or not (directory / project.FILE).is_file():
         return None, None
     read = project.read(directory)
     return read.plans.get(content["release"]), read

@@ -39,6 +39,7 @@ class Tree(Hierarchy):
     )  # for each node below the top, its parent's place
     names: tuple[str, ...]
     file: str | None = field(compare=False)
+    place: Path | None = field(repr=False, compare=False)  # where that file lies
     _places: dict[str, int] = field(repr=False, compare=False)  # raw value -> its place in nodes[0]
 
     def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
@@ -57,6 +58,7 @@ class Tree(Hierarchy):
         header, rows = read_rows(Path(path), column)
         tree = cls.__new__(cls)
         tree._build(rows, Path(path).name, header, written or str(path))
+        object.__setattr__(tree, "place", Path(path))
         return tree
 
     def _build(
@@ -72,6 +74,7 @@ class Tree(Hierarchy):
         object.__setattr__(self, "parents", tuple(map(tuple, parents)))
         object.__setattr__(self, "names", ("raw", *names[: len(nodes) - 2], TOP))
         object.__setattr__(self, "file", file)
+        object.__setattr__(self, "place", None)
         object.__setattr__(self, "_places", nodes[0])
 
     def level_names(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from privacy_sql.reporting.sections import Material, Section, made
 from privacy_sql.reporting.verdict import in_words
 
 FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
+MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
 
 
 def material_of(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from privacy_sql import targets
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Bars, Chart, Line, Value
 from privacy_sql.reporting.sections import skyline
@@ -17,6 +18,7 @@ from privacy_sql.reporting.sections import skyline
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*"}
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
 KINDS = ("svg", "png")
+MARK = "privacy-sql"  # who made a picture, in the picture
 
 
 def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Path) -> list[Path]:
@@ -47,7 +49,8 @@ def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Pa
 
 
 def _save(figure: Any, path: Path) -> Path:
-    metadata = {"Date": None} if path.suffix == ".svg" else {}
+    metadata = {"Date": None, "Creator": MARK} if path.suffix == ".svg" else {"Software": MARK}
+    targets.admit_page(path, MARK)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=150, metadata=metadata)
