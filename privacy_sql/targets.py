@@ -1,9 +1,9 @@
 """Whose file is that? What a release, a report or a picture may be written over, and what never.
 
-`admit` is the door of releases in files, `admit_tables` that of releases in tables, `admit_page` that of
-everything small. What we read or keep is never a target, by whatever name: the real path, a hard link, another
-letter case. Anything else that exists is replaced only when somebody asks for it and it is ours: a release of
-the same name whose manifest is whole and which is still what its manifest says.
+`admit` is the door of releases in files, `admit_tables` of releases in tables, `admit_page` of reports and
+pictures. What we read or keep is never a target, by whatever name: the real path, a hard link, another letter
+case. Anything else that exists is replaced only when somebody asks for it and it is ours: a release of the
+same name whose manifest is whole and which is still what its manifest says.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def found(path: str | Path) -> tuple[Path, dict[str, Any]]:
     own = place.name.removesuffix(manifest.SUFFIX)
     asked = own if place == Path(path) else Path(path).name
     named = outputs(content)
-    ours = named == [own] or (own not in named and all(whole(name) == own for name in named))
+    ours = named == [own] or all(whole(name) == own != name == Path(name).name for name in named)
     if named and not (ours and asked in (own, *named)):
         raise NotSafe(
             "other_file",
