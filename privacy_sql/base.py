@@ -7,7 +7,7 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ class Base:
     sides: tuple[Base, ...] = ()  # the same table for each further sensitive column
     # the table counted again without one of several sensitive columns
     dropping: Callable[[str], Base] | None = None
+    declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -211,6 +212,7 @@ def _counted(engine: Engine, table: Table) -> Base:
     check_people(engine, source, table)
     check_multiplicities(engine, source, table)
     found = counted(engine, source, table, columns)
+    declared = table.hierarchies
     table = levels.fitted(engine, table, found.dictionaries)
     codes = [found.relation, *([found.people] if found.people else [])]
     engine, moved = travelled(engine, [*codes, *found.dictionaries.values()], found.combinations)
@@ -226,6 +228,7 @@ def _counted(engine: Engine, table: Table) -> Base:
         combinations=found.combinations,
         source_columns=columns,
         stamps=stamps,
+        declared=declared,
     )
     raise_all(_refused_nulls(base))
     return base

@@ -23,7 +23,7 @@ class Release:
     require: tuple[Any, ...]
     method: str
     choice: Mapping[str, Any]
-    rows_in: int
+    rows_in: int | None  # None: how many rows the counts are made from is nobody's business
     rows_out: int
     quasi: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
@@ -47,8 +47,9 @@ class Release:
         return bool(self.verdicts) and all(verdict.safe for verdict in self.verdicts.values())
 
     @property
-    def suppressed(self) -> int:
-        return self.rows_in - self.rows_out
+    def suppressed(self) -> int | None:
+        """The rows left out; None where what is published are no rows."""
+        return None if self.rows_in is None or self.promise is not None else self.rows_in - self.rows_out
 
     def sql(self, dialect: str = "duckdb") -> str:
         """The SELECT whose rows leave."""
@@ -56,6 +57,10 @@ class Release:
 
     @property
     def _counts(self) -> str:
+        if self.promise is not None:
+            of = f" of {number_of(self.rows_in, 'row')}" if self.rows_in is not None else ""
+            return f"{number_of(self.rows_out, 'noisy count')}{of}"
+        assert self.rows_in is not None
         return f"{number_of(self.rows_in, 'row')} in, {self.rows_out} published, {self.suppressed} suppressed"
 
     def _repr_html_(self) -> str:

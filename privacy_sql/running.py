@@ -99,8 +99,7 @@ def _run(
             _remember(project, result, recording.recorded(release))
         return
     result.target = _shown(project, output)
-    alike = verbs.look_alikes(release.grouping.base)
-    result.warnings = [*alike, *consulting.warnings(project.directory, release)]
+    result.warnings = [*verbs.beside(release), *consulting.warnings(project.directory, release)]
     if dry_run:
         return
     _compiled(project, release)

@@ -16,6 +16,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.fingerprints import fingerprint
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
 from privacy_sql.query import Sql, render
@@ -81,6 +82,11 @@ def examine(
     if project is not None:
         warnings += consulting.compared(project, grouping, list(table.quasi), require)
     return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings))
+
+
+def beside(release: Release) -> tuple[str, ...]:
+    """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
+    return () if release.promise is not None else look_alikes(release.grouping.base)
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:
@@ -163,10 +169,11 @@ def search(
 def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:
     """A proposal as a release, judged once more as a whole."""
     view = base.engine.create(proposal.view, view=True)
-    rows_in, rows_out = base.rows, base.rows - proposal.suppressed
+    rows_in: int | None = base.rows
+    rows_out = base.rows - proposal.suppressed
     if proposal.published is not None:
         # counts of cells say nothing of how many rows they are made from, and neither does the manifest
-        rows_in = rows_out = proposal.published
+        rows_in, rows_out = proposal.counted, proposal.published
     elif base.table.values_per_person != "one":
         # the base counts values of people there, and leaves out people without one; every row is published
         rows_in, rows_out = _rows(base, base.source), _rows(base, proposal.grouping.rows)
@@ -298,7 +305,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
     table: Table = release.table
     hierarchies = {
         column: {"levels": list(kind.level_names()), "checksum": kind.checksum()}
-        for column, kind in table.hierarchies.items()
+        for column, kind in _read(release).items()
         if kind.height
     }
     content = {
@@ -328,6 +335,22 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "output": output,
     }
     return manifest.canonical(content)
+
+
+def _read(release: Release) -> dict[str, Hierarchy]:
+    """The hierarchies whose labels a reader meets.
+
+    Bands are written for fractions as soon as one row holds one. Where no band is printed, the manifest may
+    not tell that either.
+    """
+    base: Base = release.grouping.base
+    several = bool(release.parts) and not release.group
+    return {
+        column: kind
+        if several or column in release.shown_as or 0 < release.levels.get(column, 0) < kind.height
+        else base.declared[column]
+        for column, kind in release.table.hierarchies.items()
+    }
 
 
 def _published_as(release: Release, column: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
+from privacy_sql.errors import number_of
 
 if TYPE_CHECKING:
     from privacy_sql.running import Result
@@ -48,13 +49,19 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
         verb,
         exit=first_exit(result.exit for result in results),
         safe=all(result.exit == 0 for result in results),
-        rows=sum(result.rows_in or 0 for result in results),
+        rows=_rows(results),
         verdicts=[verdict for result in results for verdict in result.verdicts],
         errors=[error for result in results for error in result.errors],
         problems=[result.problem for result in results if result.problem is not None],
         lines=[line for result in results for line in _lines(result, dry_run)],
         more={"releases": [result.to_json() for result in results]},
     )
+
+
+def _rows(results: list[Result]) -> int | None:
+    """The rows that were read, where that is told of any release."""
+    known = [result.rows_in for result in results if result.rows_in is not None]
+    return sum(known) if known or not results else None
 
 
 def _lines(result: Result, dry_run: bool) -> list[str]:
@@ -66,10 +73,10 @@ def _lines(result: Result, dry_run: bool) -> list[str]:
         return [*lines, "NOT SAFE: nothing was published.", *stories, ""]
     if dry_run:
         return [*lines, f"dry run     would write {result.target}", ""]
-    rows = result.release.rows_out
+    rows = number_of(result.release.rows_out, "published row")
     return [
         *lines,
-        f"audit       {rows} published rows read again from their own bytes; every requirement holds",
+        f"audit       {rows} read again from their own bytes; every requirement holds",
         f"wrote       {_targets(result)}  {result.manifest}",
         "",
     ]

@@ -59,6 +59,7 @@ class Proposal:
         None  # the verdicts on the promise, asked again by the audit
     )
     published: int | None = None  # lines published, when they are not rows of the source
+    counted: int | None = None  # then: how many rows they count, where that is public
     # several tables that leave together, by name; `view` then shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
 

@@ -13,10 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql.base import Base
-from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of
-from privacy_sql.hierarchies import Tree
+from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of, raise_all
+from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.kernels.consistent_counts import LARGEST_TABLE, NoisyMarginal, consistent, non_negative
 from privacy_sql.ledger import FILE_NAME, Charge, Ledger
+from privacy_sql.levels import labels as labelled
+from privacy_sql.levels import unmapped
 from privacy_sql.mechanisms import Asked, Proposal, check_levels
 from privacy_sql.noise import Noise, gaussian, laplace
 from privacy_sql.query import Sql, render
@@ -26,6 +28,7 @@ from privacy_sql.verdict import Verdict, Witness
 NEIGHBOURS = ("substitution", "add_remove")
 NOISE = ("laplace", "gaussian")
 MOST_CELLS = 1_000_000
+PUBLIC = "public"
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class NoisyCounts:
     histogram by 2 (`add_remove`: by 1), and disjoint cells are not free. The cells are public: they come from
     `domains`, the table's domains or hierarchy files, never from the data. The ledger is charged before the
     noise is drawn. `fitted_count` is the noisy table made consistent and non-negative, which costs nothing.
+    It adds up to `total` where one is declared: a number, or `public` for the number of rows of the table.
+    No total is read from the data otherwise, and nothing tells how many rows there are.
 
     >>> NoisyCounts(epsilon="0.5").neighbours
     'substitution'
@@ -53,6 +58,7 @@ class NoisyCounts:
     levels: Mapping[str, int] = field(default_factory=dict)
     domains: Mapping[str, Any] = field(default_factory=dict)
     rows_per_person: int = 1
+    total: str | int | None = None
     ledger: str = FILE_NAME
     drawn: bool = True
 
@@ -69,6 +75,10 @@ class NoisyCounts:
             raise UsageError("bad_delta", f"delta is {self.delta}", hint=hint)
         if self.rows_per_person < 1:
             raise UsageError("bad_parameter", "rows_per_person is 1 or more")
+        number = isinstance(self.total, int) and not isinstance(self.total, bool) and self.total >= 0
+        if not (number or self.total in (None, PUBLIC)):
+            hint = "For example total: 5000, or total: public for the number of rows of the table."
+            raise UsageError("bad_parameter", "total is a whole number, or public", hint=hint)
 
     @property
     def _epsilon(self) -> Fraction:
@@ -95,6 +105,23 @@ class NoisyCounts:
                 f"noisy_counts publishes no rows, so {named} cannot be asked of it",
                 hint="Leave `require` out: it keeps differential privacy, which the ledger accounts for.",
             )
+        if self.total == PUBLIC and (told := self._told_by_total(table)):
+            raise UsageError(
+                "total_not_public",
+                f"total: public would tell {told}",
+                where=table.name,
+                hint="Declare a number that everybody may know, such as total: 5000, or leave total out.",
+            )
+
+    def _told_by_total(self, table: Table) -> str:
+        """What neighbouring tables differ in when their numbers of rows are told; "" where these are one."""
+        if self.neighbours == "add_remove":
+            return "who is in the table: under add_remove neighbours differ in their number of rows"
+        if table.where is not None:
+            return "how many rows meet `where:`, and one person may be the difference"
+        if table.values_per_person != "one":
+            return "how many rows the people have, and one person's may be the difference"
+        return ""
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_repeated(base, self.rows_per_person)
@@ -113,11 +140,13 @@ class NoisyCounts:
                 "marginals": [[column.name for column in grid] for grid in grids],
                 "levels": dict(self.levels),
                 "neighbours": self.neighbours,
+                **({} if self.total is None else {"total": self.total}),
             },
             quasi=(),
             rehearsal=not self.drawn,
             claims=self._claims(noise, charge),
             published=sum(_size(grid) for grid in grids),
+            counted=base.rows if self.total == PUBLIC else None,
             promise=lambda: self._promise(noise, charge),
         )
 
@@ -152,13 +181,20 @@ class NoisyCounts:
         return grids
 
     def _column(self, base: Base, name: str, alias: str) -> Column:
-        level = self.levels.get(name, 0)
-        labels = _domain(self.domains.get(name, (base.table.domains or {}).get(name)), base, name, level)
-        engine = base.engine
+        level, engine = self.levels.get(name, 0), base.engine
+        declared = _domain(self.domains.get(name, (base.table.domains or {}).get(name)), base, name)
+        labels, kind = declared, base.declared.get(name, base.table.sensitive_hierarchy)
+        if level:
+            assert kind is not None
+            labels, kind = _labels(declared, kind, name, level)
         domain = engine.load(
             {"place": ("bigint", list(range(len(labels)))), "label": ("varchar", labels)}, "domain"
         )
-        relation = base.levels[alias] if level else base.dictionaries[alias]
+        relation = base.dictionaries[alias]
+        if level and kind is not None:
+            # the domain says whether bands are written for fractions: a row that holds one may not
+            relation = labelled(engine, relation, kind)
+            raise_all(unmapped(engine, relation, kind, base.table.name, name))
         shown = engine.create(render("mechanisms/noisy_labels.sql", relation=relation, level=level))
         places = engine.create(render("mechanisms/noisy_codes.sql", labels=shown, domain=domain))
         return Column(name, alias, domain, places, len(labels))
@@ -187,8 +223,8 @@ class NoisyCounts:
 
     def _fitted(self, base: Base, grids: list[list[Column]], drawn: list[Any], noise: Noise) -> list[Any]:
         """Consistent and non-negative, from the noisy numbers and public knowledge alone."""
-        # under substitution the number of rows is the same for all neighbours, so it is public
-        total = float(base.rows) if self.neighbours == "substitution" else None
+        declared = base.rows if self.total == PUBLIC else self.total
+        total = None if declared is None else float(declared)
         order = list(dict.fromkeys(column.name for grid in grids for column in grid))
         sizes = {column.name: column.size for grid in grids for column in grid}
         domain = [sizes[name] for name in order]
@@ -264,9 +300,9 @@ def _refuse_repeated(base: Base, allowed: int) -> None:
         raise DataError("repeated_person", f"a person has more than {number_of(allowed, 'row')}", hint=hint)
 
 
-def _domain(declared: Any, base: Base, name: str, level: int) -> list[str | None]:
-    """The public labels of a column in order: declared, or those of its hierarchy file."""
-    kind = base.table.hierarchies.get(name, base.table.sensitive_hierarchy)
+def _domain(declared: Any, base: Base, name: str) -> list[str | None]:
+    """The public values of a column in order: declared, or those of its hierarchy file."""
+    kind = base.declared.get(name, base.table.sensitive_hierarchy)
     if declared is None and isinstance(kind, Tree):
         values: list[Any] = [row[0] for row in kind.rows()]
     elif isinstance(declared, Mapping) and set(declared) == {"from", "to"}:
@@ -278,13 +314,20 @@ def _domain(declared: Any, base: Base, name: str, level: int) -> list[str | None
         raise UsageError("no_domain", f"{name} has no declared domain", where="noisy_counts", hint=hint)
     # CSV has no other way to write NULL than nothing at all
     texts = [None if value is None or value == "" else str(value) for value in values]
-    if level:
-        texts = [None if text is None else kind.label(text, level) for text in texts]
-        if any(label is None for label, value in zip(texts, values, strict=True) if value not in (None, "")):
-            raise UsageError("no_domain", f"the hierarchy of {name} does not cover its declared domain")
-    if len(set(texts)) < len(texts) and not level:
+    if len(set(texts)) < len(texts):
         raise UsageError("bad_domain", f"the domain of {name} names a value twice")
-    return list(dict.fromkeys(texts))
+    return texts
+
+
+def _labels(
+    domain: Sequence[str | None], kind: Hierarchy, name: str, level: int
+) -> tuple[list[str | None], Hierarchy]:
+    """The labels of a domain at a level, in order, and the hierarchy: for fractions where there are some."""
+    for written in dict.fromkeys((kind, kind.for_fractions())):
+        if all(text is None or written.maps(text) for text in domain):
+            shown = [None if text is None else str(written.label(text, level)) for text in domain]
+            return list(dict.fromkeys(shown)), written
+    raise UsageError("no_domain", f"the hierarchy of {name} does not cover its declared domain")
 
 
 def _true_counts(base: Base, grid: Sequence[Column]) -> Any:

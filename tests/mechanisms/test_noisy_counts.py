@@ -60,13 +60,14 @@ def test_two_draws_differ(engine: Any, ledger: str) -> None:
     assert first != second
 
 
-def test_fitted_counts_are_non_negative_and_add_up_to_the_public_number_of_rows(
-    engine: Any, ledger: str
+@pytest.mark.parametrize(("total", "sums_to"), [("public", 50), (64, 64)])
+def test_fitted_counts_are_non_negative_and_add_up_to_the_total_that_is_declared(
+    engine: Any, ledger: str, total: Any, sums_to: int
 ) -> None:
-    rows = _published(engine, ps.NoisyCounts("0.05", domains=DOMAINS, ledger=ledger))
+    rows = _published(engine, ps.NoisyCounts("0.05", domains=DOMAINS, ledger=ledger, total=total))
     fitted = [row["fitted_count"] for row in rows]
     assert min(fitted) >= 0
-    assert sum(fitted) == pytest.approx(50)
+    assert sum(fitted) == pytest.approx(sums_to)
     assert min(row["noisy_count"] for row in rows) < 0 or max(row["noisy_count"] for row in rows) > 50
 
 
@@ -95,7 +96,7 @@ def test_the_manifest_says_nothing_of_the_number_of_rows(engine: Any, ledger: st
     release = ps.publish(engine, _table(), [], method)
     place = ps.write(engine, release, tmp_path / "noisy.csv")
     content = json.loads(place.read_text())
-    assert (content["rows_in"], content["rows_out"]) == (6, 6)
+    assert (content["rows_in"], content["rows_out"], content["suppressed"]) == (None, 6, None)
     assert content["claims"]["differential_privacy"] == "epsilon 1, delta 0, add_remove"
     assert ps.verify(place)
 
@@ -193,6 +194,9 @@ def test_requirements_on_rows_cannot_be_asked_of_counts(engine: Any, ledger: str
         {"epsilon": 1, "noise": "uniform"},
         {"epsilon": 1, "neighbours": "friends"},
         {"epsilon": 1, "rows_per_person": 0},
+        {"epsilon": 1, "total": "private"},
+        {"epsilon": 1, "total": -1},
+        {"epsilon": 1, "total": True},
     ],
 )
 def test_parameters_without_meaning_are_refused(params: dict[str, Any]) -> None:

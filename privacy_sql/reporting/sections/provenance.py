@@ -35,8 +35,9 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "measured", moment(run["made"])
     yield "published", moment(manifest["made"]) if manifest else "" if material.published else "nothing"
     yield "verdict", "every requirement holds" if material.safe else "NOT SAFE"
-    yield "rows", f"{count(run.get('rows_in'))} read" if "rows_in" in run else ""
-    yield "rows published", count(run["rows_out"]) if material.published and run.get("rows_out") else ""
+    yield "rows", f"{count(run['rows_in'])} read" if run.get("rows_in") is not None else "not told"
+    lines = "noisy counts published" if run.get("claims") else "rows published"
+    yield lines, count(run["rows_out"]) if material.published and run.get("rows_out") else ""
     yield "rows suppressed", count(run["suppressed"]) if run.get("suppressed") is not None else ""
     yield "method", _method(material)
     yield "required", " · ".join(run.get("require", []))
