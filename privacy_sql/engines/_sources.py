@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.query import Sql, quote
 
+END_MARK = "\\."
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
@@ -58,8 +61,13 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
             lines.seek(0)
             separator = max(",;\t", key=unquoted.count)
             header = next(csv.reader(lines, delimiter=separator, strict=True), [])
+            lines.seek(0)
+            # where an empty line is a row, DuckDB takes one that ends in CRLF among others in LF for two
+            mixed = len(header) == 1 and len(_line_ends(lines)) > 1
     except (UnicodeError, csv.Error, OSError, EOFError):
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
+    if mixed:
+        raise DataError("bad_file", f"the lines of {path.name} end in different ways", hint="Save it again.")
     if not header or not all(name.strip() for name in header):
         raise DataError("no_header", f"{path.name} has no header, or a column without a name")
     if any(set(name) & set("\r\n\0") for name in header):
@@ -78,6 +86,38 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
             hint="Rename one.",
         )
     return separator, header
+
+
+def _line_ends(text: Iterable[str]) -> set[str]:
+    """The ways lines of a CSV text end, but for those inside a quoted field."""
+    found, inside = set(), False
+    for line in text:
+        inside ^= line.count('"') % 2 == 1
+        end = line[len(line.rstrip("\r\n")) :]
+        if end and not inside:
+            found.add(end)
+    return found
+
+
+def without_end_marks(text: IO[str]) -> Iterator[str]:
+    """A CSV text in blocks of whole lines; the line `\\.`, where a server stops reading, is put in quotes.
+
+    >>> import io
+    >>> "".join(without_end_marks(io.StringIO('v\\n\\\\.\\n"a\\n\\\\.\\n"\\n'))).split("\\n")
+    ['v', '"\\\\."', '"a', '\\\\.', '"', '']
+    """
+    inside = False
+    while block := text.read(1 << 20):
+        block += text.readline()
+        if END_MARK not in block:
+            inside ^= block.count('"') % 2 == 1
+            yield block
+            continue
+        for line in io.StringIO(block, newline=""):
+            bare = line.rstrip("\r\n")
+            marked = bare == END_MARK and not inside
+            inside ^= line.count('"') % 2 == 1
+            yield f'"{END_MARK}"{line[len(bare) :]}' if marked else line
 
 
 def text_of(path: Path) -> IO[Any]:

@@ -27,7 +27,16 @@ from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
 from privacy_sql.engines._postgres_connection import Connection, where
-from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_source, parts, text_of
+from privacy_sql.engines._sources import (
+    csv_header,
+    existing,
+    is_file,
+    named,
+    no_source,
+    parts,
+    text_of,
+    without_end_marks,
+)
 from privacy_sql.errors import DataError
 from privacy_sql.query import Query, Sql, literal, quote
 
@@ -115,7 +124,7 @@ class Postgres:
         options = f"format csv, header true, delimiter {literal(separator)}, force_null ({columns})"
         query = Query(f"copy {name} ({columns}) from stdin with ({options})", f"reading {path.name}")
         with self._explained(query), text_of(path) as text, self.connection.cursor().copy(query.sql) as copy:
-            while block := text.read(1 << 20):
+            for block in without_end_marks(text):
                 copy.write(block)
         self._run(Query(f"analyze {name}", "analyze"))
         return name
