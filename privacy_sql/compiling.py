@@ -172,13 +172,14 @@ def _steps(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list
         "standalone/histogram.sql",
         keyed=Sql("keyed"),
         keys=names(str(alias) for alias, *_ in keys),
+        value=names(["value"]),
         sensitive=sensitive is not None,
     )
     steps = [*left, ("keyed", keyed), ("histogram", histogram)]
     steps.append(("groups", render("groups.sql", histogram=Sql("histogram"))))
     if sensitive is not None:
         steps.append(("overall", render("overall.sql", histogram=Sql("histogram"))))
-        steps.append((VALUES, render("standalone/values.sql", keyed=Sql("keyed"))))
+        steps.append((VALUES, render("standalone/values.sql", keyed=Sql("keyed"), value=names(["value"]))))
     return steps
 
 

@@ -89,10 +89,11 @@ def published(attributes: Attributes, collection: Sequence[Shown]) -> tuple[Reso
 
 
 def _named(levels: Shown, number: int) -> Levels:
-    pairs = list(levels.items()) if isinstance(levels, Mapping) else list(levels)
-    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+    given = list(levels.items()) if isinstance(levels, Mapping) else list(levels)
+    if any(isinstance(pair, str) or len(pair) != 2 for pair in given):
         hint = 'For example {"age": 1, "sex": 0}: level 0 shows the values as they are.'
         raise UsageError("bad_marginal", f"marginal {number} names the level of each column", hint=hint)
+    pairs = [(str(name), level) for name, level in given]  # a column may be called 5
     twice = sorted({name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1})
     if twice:
         raise UsageError(

@@ -9,7 +9,7 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 
@@ -21,9 +21,13 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
     # a parameter named like a word of Python (`with`) has a field that ends in _
     fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     raise_all(_misnamed(fields, name, params, where))
+    declared = _declared(kind)
     try:
         return kind(
-            **{fields[key].name: typed(value, str(fields[key].type)) for key, value in params.items()}
+            **{
+                fields[key].name: typed(value, str(declared[fields[key].name]))
+                for key, value in params.items()
+            }
         )
     except PrivacySqlError as problem:
         problem.where = problem.where or where
@@ -33,6 +37,14 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
         raise UsageError(
             "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
         ) from None
+
+
+def _declared(kind: type) -> Mapping[str, Any]:
+    """What each field is, with the names of types written out: an alias would hide that it holds numbers."""
+    try:
+        return get_type_hints(kind)
+    except NameError:  # a type that a part of somebody else's imports for its checker alone
+        return {field.name: field.type for field in dataclasses.fields(kind)}
 
 
 def _misnamed(

@@ -20,6 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from privacy_sql.errors import UsageError, nearest_column
+from privacy_sql.hierarchies.numeric import number_text
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -225,6 +226,15 @@ def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:
     return Query(tree.sql(dialect="duckdb", pretty=True), query.origin)
 
 
+def _refuse(where: str, message: str) -> Sql:
+    """Where a template has no branch for what it was given."""
+    raise UsageError("template", message, where=where)
+
+
+# macros that dbt has in words of its own
+_OURS = {"literal": literal, "number_text": number_text, "refuse": _refuse}
+
+
 class _Adapter:
     """The two names of dbt's adapter that a kernel macro may use."""
 
@@ -243,8 +253,8 @@ class _Macros:
         self._environment = environment
 
     def __getattr__(self, name: str) -> Any:
-        if name == "literal":
-            return literal
+        if name in _OURS:
+            return _OURS[name]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise AttributeError(name)
         try:

@@ -9,8 +9,10 @@ select
     cast(sum({{ privacy_sql.number(adapter.quote(counted)) }}) as bigint) as n_rows
     {% elif measure == "people" %}
     cast(count(distinct {{ adapter.quote(counted) }}) as bigint) as n_rows
-    {% else %}
+    {% elif measure == "rows" %}
     cast(count(*) as bigint) as n_rows
+    {% else %}
+    {{ privacy_sql.refuse("base", "a measure is rows, sum or people") }}
     {% endif %}
 from {{ source }}
 {% if present is not none or measure == "sum" %}

@@ -116,7 +116,7 @@ def test_columns_of_any_likely_name_are_counted_apart_from_ours() -> None:
         "create table t as from (values (1, 5, 'a'), (1, 5, 'b'), (2, 7, 'a')) as t (ps_value, ps_n, ill)"
     )
     found = shell.execute("from ps_l_diversity('t', ['ps_value', 'ps_n'], 'ill')").fetchall()
-    assert [row[:4] for row in found] == [(2, 7, 1, 1), (1, 5, 2, 2)]
+    assert [row[:4] for row in found] == [("2", "7", 1, 1), ("1", "5", 2, 2)]
 
 
 def test_the_closeness_macro_groups_by_every_column(plain: duckdb.DuckDBPyConnection) -> None:

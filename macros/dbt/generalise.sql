@@ -16,10 +16,8 @@ the test `covered` says how many there are.
     where is none or target.type in ("duckdb", "postgres"),
     "generalise", "where is written for DuckDB and PostgreSQL; leave the rows out in a model before this one"
 ) }}
-{%- for name, _ in leave_out -%}
-{{ privacy_sql.refuse_unless(
-    name in ("k_anonymous", "l_diverse", "t_close"), "generalise", "leave_out knows k_anonymous, l_diverse and t_close"
-) }}
+{%- for name, own in leave_out -%}
+{{ privacy_sql.refuse_requirement("generalise", name, own) }}
 {%- endfor -%}
 {%- set unsure = fromjson(privacy_sql.may_be_outside(quasi)) -%}
 with recoded as (

@@ -1,10 +1,10 @@
 {# The columns whose hierarchy may leave a value without a label, as JSON: a mask and keep_or_drop cover everything. #}
 {% macro may_be_outside(quasi) -%}
-{%- set found = [] -%}
-{%- for column, recipe in quasi.items() if recipe is mapping -%}
-{%- if recipe.keys() | select("in", ["intervals", "dates", "breaks", "tree"]) | list -%}
-{%- do found.append(column) -%}
+{%- set unsure = namespace(columns=[]) -%}
+{%- for column, recipe in quasi.items() -%}
+{%- if recipe is mapping and recipe.keys() | select("in", ["intervals", "dates", "breaks", "tree"]) | list -%}
+{%- set unsure.columns = unsure.columns + [column] -%}
 {%- endif -%}
 {%- endfor -%}
-{{ tojson(found) }}
+{{ tojson(unsure.columns) }}
 {%- endmacro %}

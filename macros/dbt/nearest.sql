@@ -7,11 +7,12 @@ at least half. Nothing when none does.
 {%- set best = namespace(name="", part=0.5) -%}
 {%- for known in names -%}
 {%- set found = fromjson(privacy_sql.pieces(known)) -%}
-{%- set all = wanted | length + found | length -%}
-{%- for piece in wanted -%}
-{%- do found.remove(piece) if piece in found -%}
+{%- set shared = namespace(pieces=0) -%}
+{%- for piece in wanted | unique(case_sensitive=true) -%}
+{%- set often = [wanted | select("equalto", piece) | list | length, found | select("equalto", piece) | list | length] -%}
+{%- set shared.pieces = shared.pieces + often | min -%}
 {%- endfor -%}
-{%- set part = 2 * (all - wanted | length - found | length) / all -%}
+{%- set part = 2 * shared.pieces / (wanted | length + found | length) -%}
 {%- if part >= best.part -%}
 {%- set best.name = known -%}
 {%- set best.part = part -%}

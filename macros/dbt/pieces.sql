@@ -1,8 +1,6 @@
 {# The letters of a name and the pairs of neighbours, in small letters, as JSON. #}
 {% macro pieces(name) -%}
-{%- set found = [] -%}
-{%- for letter in name | lower -%}
-{%- do found.extend([letter, [letter, loop.nextitem | default("")] | join]) -%}
-{%- endfor -%}
-{{ tojson(found) }}
+[{%- for letter in name | lower | list -%}
+{{ tojson(letter) }}, {{ tojson([letter, loop.nextitem | default("")] | join) }}{% if not loop.last %}, {% endif %}
+{%- endfor -%}]
 {%- endmacro %}

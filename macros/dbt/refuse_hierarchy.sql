@@ -13,11 +13,32 @@ level for every value, and no label under two.
 ) }}
 {%- set levels = recipe[kinds[0]] -%}
 {{ privacy_sql.refuse_unless(
-    kinds[0] not in listed or levels and levels is not string and levels is not mapping and levels is iterable,
+    kinds[0] not in listed or (levels and levels is not string and levels is not mapping and levels is iterable),
     where, "a hierarchy lists its levels"
 ) }}
 {%- if kinds[0] == "tree" -%}
 {{ privacy_sql.refuse_tree(where, levels) }}
+{%- elif kinds[0] == "intervals" -%}
+{{ privacy_sql.refuse_numbers(where, levels) }}
+{{ privacy_sql.refuse_numbers(where, [recipe.get("origin", 0)]) }}
+{%- elif kinds[0] == "breaks" -%}
+{%- for cuts in levels -%}
+{{ privacy_sql.refuse_unless(
+    cuts and cuts is not string and cuts is not mapping and cuts is iterable, where, "breaks are a list of cut points per level"
+) }}
+{{ privacy_sql.refuse_numbers(where, cuts) }}
+{%- endfor -%}
+{%- elif kinds[0] == "mask" -%}
+{{ privacy_sql.refuse_unless(
+    levels | reject("integer") | list == [] and levels | min >= 0, where, "a mask lists how many characters are kept"
+) }}
+{%- elif kinds[0] == "dates" -%}
+{{ privacy_sql.refuse_unless(
+    levels | reject("in", ["day", "month", "quarter", "year", "decade"]) | list == [],
+    where, "dates are day, month, quarter, year or decade"
+) }}
+{%- else -%}
+{{ privacy_sql.refuse_unless(kinds[0] in words, where, "a hierarchy is keep_or_drop, or a kind with its levels") }}
 {%- endif -%}
 {%- else -%}
 {{ privacy_sql.refuse_unless(recipe in words, where, "a hierarchy is keep_or_drop, or a kind with its levels") }}

@@ -6,9 +6,9 @@
 {%- endfor -%}
 {%- for column, level in levels.items() -%}
 {{ privacy_sql.refuse_unless(column in quasi, "generalise", "levels names a column that is not in quasi") }}
-{%- set plain = quasi[column] == "as_is" or quasi[column] is mapping and "as_is" in quasi[column] -%}
+{%- set plain = quasi[column] == "as_is" or (quasi[column] is mapping and "as_is" in quasi[column]) -%}
 {{ privacy_sql.refuse_unless(
-    level is integer and 0 <= level <= (0 if plain else privacy_sql.height(quasi[column]) | int),
+    level is integer and level >= 0 and level <= (0 if plain else privacy_sql.height(quasi[column]) | int),
     "generalise", "a level is a whole number from 0 to the top of its hierarchy"
 ) }}
 {%- endfor -%}

@@ -5,14 +5,13 @@ occur fails, as it may be misspelt. A row is a person.
 #}
 {% test skyline_safe(model, sensitive, quasi, points=[], per_value={}) %}
 {{ privacy_sql.refuse_columns("skyline_safe", model, quasi, sensitive) }}
-{%- set skylines = [] -%}
-{%- if points -%}
-{%- do skylines.append({"value": none, "points": points}) -%}
-{%- endif -%}
+{%- set general = [{"value": none, "points": points}] if points else [] -%}
+{%- set all = namespace(skylines=general) -%}
 {%- for value, own in per_value.items() -%}
 {{ privacy_sql.refuse_unless(value is not none, "skyline_safe", "per_value names values; points hold for NULL") }}
-{%- do skylines.append({"value": value, "points": own}) -%}
+{%- set all.skylines = all.skylines + [{"value": value, "points": own}] -%}
 {%- endfor -%}
+{%- set skylines = all.skylines -%}
 {{ privacy_sql.refuse_unless(skylines, "skyline_safe", "points or per_value are missing") }}
 {%- for skyline in skylines -%}
 {{ privacy_sql.refuse_unless(skyline["points"], "skyline_safe", "a value of per_value has no points") }}
@@ -21,7 +20,8 @@ occur fails, as it may be misspelt. A row is a person.
     point | length == 4 and point[:3] | reject("integer") | list == [] and point[:3] | min >= 0 and point[2] <= 50,
     "skyline_safe", "a point is [values ruled out, others known, family, c], in SQL with a family of at most 50"
 ) }}
-{{ privacy_sql.refuse_unless(0 < point[3] | float <= 1, "skyline_safe", "c is a number above 0 and at most 1") }}
+{%- set c = privacy_sql.number_text(point[3]) -%}
+{{ privacy_sql.refuse_unless(c and c | float > 0 and c | float <= 1, "skyline_safe", "c is a number above 0 and at most 1") }}
 {%- endfor -%}
 {%- endfor -%}
 {%- set rows = privacy_sql.picked(model, quasi + [sensitive]) -%}

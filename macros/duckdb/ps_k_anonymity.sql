@@ -1,7 +1,8 @@
 -- The groups of a table and how many rows each holds, smallest first: k is the first n_rows.
+-- Groups are those that a reader sees, and are shown as text.
 -- from ps_k_anonymity('adult', ['age', 'sex'])
 create or replace macro ps_k_anonymity(relation, quasi) as table
-    select columns(ps_known(quasi, (*))), count(*) as n_rows
+    select ps_shown(columns(ps_known(quasi, (*)))), count(*) as n_rows
     from query_table(relation)
     group by all
-    order by n_rows;
+    order by count(*);

@@ -1,9 +1,14 @@
 -- The groups of a table and how far each one's mix of sensitive values is from everybody's, farthest first.
+-- Groups and values are those that a reader sees, as text.
 -- from ps_t_closeness('adult', ['age', 'sex'], 'occupation')
 create or replace macro ps_t_closeness(relation, quasi, sensitive) as table
-    with keyed as (
-        select row(*columns(ps_known(quasi, (*)))) as ps_group, columns(ps_known([sensitive], (*))) as ps_value
+    with shown as (
+        select ps_shown(columns(*))
         from query_table(relation)
+    ),
+    keyed as (
+        select row(*columns(ps_known(quasi, (*)))) as ps_group, columns(ps_known([sensitive], (*))) as ps_value
+        from shown
     ),
     histogram as (
         select ps_group, ps_value, count(*) as ps_n

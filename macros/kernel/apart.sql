@@ -1,7 +1,11 @@
-{# Columns to group or order by, so that texts which a collation holds equal stay apart: each, and a checksum of it. #}
+{#
+Columns to group or order by as a reader sees them: the text of each, and a checksum of it, so that texts which a
+collation holds equal stay apart. The engine's own equality holds 1.0 and 1.00, 0 and -0, 1 month and 30 days alike.
+#}
 {% macro apart(names) %}
-{{ privacy_sql.columns(names) }},
 {% for name in names %}
-md5(cast({{ adapter.quote(name) }} as varchar)){% if not loop.last %}, {% endif %}
+cast({{ adapter.quote(name) }} as varchar),
+md5(cast({{ adapter.quote(name) }} as varchar)){% if not loop.last %},{% endif %}
+
 {% endfor %}
 {% endmacro %}

@@ -1,14 +1,14 @@
 {#
-How often each sensitive value occurs among people alike in their quasi-identifiers; NULL is a value of its own.
-Groups are numbered, so that no value of a quasi-identifier goes any further.
+How often each sensitive value occurs among people alike in their quasi-identifiers, values and people as a reader sees
+them; NULL is a value of its own. Groups are numbered, so that no value of a quasi-identifier goes any further.
 #}
 {% macro group_histogram(relation, quasi, sensitive) %}
 select
     dense_rank() over (order by {{ privacy_sql.apart(quasi) }}) as g,
-    {{ adapter.quote(sensitive) }} as s,
+    cast({{ adapter.quote(sensitive) }} as varchar) as s,
     cast(count(*) as bigint) as n_rows
 from {{ relation }}
 group by
     {{ privacy_sql.apart(quasi) }},
-    {{ adapter.quote(sensitive) }}
+    {{ privacy_sql.apart([sensitive]) }}
 {% endmacro %}

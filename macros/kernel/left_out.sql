@@ -10,10 +10,12 @@ from (
     {{ privacy_sql.unsafe_k_anonymity(relation, quasi, own["k"]) }}
     {% elif name == "l_diverse" %}
     {{ privacy_sql.unsafe_l_diversity(relation, quasi, sensitive, own["l"], own.get("kind", "distinct"), own.get("c")) }}
-    {% else %}
+    {% elif name == "t_close" %}
     {{ privacy_sql.unsafe_t_closeness(
         relation, quasi, sensitive, own["t"], own.get("distance", "equal"), own.get("hierarchy")
     ) }}
+    {% else %}
+    {{ privacy_sql.refuse("leave_out", "it knows k_anonymous, l_diverse and t_close") }}
     {% endif %}
 ) as unsafe_{{ loop.index }}
 {% if not loop.last %}

@@ -27,6 +27,7 @@ counted as (
         level,
         g,
         label,
+        md5(label) as mark,
         cast(sum(n_rows) as bigint) as n_rows,
         -- a value outside the hierarchy
         {% if hierarchy is mapping and "tree" in hierarchy %}
@@ -46,7 +47,8 @@ counted as (
     group by
         level,
         g,
-        label
+        label,
+        md5(label)
 ),
 shares as (
     select
@@ -55,7 +57,7 @@ shares as (
         n_rows,
         cast(n_rows as {{ privacy_sql.double() }})
         / cast(sum(n_rows) over (partition by level, g) as {{ privacy_sql.double() }}) as share,
-        cast(sum(n_rows) over (partition by level, label) as {{ privacy_sql.double() }})
+        cast(sum(n_rows) over (partition by level, label, mark) as {{ privacy_sql.double() }})
         / cast(sum(n_rows) over (partition by level) as {{ privacy_sql.double() }}) as overall,
         max(n_stray) over () as n_stray
     from counted

@@ -9,19 +9,23 @@ value that the hierarchy does not cover: a caller counts those and refuses.
 {% macro recode(column, recipe, level) -%}
 {%- if level == 0 -%}
 {{ column }}
-{%- elif recipe is not mapping -%}
+{%- elif recipe == 'keep_or_drop' -%}
 '*'
-{%- elif 'intervals' in recipe and level <= recipe['intervals'] | length -%}
-{{ privacy_sql.recode_intervals(column, recipe['intervals'], recipe.get('origin', 0), level) }}
-{%- elif 'mask' in recipe and level <= recipe['mask'] | length and recipe['mask'][level - 1] != 0 -%}
-{{ privacy_sql.recode_mask(column, recipe['mask'][level - 1]) }}
-{%- elif 'dates' in recipe and level <= recipe['dates'] | length -%}
-{{ privacy_sql.recode_date(column, recipe['dates'][level - 1]) }}
-{%- elif 'breaks' in recipe and level <= recipe['breaks'] | length -%}
-{{ privacy_sql.recode_breaks(column, recipe['breaks'][level - 1]) }}
+{%- elif recipe is not mapping or level < 0 or level > privacy_sql.height(recipe) | int -%}
+{{ privacy_sql.refuse("recode", "a hierarchy is one of intervals, mask, dates, breaks, tree, keep_or_drop, with its levels") }}
 {%- elif 'tree' in recipe -%}
 {{ privacy_sql.recode_tree(column, recipe['tree'], level) }}
-{%- else -%}
+{%- elif level == privacy_sql.height(recipe) | int -%}
 '*'
+{%- elif 'intervals' in recipe -%}
+{{ privacy_sql.recode_intervals(column, recipe['intervals'], recipe.get('origin', 0), level) }}
+{%- elif 'mask' in recipe -%}
+{{ privacy_sql.recode_mask(column, recipe['mask'][level - 1]) }}
+{%- elif 'dates' in recipe -%}
+{{ privacy_sql.recode_date(column, recipe['dates'][level - 1]) }}
+{%- elif 'breaks' in recipe -%}
+{{ privacy_sql.recode_breaks(column, recipe['breaks'][level - 1]) }}
+{%- else -%}
+{{ privacy_sql.refuse("recode", "a hierarchy is one of intervals, mask, dates, breaks, tree, keep_or_drop") }}
 {%- endif -%}
 {%- endmacro %}

@@ -5,21 +5,21 @@ case
         then
             case
                 {% for cut in cuts %}
-                when {{ privacy_sql.to_number(column) }} < cast({{ privacy_sql.literal(cut) }} as {{ privacy_sql.double() }})
+                when {{ privacy_sql.to_number(column) }} < cast({{ privacy_sql.literal(privacy_sql.number_text(cut)) }} as {{ privacy_sql.double() }})
                     {% if loop.first %}
-                    then concat('<', cast({{ privacy_sql.literal(cut) }} as varchar))
+                    then concat('<', cast({{ privacy_sql.literal(privacy_sql.number_text(cut)) }} as varchar))
                     {% else %}
                     then
                         concat(
                             '[',
-                            cast({{ privacy_sql.literal(loop.previtem) }} as varchar),
+                            cast({{ privacy_sql.literal(privacy_sql.number_text(loop.previtem)) }} as varchar),
                             ', ',
-                            cast({{ privacy_sql.literal(cut) }} as varchar),
+                            cast({{ privacy_sql.literal(privacy_sql.number_text(cut)) }} as varchar),
                             ')'
                         )
                     {% endif %}
                 {% endfor %}
-                else concat('>=', cast({{ privacy_sql.literal(cuts | last) }} as varchar))
+                else concat('>=', cast({{ privacy_sql.literal(privacy_sql.number_text(cuts | last)) }} as varchar))
             end
 end
 {%- endmacro %}

@@ -26,13 +26,15 @@ case
             )
             {% elif unit == 'year' %}
             substr(cast({{ column }} as varchar), 1, 4)
-            {% else %}
+            {% elif unit == 'decade' %}
             concat(
                 substr(cast({{ column }} as varchar), 1, 3),
                 '0-',
                 substr(cast({{ column }} as varchar), 1, 3),
                 '9'
             )
+            {% else %}
+            {{ privacy_sql.refuse("dates", "units are day, month, quarter, year and decade") }}
             {% endif %}
 end
 {%- endmacro %}

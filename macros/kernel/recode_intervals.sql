@@ -5,16 +5,20 @@ width or the origin needs, in doubles below 10^15, where whole numbers are exact
 #}
 {% macro recode_intervals(column, widths, origin, level) -%}
 {%- set found = namespace(decimals=0, fractions=false) -%}
-{%- for parameter in [widths | list, [origin]] | sum(start=[]) -%}
-{%- set text = parameter if parameter is string else parameter | tojson -%}
-{%- if '.' in text -%}
+{%- for parameters in [widths, [origin]] -%}
+{%- for parameter in parameters -%}
+{%- set text = privacy_sql.number_text(parameter) -%}
+{%- if '.' in (parameter if parameter is string else parameter | tojson) or '.' in text -%}
 {%- set found.fractions = true -%}
-{%- set found.decimals = [found.decimals, text.split('.')[1].rstrip('0') | length] | max -%}
+{%- endif -%}
+{%- if '.' in text -%}
+{%- set found.decimals = [found.decimals, (text.split('.') | list | last) | length] | max -%}
 {%- endif -%}
 {%- endfor -%}
+{%- endfor -%}
 {%- set scale = 10 ** found.decimals -%}
-{%- set width = (widths[level - 1] | float * scale) | round | int -%}
-{%- set start = (origin | float * scale) | round | int -%}
+{%- set width = (privacy_sql.number_text(widths[level - 1]) | float * scale) | round | int -%}
+{%- set start = (privacy_sql.number_text(origin) | float * scale) | round | int -%}
 {%- set low = privacy_sql.band_start(column, width, start, scale) -%}
 case
     when {{ privacy_sql.is_number(column) }}

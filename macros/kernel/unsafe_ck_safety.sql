@@ -61,8 +61,10 @@ odds as (
         one / cast(guess as {{ privacy_sql.double() }}) as against
         {% elif k == 1 %}
         least(two, one * min(one) over ()) / cast(guess as {{ privacy_sql.double() }}) as against
-        {% else %}
+        {% elif k == 2 %}
         least(three, two * min(one) over (), one * min(two) over ()) / cast(guess as {{ privacy_sql.double() }}) as against
+        {% else %}
+        {{ privacy_sql.refuse("ck_safe", "SQL decides k = 0, 1 and 2") }}
         {% endif %}
     from chances
 ),

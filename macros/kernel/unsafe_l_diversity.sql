@@ -40,9 +40,11 @@ where
     n_top * {{ l }} > n_rows
     {% elif kind == "recursive" %}
     n_top >= n_tail * ({{ privacy_sql.decimal(c) }} - {{ privacy_sql.decimal("1e-9") }})
-    {% else %}
+    {% elif kind == "entropy" %}
     exp(
         ln(cast(n_rows as {{ privacy_sql.double() }})) - n_log_n / cast(n_rows as {{ privacy_sql.double() }})
     ) < {{ l }} + {{ privacy_sql.decimal("1e-9") }}
+    {% else %}
+    {{ privacy_sql.refuse("l_diverse", "kind is distinct, probabilistic, entropy or recursive") }}
     {% endif %}
 {% endmacro %}

@@ -10,8 +10,12 @@ with histogram as (
 ),
 {% if distance == "ordered" %}
 {{ privacy_sql.ordered_distances() }}
+{% elif distance == "hierarchical" %}
+{{ privacy_sql.level_distances(hierarchy) }}
+{% elif distance == "equal" %}
+{{ privacy_sql.level_distances(none) }}
 {% else %}
-{{ privacy_sql.level_distances(hierarchy if distance == "hierarchical" else none) }}
+{{ privacy_sql.refuse("t_close", "distance is equal, ordered or hierarchical") }}
 {% endif %}
 select
     g,

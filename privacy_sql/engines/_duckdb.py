@@ -21,21 +21,33 @@ union all
 select 1 from duckdb_views() where not internal and sql ilike '%collate%'
 """
 
+# whose values are equal where their text is, and nowhere else; of any other type the text itself is read
+PLAIN = frozenset(
+    [
+        *("BOOLEAN", "DATE", "TIME", "UUID", "BLOB"),
+        *("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    ]
+)
+
 
 def plainly(name: str, kind: str, collated: bool) -> Sql:
     """A column whose values are equal only where a reader of the release sees no difference.
 
     >>> print(plainly("size", "DOUBLE", collated=False), plainly("age", "INTEGER", collated=True))
     "size" + 0 "age"
+    >>> print(plainly("seen", "VARIANT", collated=False))
+    decode(encode(cast("seen" as varchar)))
     """
     column = quote(name)
     if kind in ("DOUBLE", "FLOAT"):  # -0 is equal to 0
         return Sql(f"{column} + 0")
     if kind == "VARCHAR":  # a collation may hold Flu and flu equal; bytes have none
         return Sql(f"decode(encode({column}))") if collated else column
-    if any(word in kind for word in ("DOUBLE", "FLOAT", "INTERVAL", *(["VARCHAR"] if collated else []))):
-        return Sql(f"cast({column} as varchar)")
-    return column
+    if kind in PLAIN or kind.startswith("DECIMAL("):
+        return column
+    return Sql(f"decode(encode(cast({column} as varchar)))")
 
 
 def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> EngineError | DataError:

@@ -194,6 +194,16 @@ def _plain(value: Number) -> str:
     return f"{Decimal(value):.{_decimals(value)}f}"
 
 
+def number_text(value: object) -> str:
+    """A width or cut point as labels spell it, however it was written; macros/dbt has the same.
+
+    >>> number_text("0.30"), number_text("+5.0"), number_text("3e-1")
+    ('0.3', '5', '0.3')
+    """
+    exact = _parameter(value)
+    return _plain(exact if exact else 0)
+
+
 def _with_point(value: Number) -> Decimal:
     return Decimal(f"{Decimal(value):.{max(1, _decimals(value))}f}")
 

@@ -82,7 +82,7 @@ group by
     {% if by_group %},
     g
     {% endif %}
-{% else %}
+{% elif kind == "entropy" %}
 with weighed as (
     select
         g,
@@ -138,4 +138,6 @@ from wanted as w
 inner join {{ histogram }} as h
     on w.g = h.g
 cross join extreme as e
+{% else %}
+{{ privacy_sql.refuse("l_diversity", "kind is distinct, probabilistic, entropy or recursive") }}
 {% endif %}

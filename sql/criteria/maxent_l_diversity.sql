@@ -63,8 +63,10 @@ measured as (
         case when tail > 0 then head / cast(tail as double) else cast('1e300' as double) end as risk
         {% elif kind == "distinct" %}
         -n_values as risk
-        {% else %}
+        {% elif kind == "entropy" %}
         weight / cast(total as double) - ln(total) as risk
+        {% else %}
+        {{ privacy_sql.refuse("maxent_l_diversity", "kind is distinct, entropy or recursive") }}
         {% endif %}
     from summed
 ),

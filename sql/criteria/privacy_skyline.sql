@@ -283,7 +283,7 @@ odds as (
             else ln(cast(greatest(a.n_free - {{ known }}, 1) as double)) - ln(cast(a.n_holders as double)) - a.taken
         end as odds_{{ name }}{% if not loop.last %},{% endif %}
 
-        {% else %}
+        {% elif case_name == "multiset" %}
         {% set missed -%}
             a.n_holders * ln(
                 cast(greatest(a.n_free - {{ known }}, 1) as double) / cast(greatest(a.n_people - {{ known }}, 2) as double)
@@ -297,6 +297,8 @@ odds as (
                 + a.taken * ln(cast(greatest(a.n_free, 1) as double) / cast(greatest(a.n_people, 2) as double))
         end as odds_{{ name }}{% if not loop.last %},{% endif %}
 
+        {% else %}
+        {{ privacy_sql.refuse("privacy_skyline", "values per person are one, set or multiset") }}
         {% endif %}
         {% endfor %}
     from laid as a

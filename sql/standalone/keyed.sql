@@ -1,4 +1,4 @@
--- Every row with its keys at their levels.
+-- Every row with its keys at their levels, all as the text that a reader sees.
 -- in: source, keys [(alias, name, level, recipe)], sensitive, condition    out: k1.., value    grain: row
 select
     {% for alias, name, level, recipe in keys %}
@@ -6,12 +6,12 @@ select
     {{ privacy_sql.recode(adapter.quote(name), recipe, level) }} as {{ alias }}{% if sensitive is not none or not loop.last %},{% endif %}
 
     {% else %}
-    {{ adapter.quote(name) }} as {{ alias }}{% if sensitive is not none or not loop.last %},{% endif %}
+    cast({{ adapter.quote(name) }} as varchar) as {{ alias }}{% if sensitive is not none or not loop.last %},{% endif %}
 
     {% endif %}
     {% endfor %}
     {% if sensitive is not none %}
-    {{ adapter.quote(sensitive) }} as value
+    cast({{ adapter.quote(sensitive) }} as varchar) as value
     {% endif %}
 from {{ source }}
 {% if condition is not none %}

@@ -1,4 +1,4 @@
--- One published marginal: its columns at their levels, and how many rows each cell holds.
+-- One published marginal: its columns at their levels, as text, and how many rows each cell holds.
 -- in: source, shown [(name, column, level, recipe)], condition, count    out: names, count    grain: cell
 with recoded as (
     select
@@ -7,7 +7,7 @@ with recoded as (
         {{ privacy_sql.recode(adapter.quote(column), recipe, level) }} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
 
         {% else %}
-        {{ adapter.quote(column) }} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+        cast({{ adapter.quote(column) }} as varchar) as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
 
         {% endif %}
         {% endfor %}
@@ -23,12 +23,6 @@ select
     cast(count(*) as bigint) as {{ adapter.quote(count) }}
 from recoded
 group by
-    {% for name, column, level, recipe in shown %}
-    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
-
-    {% endfor %}
-order by
-    {% for name, column, level, recipe in shown %}
-    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
-
-    {% endfor %}
+    {{ privacy_sql.columns(shown | map(attribute=0) | list) }},
+    {{ privacy_sql.apart(shown | map(attribute=0) | list) }}
+order by {{ privacy_sql.apart(shown | map(attribute=0) | list) }}
