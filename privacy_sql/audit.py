@@ -52,6 +52,17 @@ def _kept(verdicts: Verdicts, release: Release) -> Verdicts:
     return verdicts
 
 
+def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
+    """The verdicts with those asked anew that depend on what else is out, which may be more by now."""
+    asked = [criterion for criterion in release.require if criterion.needs_register]
+    if not asked:
+        return verdicts
+    base = release.grouping.base
+    for side in (base, *base.sides):
+        side.kept.clear()
+    return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
+
+
 def judge_published(engine: Engine, published: Any, release: Release) -> Verdicts:
     """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
     if release.promise is not None:

@@ -16,7 +16,7 @@ from privacy_sql import levels
 from privacy_sql.conditions import with_numbers
 from privacy_sql.counting import counted
 from privacy_sql.engines import Engine
-from privacy_sql.engines._sources import is_folder
+from privacy_sql.engines._sources import is_file, is_folder
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
 from privacy_sql.grouping import Grouping as Grouping
@@ -185,28 +185,50 @@ class Base:
         return Grouping.of(self, keys, self.keyed(keys), people)
 
 
-def count(engine: Engine, table: Table, *, several: bool = False) -> Base:
-    """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one."""
+def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool = False) -> Base:
+    """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one.
+
+    `frozen`: a relation or frame is copied first, by one statement, so that what is judged now is what is
+    written later although others write to it meanwhile. Of files it is looked whether they are the same.
+    """
+    engine = engine.session(files(table))
+    stamps = {path: stamp(path) for path in files(table)}
+    source, columns = opened(engine, table)
+    if frozen and not is_file(table.source):
+        copy = render("where.sql", source=source, condition=Sql("true"), columns=list(columns))
+        source = engine.create(Query(copy.sql, "source"))
+    return _several(Opened(engine, source, columns, stamps), table, several)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A source that is open: its rows, its columns, and the files it is read from as they are now."""
+
+    engine: Engine
+    source: Sql
+    columns: Mapping[str, str]
+    stamps: Mapping[Path, tuple[int, ...]]
+
+
+def _several(found: Opened, table: Table, several: bool) -> Base:
     if len(table.sensitives) < 2:
-        return _counted(engine, table)
+        return _counted(found, table)
     if not several:
         hint = "Name one with --sensitive, or with Table.with_sensitive in Python."
         raise UsageError("several_sensitive", "one sensitive column at a time", where=table.name, hint=hint)
     if table.joint:
-        return _counted(engine, table)
+        return _counted(found, table)
     first, *others = (table.with_sensitive(name) for name in table.sensitives)
     return replace(
-        _counted(engine, first),
-        sides=tuple(_counted(engine, other) for other in others),
-        dropping=lambda column: count(engine, table.dropping(column), several=True),
+        _counted(found, first),
+        sides=tuple(_counted(found, other) for other in others),
+        dropping=lambda column: _several(found, table.dropping(column), several=True),
     )
 
 
-def _counted(engine: Engine, table: Table) -> Base:
+def _counted(start: Opened, table: Table) -> Base:
     """Count a table and check what it declares about its rows."""
-    engine = engine.session(files(table))
-    stamps = {path: stamp(path) for path in files(table)}
-    source, columns = opened(engine, table)
+    engine, source, columns = start.engine, start.source, start.columns
     if len(table.sensitives) > 1:
         source, table = _joined(engine, source, list(columns), table)
     check_people(engine, source, table)
@@ -227,7 +249,7 @@ def _counted(engine: Engine, table: Table) -> Base:
         rows=found.rows,
         combinations=found.combinations,
         source_columns=columns,
-        stamps=stamps,
+        stamps=start.stamps,
         declared=declared,
     )
     raise_all(_refused_nulls(base))
@@ -245,7 +267,8 @@ def stamp(path: Path) -> tuple[int, ...]:
     if path.is_dir():
         return tuple(number for file in sorted(path.iterdir()) for number in stamp(file))
     found = path.stat()
-    return (found.st_size, found.st_mtime_ns, found.st_ino)
+    # the last time is that of any change, which nobody can set back
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:

@@ -54,13 +54,6 @@ def compared(
     return told
 
 
-def remember(directory: Path, name: str, place: Path) -> None:
-    """Register a release that has left, in a project that keeps a register."""
-    register = Register(directory / FILE_NAME)
-    if register.path.exists():
-        register.keep(name, place)
-
-
 def remember_standing(directory: Path, place: Path) -> None:
     """Register what stands where a release will be written, before it is gone: it is out as well.
 

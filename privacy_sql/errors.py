@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 
 class PrivacySqlError(Exception):
@@ -40,7 +40,7 @@ class PrivacySqlError(Exception):
         """The single errors inside this one: itself, unless it carries several."""
         return (self,)
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """The entry of `errors` under `--json`."""
         return {"code": self.code, "where": self.where, "message": self.message, "hint": self.hint}
 
@@ -67,6 +67,21 @@ class EngineError(PrivacySqlError):
     """The engine refused a statement or cannot be reached."""
 
     exit = 4
+
+
+class PublishedNotRecorded(EngineError):
+    """A release is out, and a later step failed: not everything that should be known of it is recorded."""
+
+    def __init__(self, release: str, problem: BaseException) -> None:
+        reason = problem.message if isinstance(problem, PrivacySqlError) else type(problem).__name__
+        super().__init__(
+            "published_not_recorded",
+            f"{release} is published, but a later step failed: {reason}",
+            hint="What is out stays out. Mend the cause, then run again to complete what is known of it.",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "published": True}
 
 
 class NoSafeChoice(PrivacySqlError):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from privacy_sql import manifest
+from privacy_sql import manifest, writing
 from privacy_sql.chain import Chain, Record
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 
@@ -79,33 +81,55 @@ class Register:
             chain.append(asdict(entry))
         return entry
 
-    def keep(self, name: str, place: Path) -> Entry:
+    def keep(self, name: str, place: Path, hidden: Mapping[str, Path] | None = None) -> Entry:
         """Register a release of our own by its manifest, with a copy of the published files.
 
         The same rows published again are the version that is kept already. Of a table no copy is kept.
+        `hidden` says where each file, and the manifest, lies of a release that has not appeared yet.
         """
-        if not place.is_file():
+        now = {place.name: place, **(hidden or {})}
+        if not now[place.name].is_file():
             raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
-        content = manifest.read(place)
+        content = manifest.read(now[place.name])
         files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
-        folder = self.kept / manifest.published(content)[:16]
+        folder = self._folder(content)
         if not folder.exists():
-            self._copy(place, files, folder)
+            self._copy(place.name, {**{file: place.parent / file for file in files}, **now}, files, folder)
         (kept,) = folder.glob(f"*{manifest.SUFFIX}")
         return self.add(name, kept, ours=True, data=[folder / file for file in files])
 
-    def _copy(self, place: Path, files: Mapping[str, str], folder: Path) -> None:
+    def holds(self, content: Mapping[str, Any]) -> bool:
+        """Whether a release of our own is registered, by its manifest."""
+        folder = self._relative(self._folder(content))
+        return any(
+            entry.name == content["release"] and entry.file.startswith(f"{folder}/")
+            for entry in self.history()
+        )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other runs out, from the last look at what is out until a release has joined it."""
+        if not self.path.exists():
+            yield
+            return
+        with writing.only_writer(self.kept, wait=True):
+            yield
+
+    def _folder(self, content: Mapping[str, Any]) -> Path:
+        return self.kept / manifest.published(content)[:16]
+
+    def _copy(self, name: str, now: Mapping[str, Path], files: Mapping[str, str], folder: Path) -> None:
         """Into a folder that is there as a whole or not at all."""
         self.kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self.kept) as fresh:
             made = Path(fresh) / "version"
             made.mkdir()
             for file, sha256 in files.items():
-                if not (place.parent / file).exists() or manifest.checksum(place.parent / file) != sha256:
+                if not now[file].exists() or manifest.checksum(now[file]) != sha256:
                     raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
-                copy = shutil.copytree if (place.parent / file).is_dir() else shutil.copyfile
-                copy(place.parent / file, made / file)
-            shutil.copyfile(place, made / place.name)
+                copy = shutil.copytree if now[file].is_dir() else shutil.copyfile
+                copy(now[file], made / file)
+            shutil.copyfile(now[name], made / name)
             try:
                 made.rename(folder)
             except OSError:

@@ -8,11 +8,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import base, consulting, levels, manifest, private_files, recording, records, verbs, writing
+from privacy_sql import (
+    base,
+    consulting,
+    intents,
+    levels,
+    manifest,
+    private_files,
+    recording,
+    records,
+    targets,
+    verbs,
+    writing,
+)
 from privacy_sql.engines import Engine
-from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted, number_of, raise_all
+from privacy_sql.errors import (
+    PrivacySqlError,
+    PublishedNotRecorded,
+    UsageError,
+    as_error,
+    interrupted,
+    number_of,
+    raise_all,
+)
 from privacy_sql.project import Plan, Project
 from privacy_sql.query import render
+from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.release import Release
 
 Connect = Callable[[Plan], Engine]
@@ -32,8 +53,9 @@ class Result:
     rows_out: int | None = None
     suppressed: int | None = None
     verdicts: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[dict[str, str]] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    published: bool = False
     release: Release | None = None
     problem: PrivacySqlError | None = None
 
@@ -64,14 +86,31 @@ def run_project(
             _failed(results[-1], writing.unwritable(project.directory / "target", problem))
         except Exception as problem:
             _failed(results[-1], as_error(problem))
-        if results[-1].problem is not None and results[-1].exit in TOLD and not dry_run:
+        if (
+            results[-1].problem is not None
+            and not results[-1].published
+            and results[-1].exit in TOLD
+            and not dry_run
+        ):
             _remember(project, results[-1], recording.unpublished(plan.table, plan.require))
     if not dry_run:
-        _record(project, results)
+        try:
+            _record(project, results)
+        except PrivacySqlError as problem:
+            out = [result for result in results if result.published and result.exit == 0]
+            if not out:
+                raise
+            for result in out:
+                _failed(result, problem)
     return results
 
 
 def _failed(result: Result, problem: PrivacySqlError) -> None:
+    """Note what went wrong; of a release that is out it is never said that it is not."""
+    if result.published and problem.code != "published_not_recorded":
+        told = PublishedNotRecorded(result.name, problem)
+        told.exit = problem.exit if problem.exit == 130 else told.exit
+        problem = told
     result.exit, result.problem = problem.exit, problem
     result.errors = [part.to_json() for part in problem.parts]
 
@@ -80,9 +119,13 @@ def _run(
     project: Project, plan: Plan, engine: Engine, results: list[Result], overwrite: bool, dry_run: bool
 ) -> None:
     result = results[-1]
-    output = _ready(plan, overwrite)
+    output = _ready(plan)
+    kept = _manifest_place(project, plan, output)
+    if not dry_run and (said := intents.settle(kept, engine)):
+        result.warnings = [said]
+    _admit(plan, engine, output, kept, overwrite)
     if not dry_run:
-        consulting.remember_standing(project.directory, _manifest_place(project, plan, output))
+        consulting.remember_standing(project.directory, kept)
     _refuse_unnamed(plan, engine)
     try:
         release = _published(plan, engine, dry_run)
@@ -99,13 +142,21 @@ def _run(
             _remember(project, result, recording.recorded(release))
         return
     result.target = _shown(project, output)
-    result.warnings = [*verbs.beside(release), *consulting.warnings(project.directory, release)]
+    result.warnings += verbs.beside(release)
     if dry_run:
+        result.warnings += consulting.warnings(project.directory, release)
         return
     _compiled(project, release)
-    place = _written(project, plan, engine, release, output, overwrite)
-    result.manifest = _shown(project, place)
-    result.rows_out = release.rows_out
+
+    def told(place: Path) -> None:
+        result.published = True
+        result.manifest, result.rows_out = _shown(project, place), release.rows_out
+
+    register = Register(project.directory / FILE_NAME)
+    # nobody else publishes between the last look at what is out and the entry of this release
+    with register.held():
+        result.warnings += consulting.warnings(project.directory, release)
+        place = _written(project, plan, release, output, overwrite, kept, told)
     _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
 
 
@@ -124,16 +175,29 @@ def _remember(project: Project, result: Result, found: records.Record) -> None:
 
 
 def _written(
-    project: Project, plan: Plan, engine: Engine, release: Release, output: Path | str, overwrite: bool
+    project: Project,
+    plan: Plan,
+    release: Release,
+    output: Path | str,
+    overwrite: bool,
+    kept: Path,
+    told: Callable[[Path], None],
 ) -> Path:
     """Write a release, and keep the keyed hash of the source it was made from; returns its manifest."""
-    kept = _manifest_place(project, plan, output)
     source = plan.table.source if isinstance(plan.table.source, Path) else None
     folder = private_files.private(project.directory)
-    # hashed before `write` makes sure that the source is still the one that was counted
+    # hashed before it is written, which makes sure that the source is still the one that was counted
     digest = private_files.source_hash(folder, source) if source else None
-    place = verbs.write(engine, release, output, overwrite=overwrite, manifest_to=kept)
-    consulting.remember(project.directory, plan.name, place)
+    register = Register(project.directory / FILE_NAME)
+    place = verbs.put_out(
+        release,
+        output,
+        overwrite=overwrite,
+        manifest_to=kept,
+        register=register if register.path.exists() else None,
+        kept=_read(plan),
+        told=told,
+    )
     if source and digest:
         private_files.keep_hash(folder, plan.name, source, digest)
     return place
@@ -146,8 +210,8 @@ def _manifest_place(project: Project, plan: Plan, output: Path | str) -> Path:
     return project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
 
 
-def _ready(plan: Plan, overwrite: bool) -> Path | str:
-    """Where a plan goes; refuses a plan without method or output, and a taken target, before any work."""
+def _ready(plan: Plan) -> Path | str:
+    """Where a plan goes; refuses a plan without method or output before any work."""
     if plan.method is None or plan.output is None:
         missing = "method" if plan.method is None else "output"
         example = "method: {full_domain: {}}" if plan.method is None else "output: {target: out/people.csv}"
@@ -156,8 +220,21 @@ def _ready(plan: Plan, overwrite: bool) -> Path | str:
     if plan.output.file is None:
         return f"{verbs.TABLE}{plan.output.relation}"
     writing.kind_of(plan.output.file)
-    writing.refuse_existing(plan.output.file, overwrite=overwrite)
     return plan.output.file
+
+
+def _read(plan: Plan) -> list[targets.Kept]:
+    """What a release is made from."""
+    return targets.read_by(plan.table, *plan.require, plan.method)
+
+
+def _admit(plan: Plan, engine: Engine, output: Path | str, kept: Path, overwrite: bool) -> None:
+    """Refuse a target that may not be replaced before any work; `write` does so again."""
+    if isinstance(output, Path):
+        targets.admit(kept, [output], plan.name, overwrite=overwrite, kept=_read(plan))
+    else:
+        table = output.removeprefix(verbs.TABLE)
+        targets.admit_tables(engine, kept, [table], plan.name, overwrite=overwrite, kept=_read(plan))
 
 
 def _refuse_unnamed(plan: Plan, engine: Engine) -> None:

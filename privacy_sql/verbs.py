@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import datetime
-import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, consulting, manifest, parts, writing
+from privacy_sql import audit, consulting, manifest, parts, publication, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, number_of
-from privacy_sql.fingerprints import fingerprint
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.judging import Requirements, Verdicts, judge, refuse_unfit
 from privacy_sql.mechanisms import Mechanism, Proposal
 from privacy_sql.query import Sql, render
+from privacy_sql.register import Register
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+from privacy_sql.targets import Kept, read_by
 
 if TYPE_CHECKING:
     from privacy_sql.marginal_result import MarginalResult
@@ -128,7 +128,7 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
-    base = count(engine, table, several=True)
+    base = count(engine, table, several=True, frozen=True)
     if not getattr(method, "promises", False):
         refuse_unfit(base, require)
     proposal = method.propose(base, asked)
@@ -224,13 +224,45 @@ def write(
         raise NotSafe(
             "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
         )
+    return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to)
+
+
+def put_out(
+    release: Release,
+    target: str | Path,
+    *,
+    overwrite: bool = False,
+    manifest_to: str | Path | None = None,
+    register: Register | None = None,
+    kept: Sequence[Kept] = (),
+    told: Callable[[Path], None] = lambda place: None,
+) -> Path:
+    """Write a release that is safe, and enter it into a register that the caller holds."""
+    return publication.publish(
+        form_of(release, target, Path(manifest_to) if manifest_to else None, kept),
+        overwrite=overwrite,
+        judge=lambda auditor, written: _audited(auditor, written, release),
+        describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
+        register=register,
+        told=told,
+    )
+
+
+def form_of(
+    release: Release, target: str | Path, manifest_to: Path | None = None, kept: Sequence[Kept] = ()
+) -> publication.Form:
+    """What a release is written as: files, or tables of its engine."""
+    home: Engine = release.grouping.base.engine
+    views = release.parts or {"": release.view}
+    kept = [*kept, *read_by(release.table, *release.require)]
     if isinstance(target, str) and target.startswith(TABLE):
-        place = Path(manifest_to) if manifest_to else None
-        return _write_table(release, target.removeprefix(TABLE), overwrite, place)
-    if release.parts:
-        file = _file(Path(target), release)
-        return parts.write_parts(release, file, overwrite=overwrite, describe=_described(release))
-    return _write_file(release, _file(Path(target), release), overwrite)
+        table = target.removeprefix(TABLE)
+        place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
+        tables = parts.part_tables(table, release) if release.parts else {"": table}
+        return publication.Tables(release.name, home, place, tables, views, kept)
+    file = _file(Path(target), release)
+    files = parts.part_files(file, release) if release.parts else {"": file}
+    return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept)
 
 
 def _file(target: Path, release: Release) -> Path:
@@ -240,64 +272,17 @@ def _file(target: Path, release: Release) -> Path:
     return target / f"{release.name}.csv"
 
 
-def _write_file(release: Release, target: Path, overwrite: bool) -> Path:
-    home: Engine = release.grouping.base.engine
-    audited: list[Verdicts] = []
-
-    def inspect(temporary: Path) -> None:
-        with home.beside() as auditor:
-            audited.append(audit.audit(auditor, temporary, release))
-
-    return writing.publish_file(
-        target,
-        overwrite=overwrite,
-        write=lambda temporary: home.write_file(release.view, temporary, writing.kind_of(target)),
-        inspect=inspect,
-        describe=lambda digest, size: describe(
-            audit.confirmed(release, audited[-1]), {"file": target.name, "sha256": digest, "bytes": size}
-        ),
-    )
-
-
-def _write_table(release: Release, table: str, overwrite: bool, manifest_to: Path | None) -> Path:
-    home: Engine = release.grouping.base.engine
-    place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
+def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on what was written, and on the source still being the one that was judged."""
+    base: Base = release.grouping.base
+    base.refuse_changed()
     if release.parts:
-        return parts.write_part_tables(
-            release, table, place, overwrite=overwrite, describe=_described(release)
-        )
-    refuse_existing(home, table, place, overwrite=overwrite)
-    schema, dot, _ = table.rpartition(".")
-    temporary = f"{schema}{dot}ps_new_{secrets.token_hex(6)}"
-    if overwrite:
-        place.unlink(missing_ok=True)
-    with home.transaction():
-        home.write_table(release.view, temporary)
-        verdicts = audit.audit(home, temporary, release)
-        marks = fingerprint(home, home.source(temporary), list(release.columns))
-        if overwrite:
-            home.drop_table(table)
-        home.rename_table(temporary, table)
-    try:
-        writing.write_alone(place, describe(audit.confirmed(release, verdicts), {"relation": table, **marks}))
-    except BaseException:
-        # without its manifest it is no release, so it must not look like one
-        home.drop_table(table)
-        raise
-    return place
-
-
-def _described(release: Release) -> parts.Describe:
-    return lambda verdicts, output: describe(audit.confirmed(release, verdicts), output)
-
-
-def refuse_existing(engine: Engine, table: str, place: Path, *, overwrite: bool) -> None:
-    """Never replace a table, nor the manifest of another one, unless asked."""
-    if overwrite:
-        return
-    for taken, name in ((engine.has_table(table), table), (place.exists(), place.name)):
-        if taken:
-            raise UsageError("target_exists", f"{name} exists", hint="Use --overwrite.")
+        verdicts = parts.audited(auditor, written, release)
+    else:
+        verdicts = audit.audit(auditor, written[""], release)
+    verdicts = audit.asked_again(verdicts, release)
+    base.refuse_changed()
+    return verdicts
 
 
 def describe(release: Release, output: dict[str, Any]) -> bytes:

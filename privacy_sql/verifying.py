@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest
+from privacy_sql import intents, manifest
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.fingerprints import fingerprint, of_table
@@ -23,7 +23,7 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 
     `path` is a manifest or an output file. A table needs the engine it lies in.
     """
-    place, content = found(path)
+    place, content = found(path, engine)
     try:
         same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))
     except NO_MANIFEST:
@@ -33,9 +33,9 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
     return content
 
 
-def found(path: str | Path) -> tuple[Path, dict[str, Any]]:
+def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, dict[str, Any]]:
     """The manifest that a path leads to and what it says, which must be about that very path."""
-    place = manifest_of(path)
+    place = manifest_of(path, engine)
     content = manifest.read(place)
     own = place.name.removesuffix(manifest.SUFFIX)
     asked = own if place == Path(path) else Path(path).name
@@ -61,15 +61,22 @@ def outputs(content: Mapping[str, Any]) -> list[str]:
         return []
 
 
-def manifest_of(path: str | Path) -> Path:
-    """The manifest of a release, which may be named by one of its output files."""
+def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
+    """The manifest of a release, which may be named by one of its output files.
+
+    What a killed run left half swapped is finished or undone first.
+    """
     asked = Path(path)
     if not asked.name:
         raise UsageError("no_manifest", "a folder is no release", hint="Name a manifest or an output.")
     place = asked
-    if not asked.name.endswith(manifest.SUFFIX):
+    if asked.name.endswith(manifest.SUFFIX):
+        intents.settle(place, engine)
+    else:
         place = manifest.manifest_path(asked)
         of_parts = manifest.manifest_path(asked.with_name(whole(asked.name)))
+        for each in (place, of_parts):
+            intents.settle(each, engine)
         if not place.is_file() and of_parts.is_file() and asked.name in outputs(manifest.read(of_parts)):
             place = of_parts
     if not place.is_file():

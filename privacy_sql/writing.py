@@ -1,9 +1,4 @@
-"""Write a release so that a kill at any point leaves the old one or none.
-
-Order: lock the folder, write a temporary file beside the target, fsync, audit it from its own bytes, remove
-the old manifest, rename, look at the bytes once more, write the manifest last. A release exists only while
-its manifest verifies. A cluster writes a folder of Parquet files, which is renamed as a whole.
-"""
+"""Files of ours: written whole and durable, by one run at a time. A cluster writes folders of Parquet."""
 
 from __future__ import annotations
 
@@ -13,11 +8,11 @@ import glob
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from privacy_sql import manifest
-from privacy_sql.errors import EngineError, NotSafe, UsageError
+from privacy_sql import progress
+from privacy_sql.errors import EngineError, UsageError
 
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 
@@ -34,12 +29,6 @@ def kind_of(target: Path) -> str:
         raise UsageError("bad_target", f"{target.name}: a release is written as .csv or .parquet") from None
 
 
-def refuse_existing(target: Path, *, overwrite: bool) -> None:
-    """Never overwrite what is there, unless asked."""
-    if not overwrite and (target.exists() or manifest.manifest_path(target).exists()):
-        raise UsageError("target_exists", f"{target.name} exists", where=target.name, hint="Use --overwrite.")
-
-
 @contextlib.contextmanager
 def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold a folder for one run; a second is refused, or waits, but never interleaves. Leaves no file."""
@@ -49,36 +38,22 @@ def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
     except OSError as problem:
         raise unwritable(folder, problem) from None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(handle, folder, wait)
         yield
-    except BlockingIOError:
-        raise UsageError(
-            "busy", f"another run is writing to {folder.name}", hint="Wait for it, then run again."
-        ) from None
     finally:
         os.close(handle)
 
 
-def publish_file(
-    target: Path,
-    *,
-    overwrite: bool,
-    write: Callable[[Path], None],
-    inspect: Callable[[Path], None],
-    describe: Callable[[str, int], bytes],
-) -> Path:
-    """Put a file in place after `inspect` has accepted its bytes; returns the path of its manifest."""
-    with only_writer(target.parent):
-        sweep(target)
-        refuse_existing(target, overwrite=overwrite)
-        temporary = target.with_name(f".{secrets.token_hex(6)}-{target.name}")
-        try:
-            _written(temporary, write)
-            accepted = manifest.checksum(temporary)
-            inspect(temporary)
-            return _replace(temporary, target, accepted, overwrite, describe)
-        finally:
-            remove(temporary)
+def _lock(handle: int, folder: Path, wait: bool) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if not wait:
+            hint = "Wait for it, then run again."
+            raise UsageError("busy", f"another run is writing to {folder.name}", hint=hint) from None
+        progress.report(f"waiting for another run, which is writing to {folder.name}", 0, 1)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        progress.report(f"waiting for another run, which is writing to {folder.name}", 1, 1)
 
 
 def remove(path: Path) -> None:
@@ -89,59 +64,16 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def hidden(target: Path, token: str) -> Path:
+    """Where the bytes of a target lie before it appears; `token` is 12 hex digits."""
+    return target.with_name(f".{token}-{target.name}")
+
+
 def sweep(target: Path) -> None:
     """Remove what a killed run left beside a target; call it while the folder is held."""
-    for left in target.parent.glob(f".{'[0-9a-f]' * 12}-{glob.escape(target.name)}*"):
-        remove(left)
-
-
-def _written(temporary: Path, write: Callable[[Path], None]) -> None:
-    try:
-        write(temporary)
-        sync_all(temporary)
-    except OSError as problem:
-        raise unwritable(temporary.parent, problem) from None
-
-
-def _replace(
-    temporary: Path, target: Path, accepted: str, overwrite: bool, describe: Callable[[str, int], bytes]
-) -> Path:
-    place = manifest.manifest_path(target)
-    if overwrite:
-        place.unlink(missing_ok=True)
-        sync(target.parent)
-    with contextlib.suppress(OSError):
-        _open_to_readers(temporary)
-    rename(temporary, target, overwrite)
-    # the bytes that were audited are the bytes that stand there now, or nothing stands there
-    if manifest.checksum(target) != accepted:
-        remove(target)
-        raise NotSafe(
-            "changed_bytes", f"{target.name} changed while it was checked", hint="Nothing was published."
-        )
-    try:
-        write_atomically(place, describe(accepted, manifest.size(target)))
-    except BaseException:
-        # without its manifest it is no release, so it must not look like one
-        remove(target)
-        raise
-    return place
-
-
-def rename(temporary: Path, target: Path, overwrite: bool) -> None:
-    """Give a temporary file its final name."""
-    # a link refuses when the target appeared meanwhile; a rename would replace it, unless a folder
-    place = os.link if temporary.is_file() and not overwrite else os.replace
-    try:
-        if overwrite and (temporary.is_dir() or target.is_dir()):
-            remove(target)
-        place(temporary, target)
-    except (FileExistsError, NotADirectoryError):
-        raise UsageError("target_exists", f"{target.name} exists", hint="Use --overwrite.") from None
-    except OSError as problem:
-        raise unwritable(target.parent, problem) from None
-    remove(temporary)
-    sync(target.parent)
+    for more in ("", ".old", ".parts"):
+        for left in target.parent.glob(f".{'[0-9a-f]' * 12}-{glob.escape(target.name)}{more}"):
+            remove(left)
 
 
 def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
@@ -153,13 +85,10 @@ def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a small file of ours: temporary file, fsync, rename."""
-    temporary = path.with_name(f".{secrets.token_hex(6)}-{path.name}")
+    temporary = hidden(path, secrets.token_hex(6))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        sync(temporary)
+        write_synced(temporary, content, mode)
         os.replace(temporary, path)
         sync(path.parent)
     except OSError as problem:
@@ -168,10 +97,18 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _open_to_readers(path: Path) -> None:
+def write_synced(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a small file that is not there yet, so that it survives a power cut."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+    sync(path)
+
+
+def open_to_readers(path: Path) -> None:
     """The rights a new file or folder of this user has."""
     for file in path.iterdir() if path.is_dir() else ():
-        _open_to_readers(file)
+        open_to_readers(file)
     path.chmod((0o777 if path.is_dir() else 0o666) & ~_umask())
 
 

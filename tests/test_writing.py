@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import audit, manifest, writing
+from privacy_sql import audit, intents, manifest, writing
 from privacy_sql.engines import _spill
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
@@ -136,16 +136,26 @@ def test_the_same_change_of_no_row_is_written(
 def test_bytes_changed_after_the_audit_are_taken_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rename = writing.rename
+    appear = intents.appear
 
-    def late(temporary: Path, target: Path, overwrite: bool) -> None:
-        temporary.write_bytes(temporary.read_bytes().replace(b"cold", b"flux"))
-        rename(temporary, target, overwrite)
+    def late(file: Any, folder: Path, **more: Any) -> None:
+        if file.name == "out.csv":
+            path = folder / file.hidden
+            path.write_bytes(path.read_bytes().replace(b"cold", b"flux"))
+        appear(file, folder, **more)
 
-    monkeypatch.setattr(writing, "rename", late)
-    with ps.connect() as engine, pytest.raises(NotSafe, match="changed while it was checked"):
-        put(engine, release(engine, source(tmp_path)), tmp_path, "csv")
-    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+    with ps.connect() as engine:
+        made = release(engine, source(tmp_path))
+        for old in (False, True):
+            if old:
+                put(engine, made, tmp_path, "csv")
+            before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+            with monkeypatch.context() as patch:
+                patch.setattr(intents, "appear", late)
+                with pytest.raises(NotSafe, match="changed while it was checked"):
+                    put(engine, made, tmp_path, "csv", overwrite=True)
+            # nothing stands there, or what stood there before
+            assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("rows", [ROWS[:-1], [*ROWS, ("20", "flu", "9")], ROWS[::-1]])
@@ -347,13 +357,13 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import privacy_sql as ps
-from privacy_sql import audit, manifest, verbs, writing
+from privacy_sql import audit, intents, manifest, writing
 from privacy_sql.engines.duckdb import DuckDB
 from tests.test_writing import put, release
 
 folder, kind, point, overwrite = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "overwrite"
 homes = {"write_file": DuckDB, "write_table": DuckDB, "rename_table": DuckDB, "audit": audit,
-         "rename": writing, "write_atomically": writing, "write_alone": writing, "canonical": manifest}
+         "record": intents, "appear": intents, "close": intents, "canonical": manifest}
 name, when = point.split()
 original = getattr(homes[name], name)
 
@@ -367,8 +377,15 @@ with ps.connect("duckdb:" + (str(folder / "warehouse.db") if kind == "table" els
     put(engine, release(engine, folder / "people.csv"), folder, kind, overwrite=overwrite)
 """
 POINTS = {
-    "csv": ["write_file after", "audit after", "rename before", "rename after", "canonical after"],
-    "table": ["write_table after", "rename_table after", "write_alone before"],
+    "csv": [
+        "write_file after",
+        "audit after",
+        "canonical after",
+        "record after",
+        "appear after",
+        "close before",
+    ],
+    "table": ["write_table after", "rename_table after", "record after", "appear before", "close before"],
 }
 
 
@@ -391,8 +408,9 @@ def test_a_killed_run_leaves_the_old_release_or_none_and_no_stray_file(
     )
     assert told.returncode == -signal.SIGKILL
     with opened(tmp_path, kind) as engine:
-        if place.exists():
-            assert place.read_bytes() == old and ps.verify(place, engine)["rows_out"] == 16
+        # whoever looks next finds one of them whole, and from then on it stays
+        whole = ps.verify(place, engine)["rows_out"]
+        assert whole == (16 if place.read_bytes() == old else 32)
         put(engine, release(engine, path), tmp_path, kind, overwrite=True)
         assert ps.verify(place, engine)["rows_out"] == 32
     assert not strays(tmp_path)
@@ -429,7 +447,7 @@ def test_a_full_disk_is_an_engine_error_and_leaves_nothing(tmp_path: Path, kind:
 def test_no_room_for_the_manifest_takes_the_release_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise EngineError("cannot_write", "cannot write")
 
     monkeypatch.setattr(writing, "write_atomically", full)

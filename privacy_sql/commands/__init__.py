@@ -35,7 +35,7 @@ class Outcome:
     groups: int | None = None
     ignored_columns: list[str] = field(default_factory=list)
     verdicts: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[dict[str, str]] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
     more: Mapping[str, Any] = field(default_factory=dict)
     quiet: bool = False
     problems: list[PrivacySqlError] = field(default_factory=list)  # told in full under --unsafe-debug only

@@ -54,7 +54,10 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
         errors=[error for result in results for error in result.errors],
         problems=[result.problem for result in results if result.problem is not None],
         lines=[line for result in results for line in _lines(result, dry_run)],
-        more={"releases": [result.to_json() for result in results]},
+        more={
+            "published": any(result.published for result in results),
+            "releases": [result.to_json() for result in results],
+        },
     )
 
 
@@ -65,9 +68,14 @@ def _rows(results: list[Result]) -> int | None:
 
 
 def _lines(result: Result, dry_run: bool) -> list[str]:
+    warnings = [f"warning: {warning}" for warning in result.warnings]
     if result.release is None:
-        return [f"{result.name}: not published", ""]
-    lines = [str(result.release), "", *(f"warning: {warning}" for warning in result.warnings)]
+        return [*warnings, f"{result.name}: not published", ""]
+    lines = [str(result.release), "", *warnings]
+    if result.published and result.exit:
+        return [*lines, f"PUBLISHED, and a later step failed: {_targets(result)}  {result.manifest}", ""]
+    if result.exit and result.release.safe:
+        return [*lines, f"{result.name}: not written", ""]
     if result.exit:
         stories = [v.explain() for v in result.release.verdicts.values() if not v.safe]
         return [*lines, "NOT SAFE: nothing was published.", *stories, ""]

@@ -52,6 +52,7 @@ class Criterion:
     needs_base: ClassVar[bool] = (
         False  # reads the original quasi-identifiers, so not decidable from a release
     )
+    needs_register: ClassVar[bool] = False  # depends on what else is out, so asked again before it leaves
     # a theorem, named in the docstring of the subclass, or False
     safe_under_merging: ClassVar[bool] = False
     safe_under_suppression: ClassVar[bool] = False

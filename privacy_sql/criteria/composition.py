@@ -35,6 +35,7 @@ class Composition(Criterion):
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
+    needs_register: ClassVar[bool] = True
 
     with_: str | Sequence[Any]
     at: Exact = 1

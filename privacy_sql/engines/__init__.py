@@ -97,6 +97,9 @@ class Engine(Protocol):
     def rename_table(self, old: str, new: str) -> None:
         """Give a table its final name; both in one schema."""
 
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        """Put a table in the place of another, inside `transaction`; without one the old is kept `aside`."""
+
     def drop_table(self, table: str) -> None:
         """Remove a table written by `write_table`."""
 

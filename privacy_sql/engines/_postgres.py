@@ -79,6 +79,13 @@ def explain(problem: psycopg.Error, origin: str) -> EngineError | DataError:
             where=origin,
             hint="Write to a new name.",
         )
+    if state == "55P03":
+        return EngineError(
+            "locked",
+            "another session holds a table that is needed, and did not let go of it",
+            where=origin,
+            hint="Wait until it is done, or end it (pg_locks names it); then run again.",
+        )
     if state == "42501":
         return EngineError("no_permission", "the connection may not reach that", where=origin)
     return EngineError(

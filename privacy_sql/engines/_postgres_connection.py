@@ -18,6 +18,9 @@ set intervalstyle = 'postgres'; set extra_float_digits = 1; set standard_conform
 set client_encoding = 'UTF8'; set jit = off
 """
 
+# so long a statement waits for what somebody else has locked
+LOCK_TIMEOUT = "10s"
+
 # relations dropped by one statement, which locks each of them
 AT_ONCE = 200
 
@@ -47,6 +50,7 @@ class Connection:
         try:
             made = psycopg.connect(self.place, autocommit=True, prepare_threshold=None)
             made.execute(SETTINGS)
+            made.execute(f"set lock_timeout = '{LOCK_TIMEOUT}'".encode())
         except psycopg.Error as problem:
             raise EngineError(
                 "connect",

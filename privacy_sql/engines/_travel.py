@@ -182,6 +182,9 @@ class Travelled:
     def rename_table(self, old: str, new: str) -> None:
         self._home.rename_table(old, new)
 
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        self._home.replace_table(new, name, aside)
+
     def drop_table(self, table: str) -> None:
         self._home.drop_table(table)
 

@@ -238,6 +238,10 @@ class DuckDB:
         bare = parts(new)[-1]
         self._run(Query(f"alter table {named(old)} rename to {quote(bare)}", "rename"))
 
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        self.drop_table(name)
+        self.rename_table(new, name)
+
     def drop_table(self, table: str) -> None:
         self._run(Query(f"drop table if exists {named(table)}", "drop"))
 

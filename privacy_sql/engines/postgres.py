@@ -269,6 +269,10 @@ class Postgres:
         self._run(Query(f"alter table {named(old)} rename to {quote(parts(new)[-1])}", "rename"))
         self._to.seen.setdefault(named(new), []).extend(self._to.seen.pop(named(old), []))
 
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        self.drop_table(name)
+        self.rename_table(new, name)
+
     def drop_table(self, table: str) -> None:
         for view in self._to.seen.pop(named(table), []):
             self._run(Query(f"drop view if exists {view} cascade", "drop"))

@@ -247,6 +247,11 @@ class Spark:
     def rename_table(self, old: str, new: str) -> None:
         self._sql(f"alter table {_named(old)} rename to {_named(new)}", "rename")
 
+    def replace_table(self, new: str, name: str, aside: str) -> None:
+        if self.has_table(name):
+            self.rename_table(name, aside)
+        self.rename_table(new, name)
+
     def drop_table(self, table: str) -> None:
         self._sql(f"drop table if exists {_named(table)}", "drop")
 
