@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sys
 import traceback
@@ -10,9 +12,9 @@ from typing import Any
 
 import click
 
-from privacy_sql import progress
+from privacy_sql import progress, streams
 from privacy_sql.commands import Outcome
-from privacy_sql.errors import PrivacySqlError, as_error, interrupted
+from privacy_sql.errors import EngineError, PrivacySqlError, as_error, interrupted
 
 
 class Verbs(click.Group):
@@ -30,6 +32,12 @@ class Verbs(click.Group):
             return None
         found: click.Command = plugs.load("commands", name.replace("-", "_")).command
         return found
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except OSError as problem:  # click would leave with 1 for a broken pipe, which is no answer
+            raise as_error(problem) from None
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -56,33 +64,49 @@ def verbs() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    if arguments is None:
+        streams.in_utf8()
+    streams.prepare()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with progress.shown():
+    with streams.ending_as_interrupts(), progress.shown():
         outcome = run(given)
     if "--unsafe-debug" in given:
         for problem in outcome.problems:
-            traceback.print_exception(problem, file=sys.stderr)
+            streams.say(sys.stderr, "".join(traceback.format_exception(problem)))
     if "--json" in given and not outcome.quiet:
         # only ASCII, so that no terminal and no pipe can fail on a name
-        click.echo(json.dumps(outcome.to_json(), allow_nan=False))
+        told, wrong = json.dumps(outcome.to_json(), allow_nan=False) + "\n", ""
     else:
-        _print(outcome)
-    sys.exit(outcome.exit)
+        told, wrong = _text(outcome)
+    streams.say(sys.stderr, wrong)
+    unsaid = streams.say(sys.stdout, told)
+    if unsaid is None or isinstance(unsaid, BrokenPipeError):  # whoever reads has read enough
+        sys.exit(outcome.exit)
+    # the answer did not arrive, and that is no answer
+    streams.say(sys.stderr, f"error: the answer could not be written: {unsaid.strerror}.\n")
+    sys.exit(EngineError.exit)
 
 
 def run(arguments: Sequence[str]) -> Outcome:
     """What a command line comes to; every failure is an outcome, none a traceback."""
     verb = next((word for word in arguments if not word.startswith("-")), "")
+    said = io.StringIO()  # a help text is written by click; that it arrives is looked after by `main`
     try:
-        returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
+        "".join(arguments).encode()
+        with contextlib.redirect_stdout(said):
+            returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
     except click.ClickException as problem:
         hint = "Ask for --help."
         return Outcome(verb, exit=2, errors=[_error("usage", problem.format_message(), hint)])
     except (click.Abort, KeyboardInterrupt) as problem:
         return failed(verb, interrupted(problem))
+    except SystemExit as leaving:  # what completes words in a shell ends so
+        returned = leaving.code
     except Exception as problem:
         return failed(verb, as_error(problem))
-    return returned if isinstance(returned, Outcome) else Outcome(verb, exit=int(returned or 0), quiet=True)
+    if isinstance(returned, Outcome):
+        return returned
+    return Outcome(verb, exit=int(returned or 0), lines=said.getvalue().splitlines(), quiet=True)
 
 
 def failed(verb: str, problem: PrivacySqlError) -> Outcome:
@@ -95,11 +119,12 @@ def _error(code: str, message: str, hint: str = "") -> dict[str, str]:
     return {"code": code, "where": "", "message": message, "hint": hint}
 
 
-def _print(outcome: Outcome) -> None:
-    for line in outcome.lines:
-        click.echo(line)
+def _text(outcome: Outcome) -> tuple[str, str]:
+    """What people read: the answer, and the errors."""
+    errors = []
     for error in outcome.errors:
         place = f" ({error['where']})" if error["where"] else ""
         hint = f" {error['hint']}" if error["hint"] else ""
         message = error["message"].rstrip(".")
-        click.echo(f"error: {message}{place}.{hint}", err=True)
+        errors.append(f"error: {message}{place}.{hint}\n")
+    return "".join(f"{line}\n" for line in outcome.lines), "".join(errors)

@@ -7,6 +7,7 @@ not see the data. An exception of a library that may print rows is replaced with
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -119,6 +120,14 @@ def as_error(problem: Exception) -> PrivacySqlError:
     """
     if isinstance(problem, PrivacySqlError):
         return problem
+    if isinstance(problem, UnicodeEncodeError):
+        hint = "Files and folders need names in UTF-8: rename it."
+        return _from(problem, UsageError("bad_name", "a name is not UTF-8 text", hint=hint))
+    if isinstance(problem, OSError) and problem.strerror:
+        name = f": {os.path.basename(problem.filename)}" if isinstance(problem.filename, str) else ""
+        told = f"the system refuses: {problem.strerror.lower()}{name}"
+        hint = "Look at the rights of the file and its folder, and at the space that is left."
+        return _from(problem, EngineError("system", told, hint=hint))
     hint = "This is a fault of privacy-sql. Run with --unsafe-debug to see it; that may show rows."
     return _from(problem, EngineError("unexpected", f"unexpected {type(problem).__name__}", hint=hint))
 

@@ -106,7 +106,7 @@ def interrupted(self, *given, **more):
     global interrupts
     interrupts -= 1
     if not interrupts:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), getattr(signal, sys.argv[3]))
     return create(self, *given, **more)
 
 DuckDB.create = interrupted
@@ -115,10 +115,10 @@ cli.main(["run", "--json", "--overwrite", "--project", sys.argv[1]])
 """
 
 
-def started(folder: Path, spill: Path, interrupt_at: int = 0) -> subprocess.Popen[str]:
+def started(folder: Path, spill: Path, interrupt_at: int = 0, by: str = "SIGINT") -> subprocess.Popen[str]:
     """A run in a process of its own, everything imported; perhaps interrupted at a statement."""
     child = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(folder), str(interrupt_at)],
+        [sys.executable, "-c", RUN, str(folder), str(interrupt_at), by],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(spill)},
         stdout=subprocess.PIPE,

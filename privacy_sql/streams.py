@@ -1,0 +1,70 @@
+"""What the command line is connected to: streams that may be closed or full, signals, the names of files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+
+def prepare() -> None:
+    """Make the streams of this program usable, whatever the shell closed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # else the next file that is opened gets its number, and messages would be written into it
+            os.open(os.devnull, os.O_RDWR)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show
+
+
+def in_utf8() -> None:
+    """Start this program again in UTF-8 where the locale knows ASCII alone: files have other names too."""
+    if sys.getfilesystemencoding() == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
+@contextlib.contextmanager
+def ending_as_interrupts() -> Iterator[None]:
+    """Let the signals that end a program end it as an interrupt does: with everything of it taken away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before: dict[int, Any] = {}
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored, and stays so
+            before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def say(stream: TextIO, text: str) -> OSError | None:
+    """Write and flush; a failure comes back, and what could not be written is forgotten."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as problem:
+        silence(stream)
+        return problem
+    return None
+
+
+def silence(stream: TextIO) -> None:
+    """Let nothing more reach a stream, so that the end of the program does not fail on what waits in it."""
+    with contextlib.suppress(OSError, ValueError):  # a stream of a test has no number
+        number = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)
