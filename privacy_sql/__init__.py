@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "connect": "engines",
@@ -27,6 +27,7 @@ _HOME = {
     ),
     "Release": "release",
     **dict.fromkeys(["check", "publish", "search", "write"], "verbs"),
+    "baseline": "guesses",
     "verify": "verifying",
     "report": "reports",
     "MarginalSet": "studies.marginal_set",

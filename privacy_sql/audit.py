@@ -91,6 +91,7 @@ def published_table(published: Any, release: Release) -> Table:
         [column for column in release.quasi if column not in release.table.also_sensitive],
         release.table.declared_sensitive,
         joint=bool(release.table.joined),
+        also_known=release.table.also_known,
         group=release.group,
         sensitive_nulls=release.table.sensitive_nulls,
         sensitive_hierarchy=release.table.sensitive_hierarchy,

@@ -57,13 +57,21 @@ class Grouping:
     beside: tuple[Grouping, ...] = ()  # of the other sensitive columns, where cells are left out
 
     @classmethod
-    def of(cls, base: Base, keys: Sequence[Key], keyed: Query, people: Query | None = None) -> Grouping:
-        """Count the groups of a keyed base (k1.. beside its own columns)."""
+    def of(
+        cls,
+        base: Base,
+        keys: Sequence[Key],
+        keyed: Query,
+        people: Query | None = None,
+        columns: Sequence[Sql] | None = None,
+    ) -> Grouping:
+        """Count the groups of a keyed base (k1.. beside its own columns, or beside `columns`)."""
         engine = base.engine
         inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
         # people without a value are in `people` only, so the groups are numbered there
         numbers = numbers_of(engine, inputs[-1], keys)
-        candidate = numbered(engine, inputs[0], keys, numbers, base.inside())
+        inside = base.inside() if columns is None else list(columns)
+        candidate = numbered(engine, inputs[0], keys, numbers, inside)
         # when no column is generalised or left out, a combination of the base is a group and a value already
         counted = {str(column) for column in base.inside()} - {"s"} <= {
             key.column for key in keys if not key.level and key.labels is None
@@ -72,14 +80,14 @@ class Grouping:
             render(
                 "histogram.sql",
                 candidate=candidate,
-                sensitive=bool(base.table.sensitives),
+                sensitive=Sql("s") in inside,
                 counted=counted,
             ),
             view=counted,
         )
         members = candidate
         if people is not None:
-            members = numbered(engine, inputs[1], keys, numbers, base.inside(inputs[1]))
+            members = numbered(engine, inputs[1], keys, numbers, [c for c in inside if c != "s"])
         groups = engine.create(render("groups.sql", histogram=histogram if people is None else members))
         return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
 
@@ -110,6 +118,34 @@ class Grouping:
             groups=kept(self.groups, [Sql("n_people")], False),
             gone=gone,
         )
+
+    @cached_property
+    def unknowing(self) -> Grouping | None:
+        """The coarser groups of a reader who knows no insensitive column; None where none counts as known."""
+        base = self.base
+        known = {base.aliases[column] for column in base.table.also_known}
+        kept = [
+            (Sql(f"k{number}"), key)
+            for number, key in enumerate(self.keys, start=1)
+            if key.column not in known
+        ]
+        if len(kept) == len(self.keys):
+            return None
+        renamed = [(alias, Sql(f"k{number}")) for number, (alias, _) in enumerate(kept, start=1)]
+        columns = self._held(self.histogram)
+
+        def fewer(candidate: Sql, inside: Sequence[Sql]) -> Query:
+            return render("fewer_keys.sql", candidate=candidate, keys=renamed, columns=inside)
+
+        people = fewer(self.members, [c for c in columns if c != "s"]) if base.people else None
+        made = Grouping.of(base, [key for _, key in kept], fewer(self.candidate, columns), people, columns)
+        return replace(made, gone=self.gone)
+
+    def _held(self, histogram: Sql) -> list[Sql]:
+        """What a candidate holds beside its keys: the original columns, or of a roll-up the value alone."""
+        if self.candidate != histogram:
+            return self.base.inside()
+        return [Sql("s")] if "overall" in self.__dict__ else []
 
     @property
     def row_columns(self) -> list[Sql]:

@@ -138,7 +138,26 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
 
 def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
     """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
-    return criterion.judge(_rows(grouping, criterion))
+    return _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))[0]
+
+
+def _less_safe(grouping: Grouping, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Grouping]:
+    """A verdict where insensitive columns are known, or that of a reader who does not know them.
+
+    Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser groups when it holds for the finer.
+    """
+    coarser = None if criterion.safe_under_merging or not verdict.safe else _unknowing(grouping)
+    if coarser is None:
+        return verdict, grouping
+    other = criterion.judge(_rows(coarser, criterion))
+    return (verdict, grouping) if other.safe else (other, coarser)
+
+
+def _unknowing(grouping: Any) -> Grouping | None:
+    """The same rows without the columns that count as known; marginals have no such groups."""
+    if not getattr(grouping.base.table, "also_known", ()):
+        return None
+    return getattr(grouping, "unknowing", None)
 
 
 def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Verdict]:
@@ -147,7 +166,9 @@ def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Ve
     if len(groupings) > 1 and not any(found is not None for found in gathered):
         gathered = _side_by_side(groupings, criterion)
     return [
-        criterion.judge(_rows(grouping, criterion) if found is None else found)
+        _less_safe(
+            grouping, criterion, criterion.judge(_rows(grouping, criterion) if found is None else found)
+        )[0]
         for grouping, found in zip(groupings, gathered, strict=True)
     ]
 
@@ -164,7 +185,7 @@ def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[A
 
 
 def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
-    verdict = decided(grouping, criterion)
+    verdict, grouping = _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))
     return verdict.with_witness(told(grouping, verdict.witness))
 
 

@@ -191,7 +191,7 @@ class _Reader(Fields):
             "quasi": quasi,
             "quasi_nulls": nulls,
             "identifier": person.get("column"),
-            "insensitive": self.names(fields.get("insensitive"), f"{where}.insensitive"),
+            "insensitive": self.insensitive(fields.get("insensitive"), f"{where}.insensitive"),
             "drop": self.names(fields.get("drop"), f"{where}.drop"),
             "population": self.path(population["file"], f"{where}.population.file")
             if "file" in population
@@ -205,6 +205,16 @@ class _Reader(Fields):
             **more,
             "distances": {**distances, **more.pop("distances", {})},
         }
+
+    def insensitive(self, content: Any, where: str) -> Any:
+        """Columns that are published as they are: a list, or a mapping that says whether they are known."""
+        if not isinstance(content, Mapping):
+            return self.names(content, where)
+        fields = self.mapping(content, ("columns", "known", "acknowledge"), where)
+        said = dict(fields, columns=self.names(fields.get("columns"), f"{where}.columns"))
+        if "known" in fields:
+            said["known"] = self.flag(fields["known"], f"{where}.known")
+        return said
 
     def quasi(self, content: Any, where: str) -> tuple[dict[str, Any], dict[str, str], dict[str, Path]]:
         hierarchies: dict[str, Any] = {}

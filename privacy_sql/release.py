@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql import notebook
-from privacy_sql.errors import number_of
+from privacy_sql.errors import NotSafe, number_of
 from privacy_sql.query import Query
 from privacy_sql.verdict import Verdict, measured
 
@@ -38,12 +38,17 @@ class Release:
     # several tables that leave together; `view` shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
     grouping: Any = field(default=None, repr=False)
+    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
+    baseline: Any = field(default=None, repr=False)  # how sure anybody is who guesses from what is published
+    refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
     # the choices a search decided on the way; for a report, not for the manifest
     lattice: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:
-        """Whether there are requirements and all of them hold."""
+        """Whether there are requirements, all of them hold, and no column beside them singles people out."""
+        if self.refusal is not None:
+            return False
         return bool(self.verdicts) and all(verdict.safe for verdict in self.verdicts.values())
 
     @property
@@ -78,6 +83,8 @@ class Release:
             "",
             *verdict_lines(self.verdicts),
         ]
+        if self.baseline is not None:
+            head += ["", *self.baseline.sentences(self.require)]
         if self.rehearsal:
             head += ["", "REHEARSAL: made with a seed, NOT FOR PUBLICATION."]
         return "\n".join(head)

@@ -53,6 +53,7 @@ class Result:
     rows_out: int | None = None
     suppressed: int | None = None
     verdicts: list[dict[str, Any]] = field(default_factory=list)
+    baseline: dict[str, Any] | None = None
     errors: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     published: bool = False
@@ -136,8 +137,10 @@ def _run(
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
     result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
+    result.baseline = release.baseline.to_json() if release.baseline else None
     if not release.safe:
         result.exit = 1
+        result.errors = [release.refusal.to_json()] if release.refusal else []
         if not dry_run:
             _remember(project, result, recording.recorded(release))
         return

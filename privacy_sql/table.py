@@ -35,7 +35,8 @@ class Table:
     sensitive_hierarchy: Any = field(default=None, kw_only=True)
     domains: Mapping[str, Any] | None = field(default=None, kw_only=True)
     distances: Mapping[str, Any] | None = field(default=None, kw_only=True)
-    insensitive: Sequence[str] = field(default=(), kw_only=True)
+    # columns, or {"columns": [...], "known": True} or {"columns": [...], "acknowledge": "reason"}
+    insensitive: Sequence[str] | Mapping[str, Any] = field(default=(), kw_only=True)
     drop: Sequence[str] = field(default=(), kw_only=True)
     population: Any = field(default=None, kw_only=True)
     where: str | None = field(default=None, kw_only=True)
@@ -44,14 +45,19 @@ class Table:
     # the others of several sensitive columns, which count as quasi-identifiers here; or those read as one
     also_sensitive: tuple[str, ...] = field(default=(), kw_only=True)
     joined: tuple[str, ...] = field(default=(), kw_only=True)
+    # insensitive columns that somebody may know: they count as quasi-identifiers that stand as they are
+    also_known: tuple[str, ...] = field(default=(), kw_only=True)
+    acknowledged: str | None = field(default=None, kw_only=True)  # why insensitive ones may single out
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        known = self._declared(self.insensitive) if isinstance(self.insensitive, Mapping) else ()
         for several in ("quasi", "insensitive", "drop"):
             if isinstance(getattr(self, several), str):
                 put(self, several, (getattr(self, several),))
-        named = list(self.quasi)
-        quasi = self.quasi if isinstance(self.quasi, Mapping) else {column: AsIs() for column in named}
+        named = [*self.quasi, *known]
+        quasi = self.quasi if isinstance(self.quasi, Mapping) else dict.fromkeys(self.quasi)
+        quasi = {**quasi, **dict.fromkeys(known)}
         put(self, "quasi", {column: hierarchy or AsIs() for column, hierarchy in quasi.items()})
         put(self, "name", self.name or _name(self.source))
         if isinstance(self.sensitive, (list, tuple)):
@@ -61,6 +67,31 @@ class Table:
                 self.sensitive[0] if len(self.sensitive) == 1 else tuple(self.sensitive) or None,
             )
         raise_all([*self._words(), *self._roles(named)])
+
+    def _declared(self, content: Mapping[str, Any]) -> tuple[str, ...]:
+        """Take what a mapping says of the insensitive columns; returns those that somebody may know."""
+        put, columns = object.__setattr__, content.get("columns", ())
+        columns = (columns,) if isinstance(columns, str) else tuple(columns or ())
+        known, reason = content.get("known", False), content.get("acknowledge")
+        wrong = {
+            "it has columns, known and acknowledge": set(content) - {"columns", "known", "acknowledge"},
+            "columns names none": not columns,
+            "known is True or False": not isinstance(known, bool),
+            "acknowledge is a reason in words": "acknowledge" in content
+            and not (isinstance(reason, str) and reason.strip()),
+            "known and acknowledge exclude each other": known and "acknowledge" in content,
+        }
+        if any(wrong.values()):
+            raise UsageError(
+                "bad_insensitive",
+                f"insensitive: {'; '.join(words for words, is_wrong in wrong.items() if is_wrong)}",
+                where=self.name,
+                hint='For example {"columns": ["hours"], "known": True} or "acknowledge": "the reason".',
+            )
+        put(self, "insensitive", () if known else columns)
+        put(self, "also_known", columns if known else ())
+        put(self, "acknowledged", reason)
+        return columns if known else ()
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -96,18 +127,28 @@ class Table:
             return self.quasi_nulls
         return self.quasi_nulls.get(column, "value")
 
+    def counting(self, columns: Sequence[str]) -> Table:
+        """The table with more columns that count as quasi-identifiers, as they stand."""
+        return replace(
+            self,
+            quasi={**self.hierarchies, **{column: AsIs() for column in columns}},
+            quasi_nulls={
+                **{column: self.nulls_of(column) for column in self.quasi},
+                **dict.fromkeys(columns, "value"),
+            },
+        )
+
     def with_sensitive(self, sensitive: str) -> Table:
         """The table for one of several sensitive columns: the others count as quasi-identifiers."""
         others = tuple(column for column in self.sensitives if column != sensitive)
         kind = self.sensitive_hierarchy
+        counted = replace(self, sensitive=sensitive, sensitive_hierarchy=None).counting(others)
         return replace(
-            self,
-            quasi={**self.hierarchies, **{column: AsIs() for column in others}},
-            sensitive=sensitive,
+            counted,
             sensitive_hierarchy=kind.get(sensitive) if isinstance(kind, Mapping) else None,
             also_sensitive=others,
             quasi_nulls={
-                **{column: self.nulls_of(column) for column in self.quasi},
+                **{column: counted.nulls_of(column) for column in counted.quasi},
                 **dict.fromkeys(others, self.sensitive_nulls),
             },
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, consulting, manifest, parts, publication, writing
+from privacy_sql import audit, consulting, guesses, manifest, parts, publication, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -66,6 +66,7 @@ class Examined:
     groups: int
     ignored: tuple[str, ...]
     warnings: tuple[str, ...]
+    baseline: guesses.Baseline
 
 
 def examine(
@@ -81,7 +82,8 @@ def examine(
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
     if project is not None:
         warnings += consulting.compared(project, grouping, list(table.quasi), require)
-    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings))
+    found = guesses.of_table(engine, table, grouping)
+    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings), found)
 
 
 def beside(release: Release) -> tuple[str, ...]:
@@ -177,7 +179,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
     elif base.table.values_per_person != "one":
         # the base counts values of people there, and leaves out people without one; every row is published
         rows_in, rows_out = _rows(base, base.source), _rows(base, proposal.grouping.rows)
-    return Release(
+    release = Release(
         name=base.table.name,
         table=base.table,
         view=proposal.view,
@@ -198,7 +200,12 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         promise=proposal.promise,
         parts=proposal.parts,
         grouping=proposal.grouping,
+        permuted=proposal.permuted,
         lattice=proposal.lattice,
+    )
+    found = guesses.of_release(release)
+    return replace(
+        release, baseline=found, refusal=guesses.singled_out(release.table, release.require, found)
     )
 
 
@@ -219,6 +226,8 @@ def write(
 
     Refuses a release that is not safe, and one whose published form does not keep the requirements.
     """
+    if release.refusal is not None:
+        raise release.refusal
     if not release.safe:
         failed = [requirement for requirement, verdict in release.verdicts.items() if not verdict.safe]
         raise NotSafe(
@@ -313,6 +322,8 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "choice": release.choice,
         "search": release.search,
         "verdicts": [verdict.to_json() for verdict in release.verdicts.values()],
+        "baseline": release.baseline.to_json() if release.baseline else None,
+        "insensitive": _insensitive(table),
         "claims": dict(release.claims),
         "sql": release.view.sql,
         **({"parts": {name: view.sql for name, view in release.parts.items()}} if release.parts else {}),
@@ -336,6 +347,13 @@ def _read(release: Release) -> dict[str, Hierarchy]:
         else base.declared[column]
         for column, kind in release.table.hierarchies.items()
     }
+
+
+def _insensitive(table: Table) -> dict[str, Any]:
+    """The columns that are published as they are, and what was decided about a reader who knows them."""
+    columns = list(guesses.known_columns(table))
+    reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
+    return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
 
 
 def _published_as(release: Release, column: str) -> str:

@@ -67,7 +67,7 @@ def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: P
     from privacy_sql.verbs import examine
 
     seen = examine(engine, table, require, project)
-    lines = [size(seen)]
+    lines = [size(seen), *seen.baseline.sentences(require)]
     if seen.ignored:
         lines.append(f"ignored columns: {', '.join(seen.ignored)}")
     lines += [f"warning: {warning}" for warning in seen.warnings]
@@ -80,7 +80,7 @@ def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: P
         ignored_columns=list(seen.ignored),
         verdicts=[public(verdict, show_values) for verdict in seen.verdicts.values()],
         lines=[*lines, "", *explained(seen.verdicts, show_values)],
-        more={"warnings": list(seen.warnings)},
+        more={"warnings": list(seen.warnings), "baseline": seen.baseline.to_json()},
     )
 
 

@@ -78,7 +78,8 @@ def _lines(result: Result, dry_run: bool) -> list[str]:
         return [*lines, f"{result.name}: not written", ""]
     if result.exit:
         stories = [v.explain() for v in result.release.verdicts.values() if not v.safe]
-        return [*lines, "NOT SAFE: nothing was published.", *stories, ""]
+        refused = [str(result.release.refusal)] if result.release.refusal else []
+        return [*lines, "NOT SAFE: nothing was published.", *refused, *stories, ""]
     if dry_run:
         return [*lines, f"dry run     would write {result.target}", ""]
     rows = number_of(result.release.rows_out, "published row")

@@ -60,6 +60,7 @@ class Proposal:
     )
     published: int | None = None  # lines published, when they are not rows of the source
     counted: int | None = None  # then: how many rows they count, where that is public
+    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     # several tables that leave together, by name; `view` then shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
 

@@ -66,6 +66,7 @@ class Bucketize:
             quasi=tuple(base.table.quasi),
             levels=dict(self.mask),
             group=GROUP,
+            permuted=True,
             search=search,
             rehearsal=self.seed is not None,
         )

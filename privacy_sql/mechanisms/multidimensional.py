@@ -72,6 +72,7 @@ class Multidimensional:
             quasi=tuple(base.table.quasi),
             shown_as={} if exact else dict.fromkeys(base.table.quasi, SHOWN),
             group=GROUP if marked else None,
+            permuted=exact,
             suppressed=suppressed,
             search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
             rehearsal=self.seed is not None,
