@@ -86,8 +86,8 @@ releases:
       - {column: marital_status, hierarchy: {file: hierarchies/marital_status.csv}}
       - {column: education, hierarchy: {file: hierarchies/education.csv}}
     sensitive: {column: diagnosis, hierarchy: {file: hierarchies/diagnosis.csv}}
-    insensitive: [hours_per_week]
-    drop: [survey_weight]
+    # hours_per_week is left out: published as it is (`insensitive:`), it would single out hundreds of people.
+    drop: [survey_weight, hours_per_week]
     require:
       k_anonymity: {k: 10}
       l_diversity: {kind: recursive, c: 3, l: 4}

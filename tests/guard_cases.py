@@ -234,7 +234,7 @@ releases:
     source: {{connection: place, relation: {schema}.patients}}
     quasi_identifiers: [Age, half price]
     sensitive: {{column: ill}}
-    insensitive: [seen, "on", weight]
+    insensitive: {{columns: [seen, "on", weight], acknowledge: four invented people}}
     require: {{k_anonymity: {{k: 2}}, ck_safety: {{c: 0.9, k: 0}}}}
     method: multidimensional
     output: {{connection: place, relation: {schema}.judged}}

@@ -49,7 +49,11 @@ def test_any_text_as_a_hierarchy_is_used_or_refused(tmp_path: Path, content: str
     (tmp_path / f"ages{kind}").write_text(content, encoding="utf-8", newline="")
     (tmp_path / "people.csv").write_text(ROWS)
     quasi = [{"column": "age", "hierarchy": {"file": f"ages{kind}"}}]
-    release = {**RELEASE, "quasi_identifiers": quasi, "insensitive": ["zip", "weight"]}
+    release = {
+        **RELEASE,
+        "quasi_identifiers": quasi,
+        "insensitive": {"columns": ["zip", "weight"], "acknowledge": "invented"},
+    }
     release |= {"method": {"generalise": {"levels": {"age": "1"}}}}
     project = {**PROJECT, "releases": {"people": release}}
     (tmp_path / "privacy.yml").write_text(json.dumps(project))

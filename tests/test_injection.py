@@ -82,7 +82,12 @@ def test_a_column_of_any_name_is_judged_and_published_under_it(tmp_path: Path, n
     for quasi, sensitive in ((name, "illness"), ("age", name)):
         path = named(tmp_path, quasi, sensitive)
         with ps.connect() as engine:
-            table = ps.Table(path, {quasi: ps.Intervals(10)}, sensitive, insensitive=["free"])
+            table = ps.Table(
+                path,
+                {quasi: ps.Intervals(10)},
+                sensitive,
+                insensitive={"columns": ["free"], "acknowledge": "a test reads it"},
+            )
             assert ps.check(engine, table, require)["k_anonymity(k=2)"].value == 2
             made = ps.publish(engine, table, require, ps.Generalise({quasi: 1}))
             ps.write(engine, made, tmp_path / "out.csv", overwrite=True)

@@ -22,7 +22,7 @@ RELEASE: dict[str, Any] = {
         {"column": "zip", "hierarchy": {"mask": ["3", "0"]}},
     ],
     "sensitive": {"column": "illness", "nulls": "value", "values_per_person": "one"},
-    "insensitive": ["weight"],
+    "insensitive": {"columns": ["weight"], "acknowledge": "eight invented people"},
     "drop": ["note"],
     "require": {"k_anonymity": {"k": "2"}, "l_diversity": [{"l": "2"}, {"kind": "entropy", "l": "1.5"}]},
     "method": {"generalise": {"levels": {"age": "1", "zip": "2"}}},

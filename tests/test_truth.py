@@ -153,7 +153,7 @@ def table(people: list[Any], population: list[Any]) -> ps.Table:
         ),
         {"age": ps.Intervals(10), "job": JOBS},
         "illness",
-        insensitive=["number"],
+        insensitive={"columns": ["number"], "acknowledge": "it says who is who"},
         sensitive_hierarchy=ps.Tree(NUMBERS) if numbers else None,
         population=source([(age, job) for age, job, _ in population], ["age", "job"]),
     )

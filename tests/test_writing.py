@@ -28,6 +28,7 @@ from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError,
 from tests.conftest import ROOT
 
 ROWS = [(str(20 + n % 20), "flu" if n % 2 else "cold", str(n)) for n in range(16)]
+FREE = {"columns": ["weight"], "acknowledge": "it says which row is which"}
 REQUIRE = [ps.KAnonymity(4), ps.LDiversity(2)]
 KINDS = ["csv", "parquet", "table"]
 
@@ -40,7 +41,7 @@ def source(folder: Path, rows: list[tuple[str, ...]] = ROWS) -> Path:
 
 
 def release(engine: Any, path: Path, method: Any = None) -> ps.Release:
-    table = ps.Table(path, {"age": ps.Intervals(10)}, "illness", insensitive=["weight"])
+    table = ps.Table(path, {"age": ps.Intervals(10)}, "illness", insensitive=FREE)
     return ps.publish(engine, table, REQUIRE, method or ps.Generalise({"age": 1}))
 
 

@@ -141,7 +141,11 @@ class Pair:
         """The published centres of a sample, with the group of every row, which no release shows."""
         people = self.people
         table = Table(
-            people.rows.iloc[rows], people.quasi, people.source.sensitive, insensitive=[WHO], name="mdav"
+            people.rows.iloc[rows],
+            people.quasi,
+            people.source.sensitive,
+            insensitive={"columns": [WHO], "acknowledge": "never written"},
+            name="mdav",
         )
         release = publish(people.engine, table, [KAnonymity(k), *more], Microaggregate(k, seed=self.seed))
         grouping = release.grouping

@@ -98,6 +98,18 @@ def refuse_population(method: str, asked: Asked) -> None:
     )
 
 
+def refuse_known(method: str, table: Table) -> None:
+    """Refuse insensitive columns that count as known where groups show quasi-identifiers in another form."""
+    if table.also_known:
+        names = ", ".join(table.also_known)
+        raise UsageError(
+            "known_not_as_it_is",
+            f"{method} shows every known column by group, and {names} is to be published as it is",
+            where=table.name,
+            hint="Use full_domain, generalise or bucketize, or name it under quasi_identifiers.",
+        )
+
+
 def check_levels(base: Base, levels: Mapping[str, int]) -> None:
     """Refuse a level of an unknown column, or one its hierarchy does not have."""
     for column, level in levels.items():

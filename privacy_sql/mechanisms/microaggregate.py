@@ -13,7 +13,7 @@ from privacy_sql.base import Base
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.grouping import Grouping, Key
 from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
-from privacy_sql.mechanisms import Asked, Proposal, refuse_population
+from privacy_sql.mechanisms import Asked, Proposal, refuse_known, refuse_population
 from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.table import Table
 
@@ -54,6 +54,7 @@ class Microaggregate:
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Means are no labels: requirements on a population are refused before anything is counted."""
         refuse_population(self.name, asked)
+        refuse_known(self.name, table)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_unfit(base, self.k)

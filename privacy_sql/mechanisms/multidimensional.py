@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from privacy_sql.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
-from privacy_sql.mechanisms import Asked, Proposal, refuse_population, share, suppress
+from privacy_sql.mechanisms import Asked, Proposal, refuse_known, refuse_population, share, suppress
 from privacy_sql.partitioning import Boxes, Partitioning, Plan, box_labels
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.table import Table
@@ -54,6 +54,8 @@ class Multidimensional:
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Refuse, before anything is counted, what cannot be cut."""
         refuse_population(self.name, asked)
+        if self.output == "generalised":
+            refuse_known(self.name, table)
         if not table.quasi or table.group:
             hint = "Name quasi-identifiers and no group column."
             raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)

@@ -48,7 +48,7 @@ def beliefs(engine: ps.Engine) -> None:
 def classes(engine: ps.Engine) -> None:
     """Cuts that tell a class, which is published as it is."""
     rows = pd.DataFrame({"age": [20, 20, 60, 60], "pay": list("uvuv"), "s": list("abab")})
-    table = ps.Table(rows, ["age"], "s", insensitive=["pay"])
+    table = ps.Table(rows, ["age"], "s", insensitive={"columns": ["pay"], "acknowledge": "a test reads it"})
     method = ps.Multidimensional(split="information_gain", by_class="pay")
     assert ps.publish(engine, table, [ps.KAnonymity(2)], method).safe
 

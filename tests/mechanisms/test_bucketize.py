@@ -97,7 +97,12 @@ def test_a_bucketized_release_is_audited_written_and_verified(
 def test_two_tables_hold_people_and_values_apart(engine: Any, tmp_path: Path, by: Any, ending: str) -> None:
     rows = [(quasi, value, "note") for quasi in "pqr" for value in ("a", "b", "c", None)]
     frame = pd.DataFrame(rows, columns=["quasi", "value", "remark"], dtype=object)
-    source = ps.Table(frame, {"quasi": ps.KeepOrDrop()}, "value", insensitive=["remark"])
+    source = ps.Table(
+        frame,
+        {"quasi": ps.KeepOrDrop()},
+        "value",
+        insensitive={"columns": ["remark"], "acknowledge": "a test reads it"},
+    )
     method = ps.Bucketize(by, layout="two_tables", l=3 if by == "anatomy" else None)
     require = [ps.KAnonymity(3), ps.CKSafety("2/3", 1)]
     release = ps.publish(engine, source, require, method)

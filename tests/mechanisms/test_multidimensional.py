@@ -337,7 +337,9 @@ def test_a_class_column_decides_the_cuts_of_information_gain(engine: Any) -> Non
             "income": ["low", "high", "low", "high"] * 4,
         }
     )
-    plain = ps.Table(rows, ["age", "height"], "s", insensitive=["income"])
+    plain = ps.Table(
+        rows, ["age", "height"], "s", insensitive={"columns": ["income"], "acknowledge": "a test reads it"}
+    )
     method = ps.Multidimensional(split="information_gain", by_class="income")
     release = ps.publish(engine, plain, [ps.KAnonymity(8)], method)
     assert {frozenset(row[1] for row in box) for box in boxes_of(release).values()} == {

@@ -87,7 +87,9 @@ def test_a_class_that_is_also_sensitive_cuts_as_the_sensitive_value_does(engine:
 
 def test_a_class_that_does_not_exist_is_refused_with_the_nearest_name(engine: Any) -> None:
     rows = pd.DataFrame({"age": [20, 30], "income": ["low", "high"], "s": list("uv")})
-    table = ps.Table(rows, ["age"], "s", insensitive=["income"])
+    table = ps.Table(
+        rows, ["age"], "s", insensitive={"columns": ["income"], "acknowledge": "a test reads it"}
+    )
     with pytest.raises(UsageError, match=r"incomme.*income"):
         ps.publish(engine, table, [ps.KAnonymity(1)], ps.Multidimensional("information_gain", "incomme"))
 
