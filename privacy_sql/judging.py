@@ -144,7 +144,8 @@ def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
 def _less_safe(grouping: Grouping, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Grouping]:
     """A verdict where insensitive columns are known, or that of a reader who does not know them.
 
-    Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser groups when it holds for the finer.
+    Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser
+    groups when it holds for the finer.
     """
     coarser = None if criterion.safe_under_merging or not verdict.safe else _unknowing(grouping)
     if coarser is None:
