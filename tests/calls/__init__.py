@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,9 +22,10 @@ WORKERS = {
 }
 
 
-def workers(**more: Any) -> ps.Table:
+def workers(*, pay: Sequence[str] = (), **more: Any) -> ps.Table:
     """Eight people with a job that has a hierarchy."""
-    return ps.Table(pd.DataFrame(WORKERS), {"age": None, "job": JOBS}, "s", **more)
+    rows = pd.DataFrame({**WORKERS, **({"pay": list(pay)} if pay else {})})
+    return ps.Table(rows, {"age": None, "job": JOBS}, "s", **more)
 
 
 def run() -> None:

@@ -31,6 +31,17 @@ def people(engine: ps.Engine) -> None:
     ps.check(engine, ps.Table(rows, ["age"], "s", identifier="id"), [ps.KAnonymity(2)])
 
 
+def known(engine: ps.Engine) -> None:
+    """Columns published as they are: what they single out, and requirements held with and without them."""
+    rows = pd.DataFrame(
+        {"id": ["p1", "p1", "p2"], "age": ["30"] * 3, "pay": ["1", "1", "2"], "s": [*"ab", None]}
+    )
+    several = {"identifier": "id", "values_per_person": "set"}
+    ps.baseline(engine, ps.Table(rows, ["age"], "s", insensitive=["pay"], **several))
+    table = workers(insensitive={"columns": ["pay"], "known": True}, pay=["1", "1", "2", "2"] * 2)
+    ps.check(engine, table, [ps.BTPrivacy([["0.5", "0.9"]])])
+
+
 def conditions(engine: ps.Engine) -> None:
     """A condition on the rows, and keys too many to be packed into one integer."""
     rows = pd.DataFrame({f"c{number}": [str(row) for row in range(20)] for number in range(16)})
