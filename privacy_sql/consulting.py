@@ -14,6 +14,7 @@ from privacy_sql.grouping import Grouping
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import registered
 from privacy_sql.release import Release
+from privacy_sql.rounding import decimals
 
 
 def warnings(directory: Path, release: Release) -> list[str]:
@@ -48,7 +49,7 @@ def compared(
     if share:
         named = ", ".join(each.name for each in others)
         told.append(
-            f"register: {float(share):.1f} % of people would be known for certain by this release together"
+            f"register: {decimals(share, 1)} % of people would be known for certain by this release together"
             f" with {named}; require composition to refuse"
         )
     return told

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from privacy_sql.rounding import shown
+
 
 @dataclass(frozen=True)
 class MarginalResult:
@@ -42,9 +44,11 @@ class MarginalResult:
         lines = [f"{self.name}    {self.search['explored']} collections of marginals looked at"]
         if self.search["stopped"]:
             lines.append(f"stopped     {self.search['stopped']}")
-        lines += [f"table       {_shown(t['levels'])}    (kl {t['values']['kl']:.4g})" for t in self.minimal]
+        lines += [
+            f"table       {_shown(t['levels'])}    (kl {shown(t['values']['kl'])})" for t in self.minimal
+        ]
         proof = "optimal" if self.search["optimal"] else "not proved optimal"
-        lines.append(f"best        kl {self.best['values']['kl']:.4g}, {proof}")
+        lines.append(f"best        kl {shown(self.best['values']['kl'])}, {proof}")
         return "\n".join([*lines, *(f"  marginal  {_shown(m)}" for m in self.best["marginals"])])
 
 

@@ -22,6 +22,7 @@ from privacy_sql.plain import plain
 from privacy_sql.query import names, render
 from privacy_sql.records import Record
 from privacy_sql.release import Release
+from privacy_sql.rounding import as_float
 from privacy_sql.studies import bucketized_kl, disclosure_curve, skyline, usefulness
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -199,7 +200,7 @@ def _curves(release: Release) -> Record:
     """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
     _one_column(release)
     found = disclosure_curve.curves(release.grouping.base.engine, release, FACTS)
-    return {language: list(map(float, curve)) for language, curve in found.by_language.items()}
+    return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
 
 
 def _unasked(release: Release) -> Record | None:

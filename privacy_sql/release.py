@@ -60,25 +60,30 @@ class Release:
         """The SELECT whose rows leave."""
         return self.view.text(dialect)
 
-    @property
-    def _counts(self) -> str:
+    def _counts(self, verb: str = "published") -> str:
+        """The rows in and out; of what is not safe nothing leaves."""
         if self.promise is not None:
             of = f" of {number_of(self.rows_in, 'row')}" if self.rows_in is not None else ""
             return f"{number_of(self.rows_out, 'noisy count')}{of}"
         assert self.rows_in is not None
-        return f"{number_of(self.rows_in, 'row')} in, {self.rows_out} published, {self.suppressed} suppressed"
+        left = f"{self.rows_out} {verb}, {self.suppressed} suppressed" if self.safe else "nothing published"
+        return f"{number_of(self.rows_in, 'row')} in, {left}"
 
     def _repr_html_(self) -> str:
         """The release in a notebook; nothing of it has left yet."""
         rehearsal = "REHEARSAL: made with a seed, NOT FOR PUBLICATION." if self.rehearsal else ""
         return verdict_table(
-            f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [self._counts, rehearsal]
+            f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [self._counts(), rehearsal]
         )
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, verb: str = "published") -> str:
+        """The release in a few lines; `verb` says what became of its rows."""
         choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
         head = [
-            f"{self.name}    {self._counts}",
+            f"{self.name}    {self._counts(verb)}",
             f"method      {self.method} {choice}",
             "",
             *verdict_lines(self.verdicts),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from privacy_sql import notebook
-
-Number = int | Fraction | float
+from privacy_sql.rounding import Number as Number
+from privacy_sql.rounding import as_float
+from privacy_sql.rounding import shown as shown
 
 # Where no exact form exists, a value this close to its limit is not safe (it cannot be told apart).
 TOLERANCE = 1e-9
@@ -133,25 +133,14 @@ def finite(number: Number | None) -> float | None:
     """A number as a float for JSON; None when unbounded or undefined."""
     if number is None:
         return None
-    value = float(number)
+    value = as_float(number)
     return value if math.isfinite(value) else None
-
-
-def shown(number: Number | None) -> str:
-    """A number for people: four digits; never rounded across a whole number.
-
-    >>> shown(Fraction(2, 3)), shown(5), shown(None), shown(0.30000000001)
-    ('0.6667', '5', 'none', '0.3')
-    """
-    if number is None:
-        return "none"
-    return str(number) if isinstance(number, int) else f"{float(number):.4g}"
 
 
 def measured(verdict: Verdict) -> tuple[str, str]:
     """The value and the limit of a verdict for people."""
     limit = f"{verdict.relation} {shown(verdict.limit)}" if verdict.limit is not None else ""
-    return shown(verdict.value), limit
+    return shown(verdict.value, beside=verdict.limit), limit
 
 
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {

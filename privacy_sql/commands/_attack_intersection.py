@@ -12,6 +12,7 @@ import click
 from privacy_sql.commands import Outcome, shared
 from privacy_sql.commands._tables import exact_number, listed
 from privacy_sql.errors import people
+from privacy_sql.rounding import decimals
 
 
 @click.command()
@@ -152,8 +153,8 @@ def _told(person: Any) -> str:
 
 
 def _share(percent: Fraction) -> str:
-    return f"{float(percent):.1f} %"
+    return f"{decimals(percent, 1)} %"
 
 
 def _number(value: Fraction | None) -> str:
-    return "none" if value is None else f"{float(value):.2f}"
+    return "none" if value is None else decimals(value, 2)

@@ -10,6 +10,7 @@ import click
 from privacy_sql.commands import Outcome, shared, size
 from privacy_sql.commands._tables import about_a_table, exact_number, listed, tables
 from privacy_sql.errors import people
+from privacy_sql.rounding import decimals, percent
 
 if TYPE_CHECKING:
     from privacy_sql.studies.knowledge_attack import KnowledgeAttack
@@ -63,7 +64,7 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
         attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
         if allowed is not None and found.exposed > allowed:
             whole.exit = 1
-            whole.lines.append(f"EXPOSED: {float(found.exposed):.2%} is more than {options['max_exposed']}")
+            whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
     if options["show_values"]:
         whole.lines = ["INTERNAL: names values of the data. Do not pass on.", "", *whole.lines]
     whole.safe = None if allowed is None else whole.exit == 0
@@ -76,7 +77,7 @@ def _lines(found: KnowledgeAttack) -> list[str]:
         f"  {'bandwidth':>12}  {'largest move':>12}  {'people over t':>13}  {'undecided':>9}  worst group"
     ]
     for adversary in found.adversaries:
-        risk = "unknown" if adversary.max_risk is None else f"{adversary.max_risk:.4f}"
+        risk = "unknown" if adversary.max_risk is None else decimals(adversary.max_risk, 4)
         b = adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
         group, held = adversary.witness["group"], adversary.witness["size"]
         lines.append(

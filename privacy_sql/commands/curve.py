@@ -9,6 +9,7 @@ import click
 
 from privacy_sql.commands import Outcome, shared, size
 from privacy_sql.commands._tables import about_a_table, tables
+from privacy_sql.rounding import as_float, decimals
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -66,13 +67,13 @@ def _lines(curves: dict[str, list[Fraction]]) -> list[str]:
     """One line per number of facts, with a bar for the implications."""
     lines = [f"  {'facts':>5}  {'implications':>12}  {'negations':>12}"]
     for k, (implied, negated) in enumerate(zip(*curves.values(), strict=True)):
-        bar = "#" * round(float(implied) * BAR)
-        lines.append(f"  {k:>5}  {float(implied):>12.4f}  {float(negated):>12.4f}  {bar}")
+        bar = "#" * min(round(as_float(implied) * BAR), BAR - (implied < 1))  # a full bar is certainty
+        lines.append(f"  {k:>5}  {decimals(implied, 4):>12}  {decimals(negated, 4):>12}  {bar}")
     return lines
 
 
 def _plain(curves: dict[str, list[Fraction]]) -> dict[str, list[dict[str, Any]]]:
     return {
-        language: [{"facts": k, "value": str(v), "value_float": float(v)} for k, v in enumerate(curve)]
+        language: [{"facts": k, "value": str(v), "value_float": as_float(v)} for k, v in enumerate(curve)]
         for language, curve in curves.items()
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
-from privacy_sql.errors import number_of
+from privacy_sql.errors import NoSafeChoice, NotSafe, number_of
 
 if TYPE_CHECKING:
     from privacy_sql.running import Result
@@ -48,7 +48,7 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
     return Outcome(
         verb,
         exit=first_exit(result.exit for result in results),
-        safe=all(result.exit == 0 for result in results),
+        safe=_safe(results),
         rows=_rows(results),
         verdicts=[verdict for result in results for verdict in result.verdicts],
         errors=[error for result in results for error in result.errors],
@@ -67,11 +67,18 @@ def _rows(results: list[Result]) -> int | None:
     return sum(known) if known or not results else None
 
 
+def _safe(results: list[Result]) -> bool | None:
+    """Whether all is safe; None where nothing was found unsafe, but something was not judged to its end."""
+    exits = {result.exit for result in results}
+    return False if exits & {NotSafe.exit, NoSafeChoice.exit} else None if exits - {0} else True
+
+
 def _lines(result: Result, dry_run: bool) -> list[str]:
     warnings = [f"warning: {warning}" for warning in result.warnings]
     if result.release is None:
         return [*warnings, f"{result.name}: not published", ""]
-    lines = [str(result.release), "", *warnings]
+    left = "published" if result.published or not (dry_run or result.exit) else "to publish"
+    lines = [result.release.told(left), "", *warnings]
     if result.published and result.exit:
         return [*lines, f"PUBLISHED, and a later step failed: {_targets(result)}  {result.manifest}", ""]
     if result.exit and result.release.safe:

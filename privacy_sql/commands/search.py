@@ -89,6 +89,7 @@ def _curve(engine: Any, plan: Plan, method: Any, result: Any) -> list[float] | N
     from privacy_sql.errors import PrivacySqlError
     from privacy_sql.mechanisms.generalise import Generalise
     from privacy_sql.recording import FACTS
+    from privacy_sql.rounding import as_float
     from privacy_sql.studies.disclosure_curve import disclosure_curve
     from privacy_sql.verbs import publish
 
@@ -97,16 +98,18 @@ def _curve(engine: Any, plan: Plan, method: Any, result: Any) -> list[float] | N
     there = Generalise(result.best["levels"], max_suppressed=method.max_suppressed)
     try:
         release = publish(engine, plan.table, plan.require, there)
-        return list(map(float, disclosure_curve(engine, release, FACTS)))
+        return list(map(as_float, disclosure_curve(engine, release, FACTS)))
     except PrivacySqlError:  # several sensitive columns, or more facts than can be decided
         return None
 
 
 def _table(result: SearchResult | MarginalResult) -> list[str]:
     """The frontier: what has to be given up for less risk."""
+    from privacy_sql.verdict import shown
+
     lines = ["", f"frontier    {result.minimise} of the cheapest choice for each risk"]
     for point in result.frontier:
-        risks = "  ".join(f"{name}: {value:.4g}" for name, value in point["risks"].items())
+        risks = "  ".join(f"{name}: {shown(value)}" for name, value in point["risks"].items())
         levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
         safe = "safe" if point["safe"] else "not safe"
         lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
-from privacy_sql.verdict import Number, Verdict, Witness
+from privacy_sql.verdict import Number, Verdict, Witness, shown
 
 KINDS = ("distinct", "entropy", "recursive", "probabilistic")
 
@@ -163,6 +163,6 @@ class LDiversity(Criterion):
         }
         story = (
             f"The worst group shows {number_of(len(counts[worst]), 'sensitive value')},"
-            f" as hard to guess as {float(values[worst]):.4g} equally likely ones."
+            f" as hard to guess as {shown(values[worst])} equally likely ones."
         )
         return self.verdict(values[worst], Witness(facts, {"g": worst}), story, safe=not short)

@@ -12,7 +12,7 @@ from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
 from privacy_sql.kernels.max_entropy import least_c
-from privacy_sql.verdict import Number, Verdict, Witness
+from privacy_sql.verdict import Number, Verdict, Witness, shown
 
 KINDS = ("recursive", "entropy", "distinct")
 MOST_GROUPS = 1_000  # groups near the worst that are compared in fractions
@@ -108,7 +108,7 @@ class MaxentLDiversity(Criterion):
         }
         story = (
             f"In the worst group {len(counts)} sensitive values are possible, and the likeliest has "
-            f"{facts['largest_share']:.4g} of the expected count."
+            f"{shown(facts['largest_share'])} of the expected count."
         )
         witness = Witness(facts, {"g": cells[0] if cells else None, "cells": cells})
         return self.verdict(value, witness, story, safe=safe)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
 from privacy_sql.errors import DataError, people
 from privacy_sql.query import Sql
-from privacy_sql.verdict import Verdict, Witness
+from privacy_sql.verdict import Verdict, Witness, shown
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
@@ -76,7 +76,7 @@ class TCloseness(Criterion):
         group = max(distances, key=lambda g: distances[g])
         size = next(row["n_people"] for row in evidence if row["g"] == group)
         facts = {"size": size, "distance": str(distances[group])}
-        story = f"The farthest group holds {people(size)} and lies {float(distances[group]):.4g} away."
+        story = f"The farthest group holds {people(size)} and lies {shown(distances[group])} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
     def _refuse_without_order(self, evidence: Sequence[Row]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from privacy_sql.records import Record
 from privacy_sql.reporting.sections import Material
 from privacy_sql.reporting.sections.options import best
-from privacy_sql.reporting.words import limit, measured, moment, number_of, people, slack
+from privacy_sql.reporting.words import limit, moment, number_of, people, slack, value
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,5 @@ def _sentence(material: Material) -> str:
 
 def _told(verdict: Record) -> str:
     question = verdict["question"] or "Does the method keep its promise?"
-    value = measured(verdict["value_float"], verdict["unit"])
     allowed = f"must be {limit(verdict)}" if verdict["limit"] is not None else "has no limit"
-    return f"{question} {verdict['requirement']} is {value} and {allowed}."
+    return f"{question} {verdict['requirement']} is {value(verdict)} and {allowed}."

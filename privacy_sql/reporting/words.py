@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.rounding import shown
+
 TOP = "*"
 
 
@@ -85,7 +87,7 @@ def number(value: Any) -> str:
     """
     if value is None:
         return "without bound"
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else shown(float(value))
 
 
 def measured(value: Any, unit: str) -> str:
@@ -103,6 +105,23 @@ def measured(value: Any, unit: str) -> str:
     whole = float(value).is_integer()
     words = {"people": ("person", "people"), "values": ("value", "values")}[unit]
     return number_of(int(value), *words) if whole else f"{number(value)} {words[1]}"
+
+
+def value(verdict: Mapping[str, Any]) -> str:
+    """The value of a verdict in words that are not those of its limit, unless it is the limit.
+
+    >>> told = {"value_float": 0.69996, "limit": "7/10", "relation": "<", "unit": "share"}
+    >>> value(told), limit(told)
+    ('69.996 %', 'below 70 %')
+    """
+    found, unit = verdict["value_float"], verdict["unit"]
+    words = measured(found, unit)
+    exact = verdict["limit"] is not None and not isinstance(found, Below | AtMost | None)
+    if not exact or words != measured(float(Fraction(verdict["limit"])), unit):
+        return words
+    if unit == "share":
+        return f"{shown(100 * found, beside=100 * Fraction(verdict['limit']))} %"
+    return shown(found, beside=Fraction(verdict["limit"])) if unit == "" else words
 
 
 RELATIONS = {">=": "at least", ">": "more than", "<=": "at most", "<": "below"}

@@ -54,7 +54,7 @@ class DisclosureRisk:
         return (
             f"{said} It is estimated from {SAMPLES:,} random tables, because counting would take more than"
             f" {WORK_LIMIT:,} steps; with {1 - DOUBT:.0%} confidence it lies between"
-            f" {float(self.low):.4g} and {float(self.high):.4g}."
+            f" {shown(self.low)} and {shown(self.high)}."
         )
 
     def to_json(self) -> dict[str, Any]:

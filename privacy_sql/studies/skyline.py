@@ -232,4 +232,6 @@ def _breaches(asked: Skylines, code: int) -> list[list[list[int]]]:
 
 
 def _rounded_up(groups: list[kernel.Group], amounts: kernel.Amounts, case: kernel.ValuesPerPerson) -> int:
-    return math.ceil(10_000 * kernel.breach_probability(groups, amounts, case))
+    """In 1/10,000; only what is certain is all of them."""
+    found = kernel.breach_probability(groups, amounts, case)
+    return 10_000 if found >= 1 else min(9_999, math.ceil(10_000 * found))

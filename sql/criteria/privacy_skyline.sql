@@ -317,7 +317,11 @@ factors as (
         o.odds_known,
         c.chance_none,
         c.chance_known,
-        greatest(o.odds_known + c.chance_more, {{ missing }}) as ratio
+        -- what is certain is alike, however large the other factor
+        case
+            when o.odds_known + c.chance_more <= cast('-1e8' as double) then {{ missing }}
+            else o.odds_known + c.chance_more
+        end as ratio
     from odds as o
     inner join chances as c
         on

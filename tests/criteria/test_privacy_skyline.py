@@ -276,6 +276,28 @@ def test_certainty_in_one_group_and_in_another_is_never_lost_in_sql(engine: Any,
         assert (found.value, found.safe) == (max(values), max(values) < 1), point
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_more_family_than_a_group_holds_is_certainty_with_a_story(engine: Any, case: str) -> None:
+    """Also where the other factor of the certain group is larger than that of a group nearby."""
+    rng = np.random.default_rng(18)
+    for turn in range(12):
+        release = []
+        for _ in range(rng.integers(2, 4)):
+            people = int(rng.integers(2, 20))
+            mine = int(rng.integers(1, people + 1))
+            release.append((people, {v: n for v, n in (("s", mine), ("a", people - mine)) if n}))
+        if turn == 0:
+            release = [(4, {"s": 1, "a": 3}), (20, {"s": 10, "a": 10})]
+        point = [int(rng.integers(3)), int(rng.integers(3)), int(rng.integers(3, 40))]
+        tables = Histograms.of([counts for _, counts in release], [n for n, _ in release])
+        verdict = only(ps.check(engine, table_of(release, case), [ps.PrivacySkyline([[*point, "0.99"]])]))
+        values = [
+            breach_probability(tables.about(v, point[0], case), Amounts(*point), case) for v in tables.values
+        ]
+        assert verdict.value == max(values), (release, point)
+        assert verdict.story
+
+
 def test_a_value_that_does_not_occur_is_a_warning_and_in_a_project_an_error(engine: Any) -> None:
     table = table_of([(4, {"Armed-Forces": 1, "Sales": 3})], "one")
     require = ps.PrivacySkyline([[0, 0, 0, "0.9"]], per_value={"Armed-Force": [[0, 0, 0, "0.1"]]})

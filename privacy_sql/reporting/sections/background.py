@@ -19,15 +19,17 @@ def section(material: Material) -> Section:
     if not attack:
         return Section("background", title, short, missing=HOW.format(name=material.name))
     stop = float(Fraction(attack["t"]))
-    rows = [_row(adversary, stop) for adversary in attack["adversaries"]]
     required = any(verdict["criterion"] == "bt_privacy" for verdict in material.verdicts)
-    content = {"rows": rows, "exact": attack["exact"], "t": number(stop), "required": required}
+    # the t of the attack is a limit only where somebody required one
+    name = "the limit" if required else f"t = {number(stop)}"
+    rows = [_row(adversary, stop, name) for adversary in attack["adversaries"]]
+    content = {"rows": rows, "exact": attack["exact"], "t": number(stop), "required": required, "name": name}
     drawn = [(row["at"], row["risk"]) for row in rows if row["at"] is not None and row["risk"] is not None]
-    charts = [_chart(sorted(drawn), stop)] if drawn else []
+    charts = [_chart(sorted(drawn), stop, name)] if drawn else []
     return Section("background", title, short, content, charts)
 
 
-def _row(adversary: Record, stop: float) -> dict[str, Any]:
+def _row(adversary: Record, stop: float, name: str) -> dict[str, Any]:
     b, risk = adversary["bandwidth"], adversary["max_risk"]
     return {
         "bandwidth": b if isinstance(b, str) else ", ".join(map(str, b)),
@@ -35,18 +37,18 @@ def _row(adversary: Record, stop: float) -> dict[str, Any]:
         "risk": risk,
         "shown": number(risk) if risk is not None else "not decided",
         "over": risk is None or risk > stop,
-        "result": "not decided" if risk is None else "over the limit" if risk > stop else "within the limit",
+        "result": "not decided" if risk is None else f"{'over' if risk > stop else 'within'} {name}",
         "vulnerable": adversary["vulnerable"],
         "undecided": adversary["undecided"],
     }
 
 
-def _chart(points: list[tuple[float, float]], stop: float) -> Chart:
+def _chart(points: list[tuple[float, float]], stop: float, name: str) -> Chart:
     over = [point for point in points if point[1] > stop]
     lines = [Line("largest move of belief", [b for b, _ in points], [r for _, r in points], SAFE)]
     if over:
         lines.append(
-            Line("above the limit", [b for b, _ in over], [r for _, r in over], UNSAFE, marker="square",
+            Line(f"above {name}", [b for b, _ in over], [r for _, r in over], UNSAFE, marker="square",
                  joined=False, size=11)
         )  # fmt: skip
     return Chart(
@@ -55,7 +57,7 @@ def _chart(points: list[tuple[float, float]], stop: float) -> Chart:
         Axis("bandwidth: small is a close study, large a coarse one"),
         Axis("largest move of belief", 0, 1.15 * max(stop, *(r for _, r in points))),
         lines=lines,
-        rules=[Rule(stop, f"limit t = {number(stop)}")],
-        header=("bandwidth", "largest move", "over the limit"),
+        rules=[Rule(stop, f"limit t = {number(stop)}" if name == "the limit" else name)],
+        header=("bandwidth", "largest move", f"over {name}"),
         rows=[(number(b), number(r), "yes" if r > stop else "no") for b, r in points],
     )

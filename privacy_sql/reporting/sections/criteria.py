@@ -6,7 +6,7 @@ from typing import Any
 
 from privacy_sql.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import limit, measured
+from privacy_sql.reporting.words import limit, value
 
 
 def section(material: Material) -> Section:
@@ -24,7 +24,7 @@ def _row(verdict: Record) -> dict[str, Any]:
         "against": verdict["against"],
         "rule": verdict["requirement"],
         "limit": limit(verdict),
-        "measured": measured(verdict["value_float"], verdict["unit"]),
+        "measured": value(verdict),
         "safe": verdict["safe"],
         "exact": verdict["exact"],
         "estimated": verdict.get("estimated", 0),

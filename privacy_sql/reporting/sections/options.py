@@ -12,18 +12,22 @@ from privacy_sql.records import Record
 from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import choice, limit, measured, number, slack
+from privacy_sql.verdict import holds
 
 MOST_EDGES = 400  # choices up to which every single step is drawn
 MOST_ROWS = 12
 SIDE_BY_SIDE = 150  # choices that fit half the page
 HOW = "Run privacy-sql search --select {name}, then make the report again."
 OTHERWISE = "The search was not over one level per column, so there is no picture of its choices."
+# within the limit that is drawn, and still not to be published
+ELSEWHERE = "not safe: another requirement fails"
 # what is told of a choice: marker, colour and size
 KINDS = {
     "this release": ("star", INK, 15),
     "safe, cannot be finer": ("diamond", SAFE, 10),
     "safe, coarser": ("circle", PALE, 7),
     "not safe": ("square", UNSAFE, 5),
+    ELSEWHERE: ("cross", UNSAFE, 6),
 }
 
 
@@ -94,12 +98,17 @@ def _minimal(material: Material, search: Record | None, lattice: Record) -> list
     ]
 
 
-def _kind(point: Record, own: Sequence[Any]) -> str:
+def _kind(point: Record, own: Sequence[Any], drawn: Record | None) -> str:
     if point["levels"] == list(own):
         return "this release"
     if not point["safe"]:
-        return "not safe"
+        return ELSEWHERE if drawn is not None and _keeps(point, drawn) else "not safe"
     return "safe, cannot be finer" if point["minimal"] else "safe, coarser"
+
+
+def _keeps(point: Record, verdict: Record) -> bool:
+    """Whether a choice is on the safe side of the limit that is drawn."""
+    return holds(point["risks"][verdict["requirement"]], verdict["relation"], Fraction(verdict["limit"]))
 
 
 def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart | None:
@@ -112,7 +121,7 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
     known = [p for p in measures if p["risks"].get(name) is not None and p["cost"] is not None]
     if not known:
         return None
-    groups = _by_kind(known, own)
+    groups = _by_kind(known, own, verdict)
     told = partial(_told, material, lattice)
     lines = [
         _marks(kind, [(p["risks"][name], p["cost"]) for p in points], [told(p) for p in points])
@@ -167,10 +176,13 @@ def _deciding(material: Material, lattice: Record) -> Record | None:
     return min(able, key=lambda v: ({"share": 0, "people": 2}.get(v["unit"], 1), slack(v)), default=None)
 
 
-def _by_kind(points: Sequence[Record], own: Sequence[Any]) -> list[tuple[str, list[Record]]]:
+def _by_kind(
+    points: Sequence[Record], own: Sequence[Any], drawn: Record | None = None
+) -> list[tuple[str, list[Record]]]:
+    """The choices by what is told of them; where one requirement is `drawn`, a failing other one is named."""
     groups: dict[str, list[Record]] = defaultdict(list)
     for point in points:
-        groups[_kind(point, own)].append(point)
+        groups[_kind(point, own, drawn)].append(point)
     return [(kind, groups[kind]) for kind in reversed(KINDS) if kind in groups]
 
 

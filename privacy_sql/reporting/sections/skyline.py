@@ -41,6 +41,7 @@ def section(material: Material) -> Section:
         "summary": summary(values[worst]["label"], values[worst]["breach"], limit),
         "sensitive": material.sensitive,
         "required": bool(required),
+        "asked": any(v["criterion"] in ("privacy_skyline", "ck_safety") for v in material.verdicts),
     }
     return Section("skyline", title, short, content, data=data)
 
@@ -87,9 +88,28 @@ def summary(label: str, breach: list[list[list[int]]], limit: int) -> str:
 
 
 def _limit(material: Material) -> int:
-    """The limit somebody required, in percent, else a usual one."""
-    limits = [v["limit"] for v in material.verdicts if v["criterion"] in ("privacy_skyline", "ck_safety")]
-    return max(1, int(100 * Fraction(limits[0]))) if limits else DEFAULT
+    """The strictest limit required of a skyline, else of facts, in percent; else a usual one."""
+    for name, limits in (("privacy_skyline", _of_points), ("ck_safety", _of_facts)):
+        found = [
+            limit
+            for verdict in material.verdicts
+            if verdict["criterion"] == name
+            for limit in limits(verdict)
+        ]
+        if found:
+            return max(1, int(100 * min(found)))
+    return DEFAULT
+
+
+def _of_points(verdict: Record) -> list[Fraction]:
+    """The limits of every point of a skyline, also of those that single values have."""
+    own = (verdict["params"].get("per_value") or {}).values()
+    points = [*(verdict["params"].get("points") or []), *(point for points in own for point in points)]
+    return [Fraction(str(point[3])) for point in points] or _of_facts(verdict)
+
+
+def _of_facts(verdict: Record) -> list[Fraction]:
+    return [Fraction(verdict["limit"])] if verdict["limit"] is not None else []
 
 
 def _required(material: Material) -> list[list[int]]:
@@ -97,5 +117,5 @@ def _required(material: Material) -> list[list[int]]:
     points: list[list[int]] = []
     for verdict in material.verdicts:
         if verdict["criterion"] == "privacy_skyline":
-            points += [[int(n) for n in point[:3]] for point in verdict["params"].get("points", [])]
+            points += [[int(n) for n in point[:3]] for point in verdict["params"].get("points") or []]
     return points

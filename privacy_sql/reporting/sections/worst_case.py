@@ -8,7 +8,7 @@ from typing import Any
 
 from privacy_sql.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import limit, measured, people, percent
+from privacy_sql.reporting.words import limit, people, percent, value
 
 MOST_TOLD = 12  # facts told one by one
 
@@ -78,6 +78,5 @@ def _sentence(verdict: Record) -> dict[str, Any]:
     return {
         "rule": verdict["requirement"],
         "safe": verdict["safe"],
-        "story": verdict["story"]
-        or f"The worst value is {measured(verdict['value_float'], verdict['unit'])}.",
+        "story": verdict["story"] or f"The worst value is {value(verdict)}.",
     }

@@ -1,0 +1,84 @@
+"""Numbers for people: rounded, but never to a whole number they only come near, nor onto their own limit.
+
+0.99998 is no certainty and 0.00002 is not nothing, so such numbers get as many digits as tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import isfinite
+
+Number = int | Fraction | float
+
+DIGITS = 4
+MOST_DIGITS = 17  # a float has no more
+FINE = Fraction(1, 10**9)  # closer than this a float is taken for the whole number it was computed to be
+
+
+def shown(number: Number | None, beside: Number | None = None) -> str:
+    """A number with four digits, or as many as tell it from whole numbers and from the limit `beside` it.
+
+    >>> shown(Fraction(2, 3)), shown(5), shown(None), shown(0.30000000001)
+    ('0.6667', '5', 'none', '0.3')
+    >>> shown(Fraction(49999, 50000)), shown(0.69999, beside=Fraction(7, 10))
+    ('0.99998', '0.69999')
+    """
+    if number is None:
+        return "none"
+    if isinstance(number, int):
+        return str(number)
+    return _told_apart(number, DIGITS, "g", None if beside is None else f"{float(beside):.{DIGITS}g}")
+
+
+def decimals(number: Number, places: int) -> str:
+    """A number with so many decimals, or as many as tell it from a whole number.
+
+    >>> decimals(Fraction(49999, 50000), 4), decimals(1, 4), decimals(Fraction(1, 3), 4)
+    ('0.99998', '1.0000', '0.3333')
+    """
+    return _told_apart(number, places, "f", None)
+
+
+def percent(share: Number) -> str:
+    """A share of 1 in percent, with one decimal or as many as tell it from none and from all.
+
+    >>> percent(Fraction(1, 10000)), percent(Fraction(1, 8)), percent(1)
+    ('0.01 %', '12.5 %', '100.0 %')
+    """
+    return f"{decimals(share * 100, 1)} %"
+
+
+def as_float(number: Number) -> float:
+    """A number as a float; a share below 1 stays below 1.
+
+    >>> as_float(1 - Fraction(1, 10**20)) < 1, as_float(Fraction(1, 2))
+    (True, 0.5)
+    """
+    found = float(number)
+    return 1 - 2**-53 if found == 1 > number else found
+
+
+def _told_apart(number: Number, digits: int, kind: str, limit: str | None) -> str:
+    written: Callable[[int], str] = lambda n: f"{as_float(number):.{n}{kind}}"  # noqa: E731
+    if not isfinite(number):
+        return written(digits)
+    fractional = abs(number) < 10**DIGITS and _off_whole(number)
+    for places in range(digits, MOST_DIGITS + 1):
+        text = written(places)
+        if fractional and Fraction(text).denominator == 1:
+            continue
+        if (
+            limit is not None
+            and abs(Fraction(number) - Fraction(limit)) > FINE
+            and Fraction(text) == Fraction(limit)
+        ):
+            continue
+        return text
+    return text
+
+
+def _off_whole(number: Number) -> bool:
+    exact = Fraction(number)
+    nearest = FINE if isinstance(number, float) else Fraction(0)
+    return abs(exact - round(exact)) > nearest
