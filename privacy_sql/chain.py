@@ -160,7 +160,7 @@ def _content(path: Path) -> str:
 def _parse(line: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -38,6 +38,9 @@ def compared(
         return []
     out = registered(Register(directory / FILE_NAME))
     told = [f"register: {name} publishes exact counts, which this check leaves out" for name in out.counts]
+    told += [
+        f"register: {name} has several sensitive columns, which this check leaves out" for name in out.several
+    ]
     others = [each for each in out.groups if set(each.columns) & set(quasi)]
     if not others:
         return told

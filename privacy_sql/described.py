@@ -95,7 +95,7 @@ def _from_file(path: Path, number: int) -> Description:
         return _from_manifest(manifest.read(path), path)
     try:
         content = _READ.get(path.suffix.lower(), _read_yaml)(path)
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError):  # thousands of nested brackets, too
         raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
     if not isinstance(content, Mapping):
         raise UsageError("bad_release", f"{path.name} describes no release")

@@ -143,5 +143,5 @@ def yaml_value(text: str) -> Any:
         return text
     try:
         return YAML(typ="base").load(re.sub(r"=(?=[^=])", ": ", text) if text.startswith("{") else text)
-    except YAMLError:
+    except (YAMLError, RecursionError):
         raise UsageError("bad_value", "a value is not readable", hint="Lists are written [1, 2].") from None

@@ -24,6 +24,9 @@ def load(path: Path) -> Any:
         raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
     except MarkedYAMLError as problem:
         raise UsageError("bad_yaml", "the file is not YAML", where=_line(path, problem)) from None
+    except RecursionError:
+        told = "brackets or indents are nested deeper than any project needs"
+        raise UsageError("bad_yaml", told, where=path.name) from None
     except (YAMLError, UnicodeError, OSError):
         raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
 

@@ -18,20 +18,37 @@ class Out:
     groups: tuple[Description, ...]
     noise: tuple[str, ...]  # their losses add up in the ledger
     counts: tuple[str, ...]  # exact counts, which no attack here covers
+    several: tuple[str, ...] = ()  # with several sensitive columns, of which an attack covers one only
 
 
 def registered(register: Register, names: Iterable[str] | None = None) -> Out:
     """The named releases, or all; each unchanged since it was registered, or it is refused."""
     found = register.find(register.entries() if names is None else names)
     methods = {called: _method(place) for called, place in found.items()}
-    groups = [called for called, method in methods.items() if method not in ("noisy_counts", "marginals")]
+    sensitive = {called: _sensitive(place) for called, place in found.items()}
+    groups = [
+        called
+        for called, method in methods.items()
+        # without a sensitive column there is nothing to learn from it
+        if method not in ("noisy_counts", "marginals") and sensitive[called] == 1
+    ]
     return Out(
         groups=tuple(replace(describe(found[called], 0), name=called) for called in groups),
         noise=tuple(called for called, method in methods.items() if method == "noisy_counts"),
         counts=tuple(called for called, method in methods.items() if method == "marginals"),
+        several=tuple(called for called, number in sensitive.items() if number > 1),
     )
 
 
 def _method(place: Path) -> str | None:
     """How one of our own releases was made; None for a description."""
     return manifest.read(place)["method"] if place.name.endswith(manifest.SUFFIX) else None
+
+
+def _sensitive(place: Path) -> int:
+    """How many sensitive columns a release publishes; a description names one."""
+    if not place.name.endswith(manifest.SUFFIX):
+        return 1
+    content = manifest.read(place)
+    roles = content.get("roles", {})
+    return sum(roles.get(column["name"]) == "sensitive" for column in content["columns"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import manifest, recording, records, reporting, targets, verifying, writing
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, raise_all
 from privacy_sql.project import Project
 from privacy_sql.records import Record
 from privacy_sql.release import Release
@@ -42,6 +42,7 @@ class Made:
     sections: Mapping[str, bool]  # whether there was anything to show
     sentence: str = ""
     made: str = ""
+    judged: bool = True
     pictures: Sequence[Path] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -87,26 +88,55 @@ def verify(place: Path) -> tuple[Path, Record]:
     return file, content
 
 
-def of_project(project: Project, names: Sequence[str], folder: Path, ask: Asked) -> tuple[list[Made], Path]:
-    """The report of every release that was run, and a page that lists them all."""
+def of_manifests(
+    places: Sequence[Path], chosen: Sequence[Path | None], ask: Asked, directory: Path
+) -> tuple[list[Made], list[PrivacySqlError]]:
+    """The reports of written releases, and what stood in the way of the others."""
+    made: list[Made] = []
+    problems: list[PrivacySqlError] = []
+    for place, target in zip(places, chosen, strict=True):
+        try:
+            made.append(of_manifest(place, target, ask, directory))
+        except Exception as problem:
+            problems.append(as_error(problem))
+    if not made:
+        raise_all(problems)
+    return made, problems
+
+
+def of_project(
+    project: Project, names: Sequence[str], folder: Path, ask: Asked
+) -> tuple[list[Made], Path, list[PrivacySqlError]]:
+    """The report of every release that was run, a page that lists them all, and what stood in the way.
+
+    A release whose report cannot be made does not cost the others theirs.
+    """
     index = folder / INDEX
     targets.admit_page(index, reporting.MARK)
     made: list[Made] = []
     rows: list[dict[str, Any]] = []
+    problems: list[PrivacySqlError] = []
     for plan in project.selected(tuple(names)):
         found = records.read(project.directory, plan.name)
         if found is None or "run" not in found:
             rows.append(_row(plan.name))
             continue
-        found, content = _verified(project, found)
-        made.append(_write(found, folder / f"{plan.name}.html", ask, content, index=INDEX))
+        try:
+            found, content = _verified(project, found)
+            made.append(_write(found, folder / f"{plan.name}.html", ask, content, index=INDEX))
+        except Exception as problem:
+            problems.append(as_error(problem))
+            problems[-1].where = problems[-1].where or plan.name
+            rows.append({**_row(plan.name), "sentence": "No report: privacy-sql report says why."})
+            continue
         rows.append(_row(plan.name, made[-1]))
     if not made:
+        raise_all(problems)
         hint = "Run privacy-sql run first."
         raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
     if not ask.dry_run:
         writing.write_alone(index, reporting.index_page(project.name, rows).encode())
-    return made, index
+    return made, index, problems
 
 
 def _row(name: str, made: Made | None = None) -> dict[str, Any]:
@@ -201,5 +231,6 @@ def _write(found: Record, target: Path, ask: Asked, content: Record | None = Non
         sections=page.sections,
         sentence=page.sentence,
         made=material.run["made"],
+        judged=bool(material.verdicts),
         pictures=pictures,
     )

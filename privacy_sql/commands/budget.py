@@ -38,6 +38,7 @@ def show(directory: Path, at_delta: float, **_: Any) -> Outcome:
     """
     from privacy_sql.kernels.privacy_loss import compose_zcdp
     from privacy_sql.ledger import FILE_NAME, Ledger
+    from privacy_sql.rounding import shown
 
     account = Ledger(directory / FILE_NAME).account()
     lines = [
@@ -47,12 +48,22 @@ def show(directory: Path, at_delta: float, **_: Any) -> Outcome:
     limit = "no limit is set" if account.limit_epsilon is None else f"limit {account.limit_epsilon}"
     lines.append(f"spent epsilon {account.epsilon}, delta {account.delta}; {limit}")
     together = compose_zcdp(epsilons=[math.sqrt(2 * account.rho)] if account.rho else [], delta=at_delta)
-    lines.append(
-        f"zero-concentrated: rho {account.rho:.4g}, epsilon {together.eps:.4g} at delta {at_delta:g}"
-    )
+    sharper = together.eps < account.epsilon or at_delta < account.delta
+    if account.rho and sharper:
+        lines.append(
+            f"holds as well: epsilon {shown(together.eps)} at delta {at_delta:g}"
+            f" (zero-concentrated, rho {shown(account.rho)}); the limit counts the line above"
+        )
+    elif account.rho:
+        lines.append(
+            f"this is what holds: read as zero-concentrated (rho {shown(account.rho)}) the charges give"
+            f" epsilon {shown(together.eps)} at delta {at_delta:g}, which promises less"
+        )
     more = {
         "rho": account.rho,
         "epsilon_at_delta": together.eps,
+        "at_delta": at_delta,
+        "holds": "both" if sharper and account.rho else "epsilon",
         "epsilon": str(account.epsilon),
         "delta": str(account.delta),
         "limit_epsilon": None if account.limit_epsilon is None else str(account.limit_epsilon),

@@ -69,7 +69,7 @@ def _reported(read: Project, unsafe_debug: bool) -> list[str]:
         found = verbs.search(engine, plan.table, plan.require)
     records.add(read.directory, plan.name, "search", {**found.to_json(), "lattice": found.lattice})
     folder = read.directory / "target" / "report"
-    (made,), _ = reports.of_project(read, (), folder, reports.Asked("internal"))
+    (made,), _, _ = reports.of_project(read, (), folder, reports.Asked("internal"))
     return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
 
 

@@ -10,6 +10,7 @@ import click
 from privacy_sql.commands import Outcome, shared
 
 if TYPE_CHECKING:
+    from privacy_sql.errors import PrivacySqlError
     from privacy_sql.reports import Made
 
 FILE = click.Path(path_type=Path)
@@ -41,13 +42,13 @@ def command(
     ask = reports.Asked(options["audience"], options["static"], options["dry_run"])
     if manifests:
         targets = _targets(manifests, output)
-        made = [reports.of_manifest(p, t, ask, directory) for p, t in zip(manifests, targets, strict=True)]
+        made, problems = reports.of_manifests(manifests, targets, ask, directory)
         first = made[0].file
     else:
-        made, first = _project(names, output, directory, ask)
+        made, first, problems = _project(names, output, directory, ask)
     if options["opens"] and not options["dry_run"]:
         click.launch(first.resolve().as_uri())
-    return _outcome(made, first, options["dry_run"])
+    return _outcome(made, first, problems, options["dry_run"])
 
 
 def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | None]:
@@ -61,21 +62,32 @@ def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | No
 
 def _project(
     names: tuple[str, ...], output: Path | None, directory: Path, ask: Any
-) -> tuple[list[Made], Path]:
+) -> tuple[list[Made], Path, list[PrivacySqlError]]:
     from privacy_sql import project, reports
 
     read = project.read(directory)
     return reports.of_project(read, names, output or directory / "target" / "report", ask)
 
 
-def _outcome(made: list[Made], first: Path, dry_run: bool) -> Outcome:
+def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry_run: bool) -> Outcome:
+    from privacy_sql.errors import first_exit
+
     verb = "would write" if dry_run else "wrote"
-    lines = [f"{one.release}: {'safe' if one.safe else 'NOT SAFE'}, {one.audience} report" for one in made]
+    lines = [f"{one.release}: {_word(one)}, {one.audience} report" for one in made]
     lines += [f"{verb} {path}" for path in dict.fromkeys([*(one.file for one in made), first])]
     lines += [f"{verb} {path}" for one in made for path in one.pictures]
     return Outcome(
         "report",
-        safe=all(one.safe for one in made),
+        exit=first_exit(problem.exit for problem in problems),
+        errors=[part.to_json() for problem in problems for part in problem.parts],
+        problems=problems,
+        safe=None if problems else all(one.safe for one in made),
         lines=lines,
         more={"reports": [one.to_json() for one in made], "page": first.as_posix()},
     )
+
+
+def _word(made: Made) -> str:
+    if not made.judged:
+        return "nothing was judged"
+    return "safe" if made.safe else "NOT SAFE"

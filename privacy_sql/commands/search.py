@@ -73,7 +73,11 @@ def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
         if unfit:
             raise UsageError("unfit_option", f"{' and '.join(unfit)} is not for marginals", where=plan.name)
         return replace(plan.method, **given)
-    return replace(plan.method if isinstance(plan.method, FullDomain) else FullDomain(), **given)
+    if isinstance(plan.method, FullDomain):
+        return replace(plan.method, **given)
+    # rows that the release may leave out may be left out by what is searched beside it
+    own = getattr(plan.method, "max_suppressed", 0)
+    return replace(FullDomain(max_suppressed=own), **given)
 
 
 def _searched(

@@ -76,7 +76,7 @@ class Composition(Criterion):
         register = Register(Path(self.register))
         if self.with_ == "register":
             out = registered(register)
-            if not (out.groups or out.noise or out.counts):
+            if not (out.groups or out.noise or out.counts or out.several):
                 raise UsageError("empty_register", "no release is registered", where=self.register)
         else:
             given = [self.with_] if isinstance(self.with_, str) else list(self.with_)
@@ -84,6 +84,13 @@ class Composition(Criterion):
             out = registered(register, named)
             spelt = [describe(each, number) for number, each in enumerate(given, 1) if each not in named]
             out = replace(out, groups=(*out.groups, *spelt))
+        if out.several:
+            raise UsageError(
+                "several_sensitive",
+                f"{', '.join(out.several)} has several sensitive columns, and the attack covers one",
+                where="composition",
+                hint="Describe the release with one sensitive column and name the description under `with`.",
+            )
         if out.counts:
             raise UsageError(
                 "exact_counts",

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privacy_sql import manifest
 from privacy_sql.base import Base
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.kernels.junction_tree import Resolutions, maximal_sets
@@ -20,7 +19,7 @@ from privacy_sql.marginal_result import MarginalResult
 from privacy_sql.marginal_search import MarginalSearch
 from privacy_sql.marginal_tables import MarginalTables, of_resolutions
 from privacy_sql.marginal_views import COUNT, published_columns
-from privacy_sql.mechanisms import Asked, Proposal
+from privacy_sql.mechanisms import Asked, Proposal, _injected
 from privacy_sql.query import Query, Sql, render
 from privacy_sql.searches import Limits
 
@@ -101,9 +100,8 @@ class Marginals:
 
     def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:
         """A search with its given table; refuses what no collection can keep."""
-        search = MarginalSearch(
-            base, tuple(asked.require), self.domain, self._given(attributes), self.max_with_sensitive
-        )
+        given = self._given(base, attributes)
+        search = MarginalSearch(base, tuple(asked.require), self.domain, given, self.max_with_sensitive)
         if search.k > base.rows:
             raise NoSafeChoice(
                 "k_too_large", f"k = {search.k} is more than the {base.rows} rows of the table"
@@ -116,10 +114,16 @@ class Marginals:
             )
         return search
 
-    def _given(self, attributes: Attributes) -> Resolutions | None:
+    def _given(self, base: Base, attributes: Attributes) -> Resolutions | None:
+        """The table to start from; a written one must have the counts it is judged with."""
         if self.inject is None:
             return None
-        levels = _levels_of_release(Path(self.inject)) if isinstance(self.inject, str) else dict(self.inject)
+        if isinstance(self.inject, str):
+            file, content = _injected.read(self.inject)
+            _injected.refuse_other_counts(base, file, content)
+            levels = dict(content["choice"]["levels"])
+        else:
+            levels = dict(self.inject)
         if attributes.sensitive is not None:
             levels.setdefault(attributes.names[attributes.sensitive], 0)
         for name in attributes.names:  # a table shows every column, at level 0 where nothing is said
@@ -178,21 +182,6 @@ def _linkable(search: MarginalSearch) -> list[Resolutions]:
         if all(other in linked for other in coarser) and (not coarser or search.admissible(marginal)):
             linked.add(marginal)
     return maximal_sets(linked) or [(0,) * len(plain)]
-
-
-def _levels_of_release(place: Path) -> dict[str, int]:
-    """The levels of a written release, from its manifest."""
-    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
-    if not file.is_file():
-        hint = "Publish the table first, or name its levels."
-        raise UsageError("no_such_file", f"{file.name} does not exist", where="inject", hint=hint)
-    content = manifest.read(file)
-    levels = content["choice"].get("levels")
-    if levels is None:
-        raise UsageError(
-            "no_levels", f"{place.name} is no release of a table with one level per column", where="inject"
-        )
-    return dict(levels)
 
 
 def _refuse_taken_names(base: Base) -> None:

@@ -131,8 +131,10 @@ def _groups(groups: Record, k: int) -> None:
 
 
 def _search(search: Record, shares: set[str], k: int) -> None:
-    for point in [*search["minimal"], *search["frontier"], *([search["best"]] if search["best"] else [])]:
-        point["risks"] = _risks(point["risks"], shares, k)
+    # a search for marginals has no frontier, and its tables no risks
+    points = [*search["minimal"], *search.get("frontier", ()), *([search["best"]] if search["best"] else [])]
+    for point in points:
+        point["risks"] = _risks(point.get("risks", {}), shares, k)
         if "suppressed" in point:
             point["suppressed"] = few(point["suppressed"], k)
         if isinstance(point.get("suppressed"), Below):

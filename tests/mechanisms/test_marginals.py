@@ -352,6 +352,34 @@ def test_a_written_release_can_be_injected_into_by_its_manifest(engine: Any, tmp
     assert any(contains((3, 3, 3), (1,) * 3) and "ill" in m for m in release.choice["marginals"])
 
 
+def test_a_written_release_is_injected_into_only_with_the_counts_it_has(engine: Any, tmp_path: Path) -> None:
+    """The file that is out and the table of today are one; else what leaves is not what was judged."""
+    require = [ps.KAnonymity(4), ps.LDiversity(l=2, kind="recursive", c=3, strict=False)]
+    method = ps.Generalise({"age": 2, "job": 1, "sex": 1})
+    table = ps.publish(engine, people(), require, method)
+    place = ps.write(engine, table, tmp_path / "table.csv")
+    inject = ps.Marginals(inject=str(place))
+
+    today = people()
+    frame = today.source.copy()
+    frame.loc[:9, "ill"] = "a"  # the counts of the source are others now
+    changed = replace(today, source=frame)
+    with pytest.raises(UsageError, match="does not have the counts of the table now"):
+        ps.publish(engine, changed, REQUIRE, inject)
+
+    file = tmp_path / "table.csv"
+    whole = file.read_bytes()
+    head, *rows = whole.decode().splitlines(keepends=True)
+    for edited in (whole + rows[0].encode(), "".join([head, *sorted(rows, reverse=True)]).encode(), None):
+        file.unlink()
+        if edited is not None:
+            file.write_bytes(edited)
+        with pytest.raises(NotSafe, match="not as it was written"):
+            ps.publish(engine, people(), REQUIRE, inject)
+        file.write_bytes(whole)
+    assert ps.publish(engine, people(), REQUIRE, inject).safe
+
+
 def test_errors_and_manifests_hold_no_value(engine: Any, tmp_path: Path) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     text = ps.write(engine, release, tmp_path / "people.csv").read_text()

@@ -34,6 +34,8 @@ KINDS = {
 def section(material: Material) -> Section:
     title, short = "Options: risk against usefulness", "Options"
     search = material.found.get("search")
+    if search and search["best"] and "levels" not in search["best"]:
+        return Section("options", title, short, missing=OTHERWISE)
     lattice = (search or {}).get("lattice") or material.run.get("lattice")
     if not lattice or not lattice["choices"]:
         return Section(
