@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import criteria, manifest, mechanisms
+from privacy_sql import criteria, manifest, mechanisms, targets
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
@@ -64,6 +64,11 @@ class Plan:
             return directory / "target" / f"{self.name}{manifest.SUFFIX}"
         return manifest.manifest_path(file if file.suffix else file / f"{self.name}.csv")
 
+    @property
+    def engine(self) -> str:
+        """The connection it runs on: that of its output table, else of its source, else embedded."""
+        return (self.output.connection if self.output else None) or self.connection or "default"
+
     def beside(self, written: Mapping[Path, Path]) -> Plan:
         """The same, its method told where other releases of the project, by name, have their manifests."""
         placed = getattr(self.method, "beside", None)
@@ -91,6 +96,24 @@ class Project:
             ]
         )
         return [plan for name, plan in self.plans.items() if not names or name in names]
+
+    def kept(self, plan: Plan) -> list[targets.Kept]:
+        """Everything this project reads, and what its other releases publish: no release replaces it."""
+        found: list[targets.Kept] = []
+        for other in self.plans.values():
+            read = targets.read_by(other.table, *other.require, other.method)
+            if other.name != plan.name and other.output is not None:
+                place = other.output.file or str(other.output.relation)
+                what = f"the output of {other.name}"
+                read += [targets.Kept(place, what), targets.Kept(other.manifest(self.directory), what)]
+            # a name means another relation on another connection
+            found += [each for each in read if isinstance(each.place, Path) or other.engine == plan.engine]
+        found += [
+            targets.Kept(self.directory / settings["path"], f"the database of the connection {name}")
+            for name, settings in self.connections.items()
+            if "path" in settings
+        ]
+        return found
 
 
 def read(directory: Path) -> Project:

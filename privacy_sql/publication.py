@@ -299,7 +299,7 @@ def _undisturbed() -> Iterator[Callable[[], None]]:
 
     def begin() -> None:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 before[number] = signal.signal(number, lambda number, _: came.append(number))
 
     try:

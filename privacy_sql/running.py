@@ -124,7 +124,7 @@ def _run(
     kept = _manifest_place(project, plan, output)
     if not dry_run and (said := intents.settle(kept, engine)):
         result.warnings = [said]
-    _admit(plan, engine, output, kept, overwrite)
+    _admit(project, plan, engine, output, kept, overwrite)
     if not dry_run:
         consulting.remember_standing(project.directory, kept)
     _refuse_unnamed(plan, engine)
@@ -198,7 +198,7 @@ def _written(
         overwrite=overwrite,
         manifest_to=kept,
         register=register if register.path.exists() else None,
-        kept=_read(plan),
+        kept=project.kept(plan),
         told=told,
     )
     if source and digest:
@@ -226,18 +226,16 @@ def _ready(plan: Plan) -> Path | str:
     return plan.output.file
 
 
-def _read(plan: Plan) -> list[targets.Kept]:
-    """What a release is made from."""
-    return targets.read_by(plan.table, *plan.require, plan.method)
-
-
-def _admit(plan: Plan, engine: Engine, output: Path | str, kept: Path, overwrite: bool) -> None:
+def _admit(
+    project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
+) -> None:
     """Refuse a target that may not be replaced before any work; `write` does so again."""
     if isinstance(output, Path):
-        targets.admit(kept, [output], plan.name, overwrite=overwrite, kept=_read(plan))
+        targets.admit(place, [output], plan.name, overwrite=overwrite, kept=project.kept(plan))
     else:
         table = output.removeprefix(verbs.TABLE)
-        targets.admit_tables(engine, kept, [table], plan.name, overwrite=overwrite, kept=_read(plan))
+        kept = project.kept(plan)
+        targets.admit_tables(engine, place, [table], plan.name, overwrite=overwrite, kept=kept)
 
 
 def _refuse_unnamed(plan: Plan, engine: Engine) -> None:

@@ -16,8 +16,10 @@ from tests.test_project import PROJECT, write
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder that is not ours to change."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """Every file of a folder but for what tells how the last run ended."""
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    told = ("target/run_results.json", "target/records/")
+    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(told)}
 
 
 def refused(told: Told, *codes: str) -> dict[str, str]:
@@ -170,3 +172,222 @@ def test_a_project_is_started_over_nothing(tmp_path: Path) -> None:
     for words in (("--example",), ("--from", tmp_path / "people.csv")):
         refused(call("init", "--json", *words, tmp_path), "project_exists")
     assert contents(tmp_path) == before
+
+
+# -- what a run may write over ------------------------------------------------------------------------------
+
+
+def run(folder: Path, *more: str) -> Told:
+    return call("run", "--json", *more, "--project", folder)
+
+
+def planned(folder: Path, output: dict[str, str], **parts: Any) -> None:
+    """The project with another output."""
+    release = {**PROJECT["releases"]["people"], **parts, "output": output}
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": {"people": release}}))
+
+
+def rich(folder: Path) -> dict[str, Any]:
+    """Parts of a release that read a file of every kind, all of them in the folder."""
+    (folder / "zips.csv").write_text("".join(f"0213{n};021;*\n" for n in range(3)))
+    (folder / "matrix.csv").write_text(
+        "a,b,distance\n" + "".join(f"{a},{b},1\n" for a in (30, 31) for b in (30, 31))
+    )
+    (folder / "everybody.csv").write_text((folder / "people.csv").read_text())
+    quasi = [
+        {"column": "age", "hierarchy": {"intervals": ["10", "20"]}, "distance": {"file": "matrix.csv"}},
+        {"column": "zip", "hierarchy": {"file": "zips.csv"}},
+    ]
+    (folder / "folder.parquet").mkdir()
+    return {"quasi_identifiers": quasi, "population": {"file": "everybody.csv"}}
+
+
+@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
+def test_nothing_that_is_read_or_kept_is_a_target_under_any_name(
+    folder: Path, overwrite: tuple[str, ...]
+) -> None:
+    more = rich(folder)
+    os.link(folder / "people.csv", folder / "hard.csv")
+    os.symlink("people.csv", folder / "soft.csv")
+    os.symlink(".", folder / "here")
+    os.link(folder / "privacy_ledger.jsonl", folder / "ledger.csv")
+    os.link(folder / "out" / "people.csv.manifest.json", folder / "manifest.csv")
+    os.symlink(folder / "target" / "private" / "source.key", folder / "key.csv")
+    names = ["people.csv", "People.CSV", "here/people.csv", "out/../people.csv", "hard.csv", "soft.csv"]
+    names += ["zips.csv", "matrix.csv", "everybody.csv", "EVERYBODY.csv", "ledger.csv", "manifest.csv"]
+    names += ["key.csv", "target/private/new.csv", "folder.parquet/new.csv"]
+    names += [str(next((folder / "privacy_register.kept").rglob("people.csv")).relative_to(folder))]
+    for name in names:
+        planned(folder, {"target": name}, **more)
+        before = contents(folder)
+        error = refused(run(folder, *overwrite), "target_in_use")
+        assert "overwrite" not in error["hint"] and Path(name).name in error["message"], error
+        assert contents(folder) == before, name
+
+
+def test_only_what_is_ours_and_as_it_was_written_is_replaced(folder: Path) -> None:
+    out, place = folder / "out" / "people.csv", folder / "out" / "people.csv.manifest.json"
+    whole, described = out.read_bytes(), place.read_bytes()
+    assert refused(run(folder), "target_exists")["hint"] == "Use --overwrite."
+    assert run(folder, "--overwrite").exit == 0
+
+    def blocked(named: Path) -> None:
+        before = contents(folder / "out")
+        for more in ((), ("--overwrite",)):
+            error = refused(run(folder, *more), "target_exists", "target_in_use")
+            assert str(named) in error["hint"] + error["where"] and "Use --overwrite" not in error["hint"]
+            assert contents(folder / "out") == before
+        place.write_bytes(described)
+        out.unlink() if out.is_file() or out.is_symlink() else shutil.rmtree(out)
+        out.write_bytes(whole)
+
+    out.write_bytes(whole), place.write_bytes(described)
+    out.write_bytes(whole + b"40-49,021,flu,1\n")  # somebody's edit
+    blocked(out)
+    place.write_bytes(described[:-2] + b"\n")
+    blocked(place)
+    place.unlink()  # a file without a manifest is somebody's
+    blocked(out)
+    out.unlink()
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")  # a folder with somebody's files
+    blocked(out)
+    out.unlink()
+    os.symlink("nowhere", out)
+    place.unlink()
+    blocked(out)
+    assert run(folder, "--overwrite").exit == 0
+
+
+def test_the_release_of_another_name_is_not_replaced(folder: Path) -> None:
+    release = PROJECT["releases"]["people"]
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": {"others": release}}))
+    before = contents(folder / "out")
+    error = refused(run(folder, "--overwrite"), "target_in_use")
+    assert "people" in error["message"] and contents(folder / "out") == before
+    both = {"people": release, "others": release}
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": both}))
+    told = run(folder, "--overwrite", "--select", "people")
+    assert refused(told, "target_in_use")["message"] == "people.csv is the output of others"
+
+
+TABLE = {"connection": "store", "relation": "published"}
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A database with the people in it, the project that publishes them there, and a way to it."""
+    from tests import engines
+
+    settings = {"duckdb": {"type": "duckdb", "path": "store.db"}}
+    settings["postgres"] = {"type": "postgres", "dsn_env": "PRIVACY_SQL_TEST_DSN"}
+    write(tmp_path, PROJECT)
+
+    def execute(*statements: str) -> list[Any]:
+        import privacy_sql as ps
+
+        url = {"duckdb": f"duckdb:{tmp_path / 'store.db'}", "postgres": "postgres:"}[request.param]
+        more = {"dsn_env": "PRIVACY_SQL_TEST_DSN"} if request.param == "postgres" else {}
+        found: list[Any] = []
+        with ps.connect(url, **more) as engine:
+            for statement in statements:
+                done = engine.connection.execute(statement)
+                found = done.fetchall() if statement.startswith("select") else []
+        return found
+
+    def plan(relation: str, source: str = "people") -> None:
+        release = {
+            **PROJECT["releases"]["people"],
+            "source": {"connection": "store", "relation": source},
+            "output": {"connection": "store", "relation": relation},
+        }
+        release.pop("population")
+        content = {
+            "version": "1",
+            "connections": {"store": settings[request.param]},
+            "releases": {"people": release},
+        }
+        (tmp_path / "privacy.yml").write_text(json.dumps(content))
+
+    if request.param == "postgres":
+        engines.connected("postgres").close()
+    values = ", ".join(
+        f"('{n}', {30 + n % 2}, '0213{n % 3}', '{'flu' if n % 2 else 'cold'}', {n}, 'free')" for n in range(8)
+    )
+    execute(
+        "drop schema if exists other cascade",
+        "create table people"
+        " (id varchar, age integer, zip varchar, illness varchar, weight integer, note varchar)",
+        f"insert into people values {values}",
+        "create schema other",
+        "create table other.people as select * from people",
+        "create table mine as select 1 as n",
+        "create view seen as select 2 as n",
+    )
+    return tmp_path, execute, plan
+
+
+def test_no_relation_but_our_own_is_replaced(store: Any) -> None:
+    folder, execute, plan = store
+    own_schema = execute("select current_schema()")[0][0]
+    for relation in ("people", "PEOPLE", f"{own_schema}.people", f"{own_schema}.People"):
+        plan(relation)
+        error = refused(run(folder, "--overwrite"), "target_in_use")
+        assert "the source of people" in error["message"]
+    plan("people", source="other.people")
+    refused(run(folder, "--overwrite"), "target_exists")
+    for relation in ("mine", "seen"):
+        plan(relation)
+        for more in ((), ("--overwrite",)):
+            error = refused(run(folder, *more), "target_exists")
+            assert f"drop {relation} by hand" in error["hint"]
+    assert execute("select count(*), min(id) from people") == [(8, "0")]
+    assert execute("select * from mine") == [(1,)] and execute("select * from seen") == [(2,)]
+    plan("published")
+    assert run(folder).exit == 0
+    assert refused(run(folder), "target_exists")["hint"] == "Use --overwrite."
+    assert run(folder, "--overwrite").exit == 0
+    execute("update published set illness = 'gout'")
+    error = refused(run(folder, "--overwrite"), "target_exists")
+    assert "drop published by hand" in error["hint"]
+    assert execute("select count(*) from published where illness = 'gout'") == [(8,)]
+
+
+def test_the_manifest_of_a_table_replaces_nothing_of_somebody_else(store: Any) -> None:
+    folder, _, plan = store
+    plan("published")
+    (folder / "target").mkdir()
+    place = folder / "target" / "people.manifest.json"
+    place.write_text("mine")
+    for more in ((), ("--overwrite",)):
+        refused(run(folder, *more), "target_exists")
+        assert place.read_text() == "mine"
+
+
+def test_python_writes_over_nothing_else_either(folder: Path) -> None:
+    import privacy_sql as ps
+    from privacy_sql.errors import UsageError
+
+    rich(folder)
+    (folder / "foreign.parquet").write_bytes(b"mine")
+    hierarchy = ps.Tree.from_file(folder / "zips.csv", "zip")
+    with ps.connect() as engine:
+        table = ps.Table(
+            folder / "people.csv",
+            {"zip": hierarchy},
+            "illness",
+            population=str(folder / "everybody.csv"),
+            distances={"zip": folder / "matrix.csv"},
+            drop=["id", "age", "weight", "note"],
+        )
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"zip": 2}))
+        before = contents(folder)
+        for name in ("people.csv", "zips.csv", "everybody.csv", "matrix.csv", "foreign.parquet"):
+            for overwrite in (False, True):
+                with pytest.raises(UsageError) as told:
+                    ps.write(engine, release, folder / name, overwrite=overwrite)
+                assert told.value.code in ("target_in_use", "target_exists")
+                assert "overwrite" not in told.value.hint
+        assert contents(folder) == before
+        for _ in range(2):
+            ps.write(engine, release, folder / "new" / "people.csv", overwrite=True)

@@ -95,9 +95,7 @@ def connected(project: Project, plan: Plan, unsafe_debug: bool = False) -> Engin
     """The engine a release runs on: that of its output table, else of its source, else embedded."""
     from privacy_sql.engines import connect
 
-    output = plan.output.connection if plan.output else None
-    name = output or plan.connection or "default"
-    settings = dict(project.connections[name])
+    settings = dict(project.connections[plan.engine])
     kind = settings.pop("type")
     if kind != "duckdb":
         return connect(f"{kind}:", unsafe_debug=unsafe_debug, **settings)
