@@ -1,7 +1,8 @@
 """Kill a process of its own at a chosen thing it does to files, or in the middle of it.
 
 What changes a file or a folder is counted: opening to write, writing, fsync, renaming, removing, linking,
-cutting short, making and removing folders, locking. A write can also be cut in half before the kill.
+cutting short, making and removing folders, locking, and what an engine commits, where a test says so
+(`committing`). A write can also be cut in half before the kill.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ KINDS = {
     "os.rmdir": "unlink",
     "os.chmod": "chmod",
     "fcntl.flock": "lock",
+    "tests.commit": "commit",
 }
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def arm(at: int, *, kind: str = "", torn: bool = False) -> None:
-    """Kill this process at its operation number `at`, from 1, of one kind or of all."""
+def arm(at: int, *, kind: str = "", torn: bool = False) -> Callable[[], int]:
+    """Kill this process at its operation `at`, from 1, of one kind or of all; tells how many were done."""
     done = 0
     write, fsync = os.write, os.fsync
 
@@ -54,6 +56,23 @@ def arm(at: int, *, kind: str = "", torn: bool = False) -> None:
 
     os.write, os.fsync = written, synced  # type: ignore[assignment]
     sys.addaudithook(watch)
+    return lambda: done
+
+
+def committing(engine: Any) -> None:
+    """Count the statements with which an engine makes tables appear, before and after each."""
+    run = engine._run
+
+    def counted(self: Any, query: Any, *given: Any) -> Any:
+        told = query.origin in ("begin", "commit", "rename", "drop")
+        if told:
+            sys.audit("tests.commit")
+        result = run(self, query, *given)
+        if told:
+            sys.audit("tests.commit")
+        return result
+
+    engine._run = counted
 
 
 def killed(work: Callable[[], Any], at: int, *, torn: bool = False) -> bool:

@@ -274,7 +274,7 @@ class Postgres:
         self.rename_table(new, name)
 
     def drop_table(self, table: str) -> None:
-        for view in self._to.seen.pop(named(table), []):
+        for view in self._to.seen.get(named(table), []):  # there again after a rollback
             self._run(Query(f"drop view if exists {view} cascade", "drop"))
         self._run(Query(f"drop table if exists {named(table)}", "drop"))
 

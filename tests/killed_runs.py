@@ -1,0 +1,206 @@
+"""Runs of a project that are killed at chosen operations, twice in a row, and what is left each time.
+
+A program of its own: it only imports, and everything that opens an engine happens in processes it forks.
+`python -m tests.killed_runs FORM FOLDER SEED HOW_MANY`, 0 for every operation; prints what broke.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# imported here so that no run pays for it
+import duckdb  # noqa: F401
+import numpy  # noqa: F401
+
+import privacy_sql as ps
+from privacy_sql import audit, cli, manifest, publication, running, verbs  # noqa: F401
+from privacy_sql.commands import run as run_command  # noqa: F401
+from privacy_sql.engines import _postgres_connection
+from privacy_sql.engines.duckdb import DuckDB
+from privacy_sql.engines.postgres import Postgres
+from privacy_sql.errors import PrivacySqlError
+from privacy_sql.register import FILE_NAME, Register
+from tests import kills
+
+FORMS = ("file", "parts", "table", "tables", "postgres")
+ILLNESSES = ["flu", "cold", "gout", "rash", "none"]
+DSN = "PRIVACY_SQL_TEST_DSN"
+
+
+def rows(n: int) -> str:
+    return "age,illness\n" + "".join(f"{20 + i * 7 % 40},{ILLNESSES[i * i % 11 % 5]}\n" for i in range(n))
+
+
+def project(folder: Path, form: str) -> None:
+    """A project with one release; files go into a register."""
+    two = form in ("parts", "tables")
+    release: dict[str, Any] = {
+        "source": {"file": "people.csv"},
+        "quasi_identifiers": [{"column": "age", "hierarchy": {"intervals": ["20"]}}],
+        "sensitive": "illness",
+        "require": {"l_diversity": {"l": "2"}} if two else {"k_anonymity": {"k": "5"}},
+        "method": {"generalise": {"levels": {"age": "1"}}},
+        "output": {"target": "out/people.csv"},
+    }
+    if two:
+        release["method"] = {"bucketize": {"by": "anatomy", "layout": "two_tables"}}
+    content: dict[str, Any] = {"version": "1", "releases": {"people": release}}
+    if form in ("table", "tables", "postgres"):
+        release["output"] = {"connection": "store", "relation": "published"}
+        store = (
+            {"type": "postgres", "dsn_env": DSN} if form == "postgres" else {"type": "duckdb", "path": "s.db"}
+        )
+        content["connections"] = {"store": store}
+    else:
+        (folder / FILE_NAME).touch()
+    (folder / "privacy.yml").write_text(json.dumps(content))
+
+
+def run(folder: Path) -> None:
+    """One run that is to succeed."""
+    for engine in (DuckDB, Postgres):
+        kills.committing(engine)
+    outcome = cli.run(["run", "--overwrite", "--project", str(folder)])
+    if outcome.exit:
+        sys.stderr.write(json.dumps(outcome.errors))
+        raise SystemExit(outcome.exit)
+
+
+def apart(work: Callable[[], Any]) -> Any:
+    """What some work returns that is done in a process of its own."""
+    here, there = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            with os.fdopen(there, "wb") as out:
+                pickle.dump(work(), out)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(there)
+    with os.fdopen(here, "rb") as told:
+        content = told.read()
+    os.waitpid(child, 0)
+    return pickle.loads(content) if content else "the look at it failed"
+
+
+def looked(folder: Path, form: str) -> str:
+    """What stands: the number of rows that verify, `nothing`, or what is wrong."""
+    tables = form in ("table", "tables", "postgres")
+    place = folder / ("target/people.manifest.json" if tables else "out/people.csv.manifest.json")
+    urls = {
+        "postgres": "postgres:",
+        "table": f"duckdb:{folder / 's.db'}",
+        "tables": f"duckdb:{folder / 's.db'}",
+    }
+    with ps.connect(urls.get(form, "duckdb:"), **({"dsn_env": DSN} if form == "postgres" else {})) as engine:
+        try:
+            found = ps.verify(place, engine if tables else None)
+        except PrivacySqlError as problem:
+            if problem.code != "no_manifest":
+                return f"{problem.code}: {problem}"
+            named = ["published", "published_people", "published_values"]
+            left = [name for name in named if tables and engine.has_table(name)]
+            left += [path.name for path in (folder / "out").glob("people*")]
+            return f"without a manifest: {left}" if left else "nothing"
+    register = Register(folder / FILE_NAME)
+    if register.path.exists():
+        if not register.holds(found):
+            return "out, and not in the register"
+        register.find(register.entries())
+    return str(found["rows_in"])
+
+
+def strays(folder: Path) -> list[str]:
+    """Hidden files that stay when a run has succeeded."""
+    return [str(p.relative_to(folder)) for p in folder.rglob(".*")]
+
+
+def restored(saved: Path, folder: Path, form: str) -> None:
+    """The project as it was, and its tables on a server."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(saved, folder)
+    if form == "postgres":
+        apart(lambda: _on_server("drop table if exists published"))
+        if (saved / "target" / "people.manifest.json").exists():
+            apart(lambda: _on_server("create table published as select * from published_before"))
+
+
+def _on_server(statement: str) -> None:
+    import psycopg
+
+    with psycopg.connect(os.environ[DSN], autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+def tried(form: str, folder: Path, seed: int, how_many: int) -> list[str]:
+    """Everything that broke, a line each."""
+    chance = random.Random(seed)
+    broken: list[str] = []
+    here, saved = folder / "project", folder / "saved"
+    for old in (False, True):
+        here.mkdir(exist_ok=True)
+        (here / "people.csv").write_text(rows(300))
+        project(here, form)
+        if old:
+            apart(lambda: run(here))
+            if (seen := apart(lambda: looked(here, form))) != "300":
+                return [f"{form}: the first run left {seen}"]
+            if form == "postgres":
+                apart(lambda: _on_server("drop table if exists published_before"))
+                apart(lambda: _on_server("create table published_before as select * from published"))
+            (here / "people.csv").write_text(rows(600))
+        shutil.rmtree(saved, ignore_errors=True)
+        shutil.copytree(here, saved)
+        total = _operations(here)
+        sys.stderr.write(f"{form} {old} {total}\n")
+        new = "600" if old else "300"
+        points = range(1, total + 1) if not how_many else sorted(chance.sample(range(1, total + 1), how_many))
+        for first in points:
+            second = chance.choice([first, chance.randrange(1, total + 1)])
+            restored(saved, here, form)
+            where = f"{form} {'over an old one ' if old else ''}killed at {first} of {total}"
+            if not kills.killed(lambda: run(here), first):
+                broken.append(f"{where}: was not killed")
+            # the second kill comes before or after somebody has looked
+            if chance.random() < 0.5:
+                seen = apart(lambda: looked(here, form))
+                if seen not in (new, "300" if old else "nothing"):
+                    broken.append(f"{where}: {seen}")
+            kills.killed(lambda: run(here), second)
+            seen = apart(lambda: looked(here, form))
+            if seen not in (new, "300" if old else "nothing"):
+                broken.append(f"{where}, then at {second}: {seen}")
+            if kills.killed(lambda: run(here), 10**9):
+                broken.append(f"{where}, then at {second}: the third run was killed")
+            seen, left = apart(lambda: looked(here, form)), strays(here)
+            if seen != new or left:
+                broken.append(f"{where}, then at {second}, then run: {seen} {left}")
+        shutil.rmtree(here)
+    return broken
+
+
+def _operations(folder: Path) -> int:
+    """How many operations a run has, told by one that is not killed."""
+
+    def counted() -> int:
+        done = kills.arm(10**9)
+        run(folder)
+        return done()
+
+    found: int = apart(counted)
+    return found
+
+
+if __name__ == "__main__":
+    _postgres_connection.LOCK_TIMEOUT = "20s"  # a killed session lets go of its locks some time after
+    form, place, seed, how_many = sys.argv[1:]
+    sys.stdout.write("\n".join(tried(form, Path(place), int(seed), int(how_many))))
