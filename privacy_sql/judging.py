@@ -8,7 +8,7 @@ from typing import Any
 
 from privacy_sql import notebook
 from privacy_sql.base import Base, Grouping, Key
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import EMPTY, Criterion
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.population import population_groups
 from privacy_sql.query import Query, Sql, names, render
@@ -187,6 +187,8 @@ def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[A
 
 def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
     verdict, grouping = _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))
+    if criterion.cannot_fail:
+        verdict = replace(verdict, notes=(*verdict.notes, f"{criterion} {EMPTY}"))
     return verdict.with_witness(told(grouping, verdict.witness))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import criteria, manifest, mechanisms, targets
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, refuse_empty
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.mechanisms import Mechanism
@@ -300,6 +300,7 @@ class _Reader(Fields):
                 place = f"{where}.{name}[{number}]" if several else f"{where}.{name}"
                 with self.noting(place):
                     asked = criteria.make(name, self.mapping(part or {}, None, place), place)
+                    refuse_empty(asked, place)
                     made.append(within(asked.in_project(), self.directory))
         if not made:
             self.wrong(where, "a release needs at least one requirement")

@@ -60,6 +60,15 @@ class Release:
         """The SELECT whose rows leave."""
         return self.view.text(dialect)
 
+    @property
+    def _unasked(self) -> str:
+        """The sensitive columns of which nothing is required."""
+        asked = any(criterion.reads_sensitive and not criterion.cannot_fail for criterion in self.require)
+        named = getattr(self.table, "declared_sensitive", ())
+        if asked or not named or self.promise is not None:
+            return ""
+        return f"; no requirement is about {', '.join(named)}, which somebody may learn"
+
     def _counts(self, verb: str = "published") -> str:
         """The rows in and out; of what is not safe nothing leaves."""
         if self.promise is not None:
@@ -73,7 +82,9 @@ class Release:
         """The release in a notebook; nothing of it has left yet."""
         rehearsal = "REHEARSAL: made with a seed, NOT FOR PUBLICATION." if self.rehearsal else ""
         return verdict_table(
-            f"{self.name}: {notebook.word(self.safe)}", self.verdicts, [self._counts(), rehearsal]
+            f"{self.name}: {notebook.word(self.safe)}",
+            self.verdicts,
+            [self._counts() + self._unasked, rehearsal],
         )
 
     def __str__(self) -> str:
@@ -83,7 +94,7 @@ class Release:
         """The release in a few lines; `verb` says what became of its rows."""
         choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
         head = [
-            f"{self.name}    {self._counts(verb)}",
+            f"{self.name}    {self._counts(verb)}{self._unasked}",
             f"method      {self.method} {choice}",
             "",
             *verdict_lines(self.verdicts),

@@ -333,10 +333,15 @@ NO_LIMITS = [
     *("k_link(k=0)", "k_combinatorial(k=inf)", "maxent_l_diversity(l=2, c=nan)"),
 ]
 LIMITS = [
-    *("k_anonymity(k=1)", "l_diversity(l=2)", "l_diversity(kind=recursive, l=2, c=2)", "t_closeness(t=1)"),
+    *(
+        "k_anonymity(k=2)",
+        "l_diversity(l=2)",
+        "l_diversity(kind=recursive, l=2, c=2)",
+        "t_closeness(t=0.999)",
+    ),
     *("alpha_k_anonymity(alpha=1, k=2)", "beta_likeness(beta=1)", "delta_disclosure(delta=1)"),
-    *("ck_safety(c=1, k=0)", "k_map(k=1)", "delta_presence(low=0.1, high=0.5)", "k_link(k=1)"),
-    *("bt_privacy(bandwidth=0.3, t=1)", "privacy_skyline(points=[[0, 1, 0, 1]])", "k_combinatorial(k=1)"),
+    *("ck_safety(c=1, k=0)", "k_map(k=2)", "delta_presence(low=0.1, high=0.5)", "k_link(k=2)"),
+    *("bt_privacy(bandwidth=0.3, t=1)", "privacy_skyline(points=[[0, 1, 0, 1]])", "k_combinatorial(k=2)"),
     "maxent_l_diversity(l=2, c=2)",
 ]
 

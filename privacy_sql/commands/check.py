@@ -40,7 +40,7 @@ def _table(options: dict[str, Any]) -> Outcome:
     if not options["quasi"] and not options["group"]:
         hint = "For example --quasi age,sex,zip: what somebody may know of a person."
         raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
-    require = [criteria.read(text) for text in options["requirements"]]
+    require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
     with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         return _judged(engine, named_table(options), require, options["show_values"])
 
@@ -50,7 +50,7 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     from privacy_sql.errors import first_exit
 
     read = project.read(directory)
-    whole = Outcome("check", safe=True, rows=0, groups=0)
+    whole, told = Outcome("check", safe=True, rows=0, groups=0), []
     for plan in read.selected(options["names"]):
         with connected(read, plan, options["unsafe_debug"]) as engine:
             part = _judged(engine, plan.table, plan.require, options["show_values"], directory)
@@ -60,6 +60,9 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
         whole.ignored_columns += part.ignored_columns
         whole.verdicts += part.verdicts
         whole.lines += [f"{plan.name}, the source table as it stands", *part.lines, ""]
+        told.append({"name": plan.name, **part.more})
+    # what is said of one table, or of each of several
+    whole.more = told[0] if len(told) == 1 else {"releases": told}
     return whole
 
 

@@ -23,6 +23,7 @@ Row = Mapping[str, Any]
 Exact = str | int | float | Fraction
 # a limit beyond this is none: no float comes near it
 LARGEST = 10**300
+EMPTY = "asks nothing: no table can fail it"
 
 
 class Splits(Protocol):
@@ -99,6 +100,11 @@ class Criterion:
         if kind not in kinds:
             kinds[kind] = self.judge(rows).safe
         return kinds[kind]
+
+    @property
+    def cannot_fail(self) -> bool:
+        """Whether no table breaks it, so that it asks nothing."""
+        return False
 
     def on(self, table: Any) -> Criterion:
         """The requirement as it stands for one table, where a property depends on what the table declares."""
@@ -251,6 +257,14 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
     """
     kind: type[Criterion] = plugs.get("criteria", name)
     return bind(kind, name, params, where)
+
+
+def refuse_empty(criterion: Criterion, where: str = "") -> Criterion:
+    """The same requirement; one that no table can fail is refused, because a SAFE of it says nothing."""
+    if criterion.cannot_fail:
+        hint = "Ask for more, or leave it out."
+        raise UsageError("cannot_fail", f"{criterion} {EMPTY}", where=where, hint=hint)
+    return criterion
 
 
 def read(text: str) -> Criterion:

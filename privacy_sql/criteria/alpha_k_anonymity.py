@@ -46,6 +46,10 @@ class AlphaKAnonymity(Criterion):
             raise UsageError("bad_parameter", f"values of {self.name} names a value, or is left out")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.limit == 1 and self.k == 1
+
+    @property
     def limit(self) -> Fraction:
         return Fraction(str(self.alpha))
 

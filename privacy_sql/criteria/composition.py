@@ -49,6 +49,10 @@ class Composition(Criterion):
             raise UsageError("bad_parameter", "at of composition is a confidence above 0")
         exact(self.max_exposed, self.name, "max_exposed", 0, 1)
 
+    @property
+    def cannot_fail(self) -> bool:
+        return Fraction(str(self.max_exposed)) == 1
+
     def within(self, directory: Path) -> Composition:
         """The same requirement with its files below a folder."""
         named = (

@@ -39,6 +39,10 @@ class DeltaPresence(Criterion):
             raise UsageError("bad_parameter", "low of delta_presence must not be above high")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self._low == 0 and self._high == 1
+
+    @property
     def _low(self) -> Fraction:
         return exact(self.low, self.name, "low", 0, 1)
 

@@ -35,6 +35,10 @@ class KAnonymity(Criterion):
         at_least(self.k, 1, self.name, "k")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.k == 1
+
+    @property
     def limit(self) -> int:
         return self.k
 

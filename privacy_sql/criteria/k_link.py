@@ -34,6 +34,10 @@ class KLink(Criterion):
         at_least(self.k, 1, self.name, "k")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.k == 1
+
+    @property
     def limit(self) -> int:
         return self.k
 

@@ -36,6 +36,10 @@ class KMap(Criterion):
         at_least(self.k, 1, self.name, "k")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.k == 1
+
+    @property
     def reads(self) -> tuple[str, ...]:
         return ("population",)
 

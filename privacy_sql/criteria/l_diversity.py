@@ -55,6 +55,14 @@ class LDiversity(Criterion):
             exact(self.c or 0, self.name, "c", Fraction(0))
         exact(self.l, self.name, "l", 1)
 
+    @property
+    def cannot_fail(self) -> bool:
+        """No group has less than one value; of all of a group the commonest value is a share of at most 1."""
+        if self.kind != "recursive":
+            return self.ell == 1
+        c = Fraction(str(self.c))
+        return self.ell == 1 and (c > 1 or (c == 1 and not self.strict))
+
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
         units = {"distinct": "values", "entropy": "values", "probabilistic": "share"}

@@ -58,6 +58,10 @@ class MaxentLDiversity(Criterion):
             exact(self.c, self.name, "c", 0)
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.l == 1 and (self.c is None or Fraction(str(self.c)) >= 1)
+
+    @property
     def needs_one_value(self) -> bool:
         return True
 

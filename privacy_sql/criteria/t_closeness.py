@@ -48,6 +48,10 @@ class TCloseness(Criterion):
         one_of(self.distance, DISTANCES, self.name, "distance")
 
     @property
+    def cannot_fail(self) -> bool:
+        return self.limit == 1  # no distance is larger
+
+    @property
     def needs_one_value(self) -> bool:
         return True
 
