@@ -304,20 +304,20 @@ def test_rows_that_are_not_people_with_one_value_are_no_evidence(
 def test_a_condition_reads_the_text_of_a_csv_file_as_a_run_does(tmp_path: Path) -> None:
     source = "file: small.csv, where: a > 18"
     rows = "a,ill\n18.4,flu\n100,cold\n9,flu\n"
-    (published, _), shell = small(tmp_path, rows, SOURCE=source, REQUIRE="k_anonymity: {k: 1}")
+    (published, _), shell = small(tmp_path, rows, SOURCE=source, REQUIRE="k_anonymity: {k: 2}")
     assert shell.execute(published).fetchall() == [("100", "cold"), ("18.4", "flu")]
 
 
 def test_the_compiled_rows_do_not_lie_in_the_order_of_the_source(tmp_path: Path) -> None:
     rows = "a,ill\nz,flu\ny,cold\nx,flu\n"
-    (published, _), shell = small(tmp_path, rows, REQUIRE="k_anonymity: {k: 1}")
+    (published, _), shell = small(tmp_path, rows, REQUIRE="k_anonymity: {k: 2}")
     assert [a for a, _ in shell.execute(published).fetchall()] == ["x", "y", "z"]
 
 
 def test_a_relation_is_read_by_the_name_the_project_gives_it(tmp_path: Path) -> None:
     source = 'connection: default, relation: memory."the ward".patients'
     (published, evidence), shell = small(
-        tmp_path, "a,ill\nz,flu\n", SOURCE=source, REQUIRE="k_anonymity: {k: 1}"
+        tmp_path, "a,ill\nz,flu\n", SOURCE=source, REQUIRE="k_anonymity: {k: 2}"
     )
     shell.execute('create schema "the ward"; create table "the ward".patients as from small')
     shell.execute("drop table small")

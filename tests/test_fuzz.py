@@ -131,7 +131,7 @@ CONDITION = st.lists(
 @given(condition=st.one_of(CONDITION, TEXT))
 def test_any_condition_is_used_or_refused(tmp_path: Path, condition: str) -> None:
     (tmp_path / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
-    told = check(tmp_path / "people.csv", f"--where={condition}", "--require", "k_anonymity(k=1)")
+    told = check(tmp_path / "people.csv", f"--where={condition}", "--require", "k_anonymity(k=2)")
     foreseen(told)
 
 
@@ -166,7 +166,7 @@ BELIEFS = {
 @example(names="age,\rb")
 def test_any_names_of_columns_and_tables_are_used_or_refused(tmp_path: Path, names: str) -> None:
     (tmp_path / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
-    words = ["--sensitive", "illness", "--require", "k_anonymity(k=1)"]
+    words = ["--sensitive", "illness", "--require", "k_anonymity(k=2)"]
     foreseen(call("check", "--json", "--source", tmp_path / "people.csv", f"--quasi={names}", *words))
     foreseen(call("check", "--json", f"--source={names}", "--quasi", "age", *words))
 

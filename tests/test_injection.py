@@ -170,7 +170,7 @@ def test_a_condition_that_is_more_than_a_comparison_is_refused(tmp_path: Path, t
     ],
 )
 def test_a_plain_condition_selects_rows(tmp_path: Path, text: str, rows: int) -> None:
-    told = check(named(tmp_path, "age", "illness"), "--where", text, "--require", "k_anonymity(k=1)")
+    told = check(named(tmp_path, "age", "illness"), "--where", text, "--require", "k_anonymity(k=2)")
     assert told.json["rows"] == rows, told.everything
 
 
@@ -179,7 +179,7 @@ def test_text_that_is_no_number_is_counted_and_refused_where_a_condition_compare
 ) -> None:
     source = tmp_path / "people.csv"
     source.write_text("age,illness\n20,flu\n,flu\nabc,flu\n1e400,flu\n")
-    told = check(source, "--where", "age >= 18", "--require", "k_anonymity(k=1)")
+    told = check(source, "--where", "age >= 18", "--require", "k_anonymity(k=2)")
     assert (told.exit, told.codes) == (3, ["unmapped_value"])
     assert told.json["errors"][0]["message"].startswith("2 values of age") and "abc" not in told.everything
 
