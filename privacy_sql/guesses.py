@@ -222,9 +222,7 @@ def of_release(release: Release) -> Baseline | None:
     table, base = release.table, grouping.base
     free = known_columns(table)
     if release.permuted:
-        # values stand in an order nobody can follow, so a column beside them tells nothing of one person's
-        one = (guess(grouping),)
-        return Baseline(one, dict.fromkeys(_readers(free), one))
+        return of_group_numbers(grouping, table)
     if table.values_per_person == "one":
         return of_published(base.engine, base.engine.rows_of(release.view), release)
     if not free:
@@ -238,6 +236,12 @@ def of_release(release: Release) -> Baseline | None:
         where=table.name,
         hint="Use full_domain or generalise without max_suppressed, or drop the column.",
     )
+
+
+def of_group_numbers(grouping: Grouping, table: Table) -> Baseline:
+    """Values in an order nobody can follow: a column beside them tells nothing of one person's."""
+    one = (guess(grouping),)
+    return Baseline(one, dict.fromkeys(_readers(known_columns(table)), one))
 
 
 def _of_levels(release: Release, free: Sequence[str]) -> Baseline:

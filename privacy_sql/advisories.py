@@ -1,0 +1,70 @@
+"""Which advisories of SECURITY.md are about a release, as far as its manifest tells.
+
+Only what published rows cannot show stands here; everything else is judged again from the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Content = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Advisory:
+    """A fault of an earlier version, by the name it has in SECURITY.md."""
+
+    name: str
+    sentence: str
+    concerns: Callable[[Content], bool]
+
+
+def _asked(content: Content, *criteria: str) -> bool:
+    return any(verdict["criterion"] in criteria for verdict in content["verdicts"])
+
+
+def _several(content: Content) -> bool:
+    return bool(content["values_per_person"] != "one")
+
+
+ADVISORIES = (
+    Advisory(
+        "PS-2026-01",
+        "its noisy counts add up to an exact number of rows, whatever epsilon is",
+        lambda it: it["method"] == "noisy_counts" and (it["where"] is not None or _several(it)),
+    ),
+    Advisory(
+        "PS-2026-02",
+        "composition was judged by rules that left people out (PS-2026-02 to PS-2026-07)",
+        lambda it: _asked(it, "composition"),
+    ),
+    Advisory(
+        "PS-2026-10",
+        "a value that a person has twice was judged once and published twice",
+        lambda it: it["values_per_person"] == "set",
+    ),
+    Advisory(
+        "PS-2026-11",
+        "it shows how many values each person has",
+        lambda it: _several(it) and it["method"] not in ("marginals", "noisy_counts"),
+    ),
+    Advisory(
+        "PS-2026-12",
+        "k_combinatorial counted rows where people were meant",
+        lambda it: _several(it) and _asked(it, "k_combinatorial"),
+    ),
+    Advisory(
+        "PS-2026-13",
+        "the population was not filtered, or people outside a hierarchy were taken to fit",
+        lambda it: _asked(it, "k_map", "delta_presence"),
+    ),
+)
+
+
+def about(content: Content) -> list[Advisory]:
+    """The advisories about a release of an earlier version."""
+    if not str(content["versions"]["privacy_sql"]).startswith("0.1."):
+        return []
+    return [advisory for advisory in ADVISORIES if advisory.concerns(content)]
