@@ -280,6 +280,13 @@ def of_published(engine: Engine, published: Any, release: Release) -> Baseline:
     )
 
 
+def declared(table: Table) -> dict[str, Any]:
+    """The columns that are published as they are, and what was decided about a reader who knows them."""
+    columns = list(known_columns(table))
+    reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
+    return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
+
+
 def limit(require: Sequence[Any]) -> int:
     """The size below which a group singles people out: the largest k that is required, at least two."""
     return max([FEWEST, *(int(criterion.k) for criterion in require if criterion.name == "k_anonymity")])

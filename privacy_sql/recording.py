@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import privacy_sql
-from privacy_sql import plugs
+from privacy_sql import guesses, plugs
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error
 from privacy_sql.grouping import Grouping
 from privacy_sql.judging import judge
@@ -50,6 +50,8 @@ def recorded(release: Release) -> Record:
         "require": [str(criterion) for criterion in release.require],
         "verdicts": [told(verdict) for verdict in release.verdicts.values()],
         "claims": plain(release.claims),
+        "baseline": release.baseline.to_json() if release.baseline else None,
+        "insensitive": guesses.declared(release.table),
         "rehearsal": release.rehearsal,
         "sql": release.view.sql,
         "search": plain(release.search),

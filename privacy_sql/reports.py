@@ -19,7 +19,10 @@ from privacy_sql.reporting import static
 
 INDEX = "index.html"
 # what a run's record and a manifest say in the same words
-AS_WRITTEN = ("rows_in", "rows_out", "suppressed", "method", "choice", "claims", "search", "sql")
+AS_WRITTEN = (
+    *("rows_in", "rows_out", "suppressed", "method", "choice", "claims", "search", "sql"),
+    *("baseline", "insensitive"),
+)
 
 
 @dataclass(frozen=True)

@@ -323,7 +323,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "search": release.search,
         "verdicts": [verdict.to_json() for verdict in release.verdicts.values()],
         "baseline": release.baseline.to_json() if release.baseline else None,
-        "insensitive": _insensitive(table),
+        "insensitive": guesses.declared(table),
         "claims": dict(release.claims),
         "sql": release.view.sql,
         **({"parts": {name: view.sql for name, view in release.parts.items()}} if release.parts else {}),
@@ -347,13 +347,6 @@ def _read(release: Release) -> dict[str, Hierarchy]:
         else base.declared[column]
         for column, kind in release.table.hierarchies.items()
     }
-
-
-def _insensitive(table: Table) -> dict[str, Any]:
-    """The columns that are published as they are, and what was decided about a reader who knows them."""
-    columns = list(guesses.known_columns(table))
-    reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
-    return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
 
 
 def _published_as(release: Release, column: str) -> str:

@@ -266,6 +266,24 @@ def test_a_run_says_what_the_columns_single_out_and_publishes_nothing(tmp_path: 
     assert checked.exit == 0 and checked.json["baseline"]["known"]["hours"]["groups"] == 3
 
 
+def test_the_first_box_of_a_report_says_how_sure_a_guess_is(tmp_path: Path) -> None:
+    project(tmp_path, "{columns: [hours], acknowledge: they are asked for}", "k_anonymity: {k: 5}")
+    assert call("run", "--project", tmp_path).exit == 0
+    for found in (("--audience", "internal"), ("--audience", "public")):
+        page = tmp_path / "page.html"
+        assert call("report", tmp_path / "out.csv", "--project", tmp_path, "-o", page, *found).exit == 0
+        box = page.read_text().partition("</section>")[0]
+        assert "Anybody who reads the release finds 0 people alone" in box
+        assert "Somebody who also knows hours" in box and "because: they are asked for" in box
+        page.unlink()
+    (tmp_path / "out.csv").unlink()
+    project(tmp_path, "[hours]", "k_anonymity: {k: 5}")
+    assert call("run", "--project", tmp_path, "--overwrite").exit == 1
+    assert call("report", "--project", tmp_path).exit == 0
+    page = (tmp_path / "target" / "report" / "people.html").read_text()
+    assert "Do not release" in page and "single people out" in page.partition("</section>")[0]
+
+
 def test_a_reason_and_a_known_column_are_read_from_the_project(tmp_path: Path) -> None:
     folder = project(tmp_path, "{columns: [hours], acknowledge: hours are asked for}", "k_anonymity: {k: 5}")
     assert call("run", "--project", folder).exit == 0

@@ -98,6 +98,9 @@ def _run(run: Record, shares: set[str], k: int) -> None:
         run["usefulness"] = {"missing": UNTOLD}  # so would what each row that is missing costs
     if _there(run, "groups"):
         _groups(run["groups"], k)
+    if run.get("baseline"):  # counted from the published rows alone, which anybody may do
+        for reader in (run["baseline"]["as_published"], *run["baseline"]["known"].values()):
+            reader.update({name: few(reader[name], k) for name in ("alone", "certain", "smallest")})
     if _there(run, "skyline"):
         values = run["skyline"]["values"]
         for value, number in zip(values, parts([v["people"] for v in values], k), strict=True):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from privacy_sql.records import Record
 from privacy_sql.reporting.sections import Material
 from privacy_sql.reporting.sections.options import best
-from privacy_sql.reporting.words import limit, moment, number_of, people, slack, value
+from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Words:
     fix_title: str
     errors: Sequence[str]
     warnings: Sequence[str]
+    baseline: Sequence[str]
 
 
 def in_words(material: Material) -> Words:
@@ -41,6 +43,7 @@ def in_words(material: Material) -> Words:
         fix_title="What would make it safe:" if better else "To find what would make it safe:",
         errors=errors,
         warnings=material.run.get("warnings", []),
+        baseline=_baseline(material),
     )
 
 
@@ -75,11 +78,38 @@ def _sentence(material: Material) -> str:
         held = len(verdicts) - len(failed)
         many = number_of(len(verdicts), "requirement", "requirements")
         return f"Kept: {held} of {many}. Nothing was published."
+    if not material.safe:
+        return "Every requirement holds, and columns that are published as they are single people out."
     closest = min(verdicts, key=slack)
     words = {1: "The requirement holds", 2: "Both requirements hold"}
     every = words.get(len(verdicts), f"All {len(verdicts)} requirements hold")
     return (
         f"{every}. Closest to its limit: {_told(closest)} It promises nothing against a stronger adversary."
+    )
+
+
+def _baseline(material: Material) -> list[str]:
+    """How sure anybody is who guesses from what is published, and who also knows the insensitive columns."""
+    found, declared = material.run.get("baseline"), material.run.get("insensitive") or {}
+    if not found:
+        return []
+    lines = [f"Anybody who reads the release {_guesses(found['as_published'], material.sensitive)}"]
+    if "all" in found["known"]:
+        also = f"Somebody who also knows {', '.join(declared.get('columns', ()))}"
+        lines.append(f"{also} {_guesses(found['known']['all'], material.sensitive)}")
+    if declared.get("acknowledge"):
+        lines.append(f"Published all the same, because: {declared['acknowledge']}")
+    return lines
+
+
+def _guesses(reader: Record, sensitive: str) -> str:
+    alone = f"finds {people(reader['alone'])} alone"
+    if reader["worst_guess"] is None:
+        return f"{alone}."
+    worst, right = (percent(float(Fraction(reader[name]))) for name in ("worst_guess", "right_in_all"))
+    return (
+        f"{alone}, guesses {sensitive} right for {right} of all, is at most {worst} sure of one person, and"
+        f" certain of {people(reader['certain'])}."
     )
 
 
