@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 from privacy_sql import manifest
 from privacy_sql.criteria import Criterion
-from privacy_sql.described import COUNTS
+from privacy_sql.described import COUNTS, Description
 from privacy_sql.errors import UsageError
 from privacy_sql.findings import Findings, Others
 from privacy_sql.grouping import Grouping
+from privacy_sql.held import writer_of_known
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.locating import Crowd
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import registered
 from privacy_sql.release import Release
@@ -41,14 +45,20 @@ def compared(
     told += [
         f"register: {name} has several sensitive columns, which this check leaves out" for name in out.several
     ]
-    others = [each for each in out.groups if set(each.columns) & set(quasi)]
-    if not others:
+    if not out.groups:
         return told
     if len(grouping.base.table.sensitives) != 1 or method in COUNTS:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]
+    known = set(Crowd.around(grouping.base, _columns(out.groups)).known.aliases)
+    others = [each for each in out.groups if set(each.columns) & known]
+    apart = [each.name for each in out.groups if each not in others]
+    if apart:
+        told.append(f"register: not compared with {', '.join(apart)}: no column in common")
+    if not others:
+        return told
     found = Findings.beside(grouping, Others.of(grouping.base, others))
     told += [f"register: {warning}" for warning in found.warnings]
-    share = found.summary.perfect_new
+    share = Fraction(100 * found.newly_known, found.crowd.people)
     if share:
         named = ", ".join(each.name for each in others)
         told.append(
@@ -58,7 +68,11 @@ def compared(
     return told
 
 
-def remember_standing(directory: Path, place: Path) -> None:
+def _columns(releases: Iterable[Description]) -> Iterator[str]:
+    return (column for each in releases for column in each.columns)
+
+
+def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarchy] | None = None) -> None:
     """Register what stands where a release will be written, before it is gone: it is out as well.
 
     A run that was killed, or one from before there was a register, has left without registering. Of a table
@@ -68,7 +82,7 @@ def remember_standing(directory: Path, place: Path) -> None:
     if not register.path.exists() or not place.exists():
         return
     content = manifest.read(place)
-    register.keep(content["release"], place)
+    register.keep(content["release"], place, private=writer_of_known(content, kinds or {}))
     tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
     if tables:
         raise UsageError(

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest
+from privacy_sql import manifest, reading
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.hierarchies.spec import from_spec
-from privacy_sql.labels import BOUNDS, Rule, rules, spelt_out, written
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.hierarchies.spec import from_spec, rebuilt
+from privacy_sql.labels import BOUNDS, Rule, exactly, of_box, rules, spelt_out, written
 
 LOCATE = ("region", "exact", "centroid")
 KEYS = (
@@ -33,19 +34,36 @@ COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
 
 @dataclass(frozen=True)
 class Published:
-    """One published quasi-identifier: its column and what its labels mean."""
+    """One published quasi-identifier: its column and what its labels mean.
+
+    Of a release of ours it is known which `levels` of which hierarchy were published; level 0 is the value
+    as it is. Without them a stranger reads each label by its text, and by every level of the hierarchy.
+    """
 
     column: str
     bounds: str = "[]"
     hierarchy: Hierarchy | None = None
     labels: Mapping[str, list[Rule]] = field(default_factory=dict)
+    levels: tuple[int, ...] | None = None
+    checksum: str | None = None  # of the hierarchy on the day it was published
+    box: bool = False  # its labels say what a box of ours holds
+    own: bool = False  # of a release of ours, where a label is never a name for something else
+
+    @property
+    def stranger(self) -> bool:
+        """Whether only the text of its labels says what they cover."""
+        return self.levels is None and not self.box
 
     def rules(self, label: Any) -> list[Rule]:
-        """What one label covers; NULL covers NULL."""
-        if label is None:
-            return rules(None)
-        text = str(label)
-        return self.labels[text] if text in self.labels else rules(text, self.bounds)
+        """What one label covers, beside the hierarchy; NULL covers NULL."""
+        text = None if label is None else str(label)
+        if self.box and text is not None:
+            return of_box(text)
+        if text is not None and text in self.labels:
+            return self.labels[text]
+        if self.levels is not None:
+            return exactly(text) if 0 in self.levels or text is None else []
+        return rules(text, self.bounds)
 
 
 @dataclass(frozen=True)
@@ -62,6 +80,9 @@ class Description:
     scale: Mapping[str, str] = field(default_factory=dict)
     values: Any = None  # where the sensitive values are, when not beside the people
     count: str | None = None  # how often each of them occurs
+    people: str | None = None  # how many people a line of the source is about
+    several: bool = False  # a person may have several values, so a row without one says nothing
+    apart: bool = False  # an adversary is taken to know in which of several groups alike people lie
     # our own tables with what their rows amounted to when they were published
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -72,7 +93,7 @@ class Description:
 
     def canonical(self, value: Any) -> str | None:
         """A sensitive value in the name all releases share."""
-        text = None if value is None else str(value)
+        text = None if value is None else text_of(value)
         return None if text is None else self.names.get(text, text)
 
 
@@ -120,7 +141,7 @@ _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 
 
 def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
-    """One of our own releases: its manifest says what every published column is."""
+    """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
     roles = content["roles"]
     refuse_counts(content["method"], content["release"])
     published = {column["name"]: column["published_as"] for column in content["columns"]}
@@ -128,17 +149,67 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
     if len(sensitive) != 1:
         raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
     people, values = _places(content, path.parent)
-    return Description(
+    kept = reading.read(path.parent)
+    quasi = [name for name in published if roles.get(name) == "quasi-identifier"]
+    found = Description(
         name=content["release"],
         source=people,
         values=values,
         count="n_people" if values is not None else None,
         sensitive=sensitive[0],
-        columns={name: Published(name) for name in published if roles.get(name) == "quasi-identifier"},
+        columns={name: _own(content, name, published[name], kept) for name in quasi},
         group=next((name for name, form in published.items() if form == "group number"), None),
         locate="centroid" if content["method"] == "microaggregate" else "region",
         tables=_tables(content),
+        several=content.get("values_per_person", "one") != "one",
     )
+    return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
+
+
+def by_what_it_holds(found: Description, kept: reading.Kept) -> Description:
+    """The same release, whose people are found by what its groups hold instead of by its labels."""
+    assert kept.held is not None
+    held = kept.held
+    return replace(
+        found,
+        source=held.groups,
+        values=held.values,
+        sensitive=reading.VALUE,
+        group=reading.GROUP,
+        people=reading.PEOPLE,
+        count=reading.PEOPLE,
+        locate="region",
+        columns={
+            name: replace(how, column=name, levels=None if held.boxes else (0,), box=held.boxes)
+            for name, how in found.columns.items()
+        },
+        apart=held.apart,
+    )
+
+
+def _own(content: Mapping[str, Any], name: str, form: str, kept: reading.Kept | None) -> Published:
+    """A published column of ours, at the levels its manifest names and with the hierarchy of that day."""
+    told = content.get("hierarchies", {}).get(name)
+    kind = None if kept is None else kept.hierarchies.get(name)
+    if told is not None and (kind is None or kind.checksum() != told["checksum"]):
+        kind = rebuilt(told["levels"], told["checksum"])
+    return Published(
+        name,
+        hierarchy=kind,
+        levels=_levels(content, name, form),
+        own=True,
+        checksum=None if told is None else told["checksum"],
+    )
+
+
+def _levels(content: Mapping[str, Any], name: str, form: str) -> tuple[int, ...] | None:
+    """The levels a column of ours is shown at; None where it shows the reach of boxes, or centres."""
+    if form == "as it is":
+        return (0,)
+    if form.startswith("level "):
+        return (int(form.removeprefix("level ")),)
+    rounds = content.get("choice", {}).get("rounds")
+    return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
 
 
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group

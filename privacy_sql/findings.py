@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,8 +13,11 @@ from privacy_sql.described import Description
 from privacy_sql.engines import Engine
 from privacy_sql.grouping import Grouping
 from privacy_sql.kernels.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
-from privacy_sql.locating import Crowd, Located, locate, locate_own
+from privacy_sql.locating import Crowd, Located, Names, locate, locate_own
 from privacy_sql.query import Query, Sql, names, render
+
+# of one combination of people; with more it is taken to be known for certain
+MOST_WORLDS = 4096
 
 
 class Record(dict[str, Any]):
@@ -33,15 +36,38 @@ class Others:
 
     crowd: Crowd
     located: tuple[Located, ...]
-    codes: dict[str | None, int]
+    codes: Names
+    warnings: tuple[str, ...]
 
     @classmethod
     def of(cls, base: Base, releases: Sequence[Description]) -> Others:
         """The same for every candidate of the table."""
-        population = base.table.population
-        crowd = Crowd.of(base) if population is None else Crowd.shared(base, population)
-        codes: dict[str | None, int] = {}
-        return cls(crowd, tuple(locate(crowd, each, codes) for each in releases), codes)
+        crowd = Crowd.around(base, (column for each in releases for column in each.columns))
+        codes = Names()
+        located = tuple(locate(crowd, each, codes) for each in releases)
+        return cls(crowd, located, codes, tuple(unknown(crowd, releases)))
+
+    @cached_property
+    def nobody_in(self) -> tuple[str, ...]:
+        """The releases that have a group for nobody."""
+        return tuple(
+            each.name
+            for each in self.located
+            if not self.crowd.engine.fetch(render("attacks/somebody.sql", located=each.located))[0][
+                "n_people"
+            ]
+        )
+
+
+def unknown(crowd: Crowd, releases: Sequence[Description]) -> Iterator[str]:
+    """A warning for each release that publishes columns the people are not known by."""
+    for each in releases:
+        lacking = [column for column in each.columns if column not in crowd.known.aliases]
+        if lacking:
+            yield (
+                f"{each.name} also publishes {', '.join(lacking)}, which the people here are not known by:"
+                " somebody who knows it finds them more surely"
+            )
 
 
 @dataclass(frozen=True)
@@ -53,12 +79,14 @@ class Findings:
     shared: tuple[str | None, ...]
     levels: tuple[Fraction, ...]
     ids: tuple[Any, ...] | None = None
+    lacking: tuple[str, ...] = ()
 
     @classmethod
     def beside(cls, grouping: Grouping, others: Others) -> Findings:
         """What a candidate of our own says together with releases that are out already."""
         own = locate_own(others.crowd, grouping, others.codes)
-        return cls(others.crowd, (own, *others.located), tuple(others.codes), DEFAULT_LEVELS)
+        shown = tuple(others.codes.shown)
+        return cls(others.crowd, (own, *others.located), shown, DEFAULT_LEVELS, lacking=others.warnings)
 
     @property
     def engine(self) -> Engine:
@@ -71,30 +99,91 @@ class Findings:
         return names(f"prior_{number}" for number, _ in enumerate(self.releases, start=1))
 
     @cached_property
+    def worlds(self) -> Sql | None:
+        """The ways in which people may lie in the releases; None where everybody has one."""
+        if not any(each.several for each in self.releases):
+            return None
+        return self.engine.create(
+            render(
+                "attacks/worlds.sql",
+                combinations=self.crowd.combinations,
+                releases=[each.located for each in self.releases],
+                most=MOST_WORLDS,
+            )
+        )
+
+    @cached_property
     def possible(self) -> Sql:
-        """Per combination the values all its releases leave possible."""
+        """Per world the values all its releases leave possible."""
         return self.engine.create(render("attacks/possible.sql", releases=self._pairs))
 
     @cached_property
     def outcomes(self) -> Sql:
-        """Per combination its anonymity before and after."""
-        return self.engine.create(
+        """Per combination its anonymity before and after, in its worst world."""
+        combinations = self.crowd.combinations
+        worlds = self.worlds
+        by_world = self.engine.create(
             render(
                 "attacks/outcomes.sql",
-                combinations=self.crowd.combinations,
+                combinations=combinations if worlds is None else worlds,
+                person=Sql("person" if worlds is None else "world"),
                 releases=self._pairs,
                 possible=self.possible,
             )
         )
+        agreeing = self.engine.create(render("attacks/agreeing.sql", outcomes=by_world, releases=self._pairs))
+        return self.engine.create(
+            render(
+                "attacks/worst.sql",
+                combinations=combinations,
+                worlds=worlds,
+                outcomes=by_world,
+                agreeing=agreeing,
+                priors=self.priors,
+            )
+        )
 
-    @property
+    @cached_property
     def _pairs(self) -> list[tuple[Sql, Sql]]:
-        return [(each.located, each.held) for each in self.releases]
+        """Of each release who lies in which group, and what it leaves possible, world by world."""
+        if self.worlds is None:
+            return [(each.located, each.held) for each in self.releases]
+        return [
+            (self._in_worlds(number, each.located, "g"), self._in_worlds(number, each.held, "s"))
+            for number, each in enumerate(self.releases, start=1)
+        ]
+
+    def _in_worlds(self, number: int, relation: Sql, column: str) -> Sql:
+        return self.engine.create(
+            render(
+                "attacks/in_worlds.sql",
+                worlds=self.worlds,
+                number=number,
+                relation=relation,
+                column=Sql(column),
+            )
+        )
 
     @cached_property
     def tallies(self) -> list[dict[str, Any]]:
         """Located people by least prior and posterior anonymity."""
         return self.engine.fetch(render("attacks/tallies.sql", outcomes=self.outcomes, priors=self.priors))
+
+    @cached_property
+    def left(self) -> list[dict[str, Any]]:
+        """People by the values left to them by all releases that know them, as far as these agree."""
+        query = render("criteria/composition.sql", outcomes=self.outcomes, priors=self.priors)
+        return self.engine.fetch(query)
+
+    def exposed(self, level: Fraction) -> int:
+        """The people who are known with this confidence, also where a release does not know them."""
+        return sum(row["people"] for row in self.left if row["fewest"] and row["fewest"] * level <= 1)
+
+    @cached_property
+    def newly_known(self) -> int:
+        """The people who are known for certain by the releases together, and by none of them alone."""
+        query = render("attacks/newly_known.sql", outcomes=self.outcomes, priors=self.priors)
+        return int(self.engine.fetch(query)[0]["n_people"])
 
     @cached_property
     def measured(self) -> Summary:
@@ -125,6 +214,7 @@ class Findings:
             avg_EA=list(found.average_prior),
             avg_EA_post=found.average_posterior,
             avg_drop=found.average_drop,
+            exposed={str(level): Fraction(100 * self.exposed(level), found.people) for level in self.levels},
             located=self.located,
             smallest_group=[row["smallest"] for row in sizes],
             avg_group_size=[
@@ -145,42 +235,50 @@ class Findings:
     def warnings(self) -> list[str]:
         """What makes the result less than it seems: nobody located, or releases at odds."""
         told = [
-            f"{each.name} has a group for nobody: are its columns coded as those of the people?"
+            f"No person matches any group of {each.name}; check that its columns use the same coding."
             for each, share in zip(self.releases, self.located, strict=True)
             if not share
         ]
+        told += [f"{lacking}." for lacking in self.lacking]
+        unsure = [each.name for each in self.releases if each.several]
+        if unsure:
+            told.append(
+                f"{', '.join(unsure)}: people may lie in one group or another, and the worst counts;"
+                " check that its columns are coded alike."
+            )
         if self.measured.n_empty and not self.measured.n_ok:
             told.append("the releases share no sensitive value for anybody: map their names onto each other")
         return told
 
     def people(self) -> list[Record]:
         """INTERNAL: everybody with the groups that fit and the sensitive values left."""
-        columns = [*names(["person", "posterior", "ambiguous"]), *self.priors]
+        columns = [*names(["person", "world", "posterior", "ambiguous"]), *self.priors]
         outcomes = {row["person"]: row for row in self._listed(self.outcomes, columns)}
         left: dict[int, list[str | None]] = {}
         for row in self._listed(self.possible, names(["person", "s"])):
             left.setdefault(row["person"], []).append(self.shared[row["s"]])
         fitting = [self._fitting(each) for each in self.releases]
         return [
-            self._record(row["id"], outcomes[row["person"]], left.get(row["person"], []), fitting)
+            self._record(row["id"], row["person"], outcomes[row["person"]], left, fitting)
             for row in self.engine.fetch(self._rows())
         ]
 
     def _record(
         self,
-        person: Any,
+        identifier: Any,
+        person: int,
         row: Mapping[str, Any],
-        left: Sequence[str | None],
+        left: Mapping[int, Sequence[str | None]],
         fitting: Sequence[Mapping[int, list[Any]]],
     ) -> Record:
         outcome = Outcome(
             tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
         )
         return Record(
-            id=person if self.ids is None else self.ids[person],
-            candidates=[groups.get(row["person"], []) for groups in fitting],
+            id=identifier if self.ids is None else self.ids[identifier],
+            candidates=[groups.get(person, []) for groups in fitting],
             EA=list(outcome.prior),
-            set=None if outcome.posterior is None else sorted(left, key=str),
+            set=None if outcome.posterior is None else sorted(left.get(row["world"], []), key=str),
             EA_post=outcome.posterior,
             anon_drop=outcome.drop,
             confidence=outcome.confidence,

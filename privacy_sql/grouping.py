@@ -55,6 +55,9 @@ class Grouping:
     gone: Sql | None = None  # g of the groups left out
     placed: Sql | None = None  # source rows with their g, where the keys do not tell it
     beside: tuple[Grouping, ...] = ()  # of the other sensitive columns, where cells are left out
+    # how people are found in it once it is out: by labels, by the reach of its boxes or, where these tell too
+    # little, by who is in a group
+    located_by: str = "labels"
 
     @classmethod
     def of(

@@ -1,7 +1,8 @@
-"""Which raw values a published label covers, read from the label's text.
+"""Which raw values a published label covers, and how well.
 
-`20-29`, `[20, 30)`, `<30`, `≥40`, `130**`, `a..f` and `*` say it themselves; a description may spell a label
-out as `{"range": [20, 29]}`. What is none of these covers the value it is equal to, and nothing else.
+A stranger reads the label's text: `20-29`, `[20, 30)`, `<30`, `≥40`, `130**`, `a..f` and `*` say it
+themselves; a description may spell a label out as `{"range": [20, 29]}`. What is none of these covers the
+value it is equal to. `*` is for what no other label covers: a box prints it where NULL lies beside others.
 """
 
 from __future__ import annotations
@@ -24,13 +25,19 @@ _PLUS = re.compile(rf"({_NUMBER})\+")
 _MASKED = re.compile(r"([^*]+)(\*+)")
 _ANYTHING = ("*", "any", "all")
 BOUNDS = ("[]", "[)", "(]", "()")
+# how well a label covers a value; a person is looked for in the groups that fit them best
+AS_IT_SAYS, SAME_NUMBER, STAR = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One way a label covers values: everything, NULL, one text, a prefix, or what lies between two ends."""
+    """One way a label covers values: everything, NULL, one text, a prefix, or what lies between two ends.
+
+    `known` covers everything but NULL. `unread` marks a label that may be the name of anything.
+    """
 
     everything: bool = False
+    known: bool = False
     nothing: bool = False
     text: str | None = None
     prefix: str | None = None
@@ -41,6 +48,22 @@ class Rule:
     high_open: bool = False
     first: str | None = None
     last: str | None = None
+    tier: int = AS_IT_SAYS
+    guessed: bool = False
+    unread: bool = False
+
+
+def exactly(label: str | None) -> list[Rule]:
+    """The rules of a value published as it is: it covers itself, be it called `all`, `1-2` or `12**`.
+
+    >>> [rule.text for rule in exactly("12**")], [rule.low for rule in exactly("0.30")]
+    (['12**'], [None, 0.3])
+    """
+    if label is None:
+        return [Rule(nothing=True)]
+    # 0.3 and 0.30 are one number; the same text goes first
+    number = [_bound(label)] if re.fullmatch(_NUMBER, label.strip()) else []
+    return [Rule(text=label), *(Rule(low=n, high=n, tier=SAME_NUMBER) for n in number)]
 
 
 def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
@@ -55,10 +78,10 @@ def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     if label is None:
         return [Rule(nothing=True)]
     text = label.strip()
-    if text.casefold() in _ANYTHING:
-        return [Rule(everything=True)]
     # a value may happen to be written like a label, so equality always covers
-    found = [Rule(text=label)]
+    found = exactly(label)
+    if text.casefold() in _ANYTHING:
+        return [*found, Rule(everything=True, tier=STAR)]
     masked = _MASKED.fullmatch(text)
     if masked:
         return [*found, Rule(prefix=masked[1], length=len(text))]
@@ -66,7 +89,9 @@ def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     words = _WORDS.fullmatch(label)
     if words and not numeric:
         return [*found, Rule(first=words[1], last=words[2])]
-    return [*found, *numeric]
+    if len(found) == 1 and not numeric:  # a name: of a value, or of anything
+        return [replace(found[0], unread=True)]
+    return [*found, *(replace(rule, guessed=True) for rule in numeric)]
 
 
 def _numeric(text: str, bounds: str) -> list[Rule]:
@@ -118,6 +143,32 @@ def spelt_out(cover: Any, where: str) -> list[Rule]:
     raise _bad(where)
 
 
+def of_box(text: str) -> list[Rule]:
+    """The rules of what a box of our own holds, as `held` writes it down.
+
+    >>> [rule.nothing or rule.high for rule in of_box('{"range": ["20", "29"], "null": true}')]
+    [True, 29.0]
+    """
+    cover = json.loads(text)
+    found = [Rule(nothing=True)] if cover.get("null") else []
+    if "range" in cover:
+        low, high = map(_bound, cover["range"])
+        found.append(_between(low, high, "[]"))
+    if "words" in cover:
+        found.append(Rule(first=cover["words"][0], last=cover["words"][1]))
+    if "values" in cover:
+        found += [rule for value in cover["values"] for rule in exactly(value)]
+    if cover.get("known"):
+        found.append(Rule(known=True))
+    return found
+
+
+def node_of_box(text: str | None) -> tuple[int, str] | None:
+    """The level and label of the node a box of our own lies under, if it is one."""
+    found = None if text is None else json.loads(text).get("node")
+    return None if found is None else (int(found[0]), str(found[1]))
+
+
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -160,7 +211,9 @@ def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[st
     return {
         "k": ("bigint", [column for column, _, _ in listed]),
         "label": ("bigint", [code for code, _ in rows]),
+        "tier": ("bigint", [rule.tier for _, rule in rows]),
         "everything": ("bigint", [int(rule.everything) for _, rule in rows]),
+        "known": ("bigint", [int(rule.known) for _, rule in rows]),
         "nothing": ("bigint", [int(rule.nothing) for _, rule in rows]),
         "exact": ("varchar", [rule.text for _, rule in rows]),
         "prefix": ("varchar", [rule.prefix for _, rule in rows]),
@@ -171,6 +224,8 @@ def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[st
         "high_open": ("bigint", [int(rule.high_open) for _, rule in rows]),
         "first_word": ("varchar", [rule.first for _, rule in rows]),
         "last_word": ("varchar", [rule.last for _, rule in rows]),
+        "guessed": ("bigint", [int(rule.guessed) for _, rule in rows]),
+        "unread": ("bigint", [int(rule.unread) for _, rule in rows]),
     }
 
 

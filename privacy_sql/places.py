@@ -17,7 +17,6 @@ from privacy_sql.grouping import Grouping, Key, numbered, numbers_of
 from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.spaces.partitions import Axis
 
-ORDERED = ("Intervals", "Breaks", "Dates", "AsIs")
 PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
 
 
@@ -43,7 +42,7 @@ class Places:
         tops = {column: self.base.statistics[column]["top"] for column in self.base.columns}
         return tuple(
             Axis(column, True, numeric=self._is_numeric(column))
-            if type(kind).__name__ in ORDERED
+            if kind.ordered
             else Axis(column, False, kind.height, tops[column] + 1)
             for column, (_, kind) in self.base.columns.items()
         )

@@ -29,7 +29,7 @@ from privacy_sql.fingerprints import of_table
 from privacy_sql.intents import File, Intent, Relation
 from privacy_sql.judging import Verdicts
 from privacy_sql.query import Query
-from privacy_sql.register import Register
+from privacy_sql.register import Private, Register
 
 Output = dict[str, Any]
 
@@ -182,12 +182,14 @@ def publish(
     judge: Callable[[Engine, Mapping[str, Any]], Verdicts],
     describe: Callable[[Verdicts, Output], bytes],
     register: Register | None = None,
+    private: Private | None = None,
     told: Callable[[Path], None] = lambda place: None,
 ) -> Path:
     """Publish a release; returns the path of its manifest.
 
     `judge` looks at what was written and refuses it or not, `describe` returns the bytes of the manifest,
-    `told` hears that the release is out as soon as it is.
+    `private` puts what the release is read with beside its copy in the register, `told` hears that the
+    release is out as soon as it is.
     """
     place = form.place
     try:
@@ -207,7 +209,7 @@ def publish(
                     intent = _intended(form, paper, overwrite, register)
                     if register is not None:
                         hidden = {file.name: place.parent / file.hidden for file in intent.files}
-                        register.keep(form.release, place, hidden)
+                        register.keep(form.release, place, hidden, private=private)
                     form.swap(intent)
                     swapped = True
             except BaseException as problem:

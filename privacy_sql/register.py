@@ -7,21 +7,23 @@ own releases it keeps a copy, because what was published stays out when a later 
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest, writing
+from privacy_sql import manifest, reading, writing
 from privacy_sql.chain import Chain, Record
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 
 FILE_NAME = "privacy_register.jsonl"
 WHERE = "register"
+Private = Callable[[Path], list[Path]]  # puts private files into a folder, and names them
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Entry:
     at: str
     # the files a description reads, each with its checksum
     data: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def read_with(self) -> bool:
+        """Whether what it is read with was kept."""
+        return any(Path(file).name == reading.FILE for file in self.data)
 
     @property
     def checksums(self) -> list[tuple[str, str]]:
@@ -81,28 +88,40 @@ class Register:
             chain.append(asdict(entry))
         return entry
 
-    def keep(self, name: str, place: Path, hidden: Mapping[str, Path] | None = None) -> Entry:
+    def keep(
+        self,
+        name: str,
+        place: Path,
+        hidden: Mapping[str, Path] | None = None,
+        *,
+        private: Private | None = None,
+    ) -> Entry:
         """Register a release of our own by its manifest, with a copy of the published files.
 
-        The same rows published again are the version that is kept already. Of a table no copy is kept.
-        `hidden` says where each file, and the manifest, lies of a release that has not appeared yet.
+        `private` puts what the release is read with beside the copy. The same rows published again, and read
+        alike, are the version that is kept already. Of a table no copy is kept. `hidden` says where each
+        file, and the manifest, lies of a release that has not appeared yet.
         """
         now = {place.name: place, **(hidden or {})}
         if not now[place.name].is_file():
             raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
         content = manifest.read(now[place.name])
         files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
-        folder = self._folder(content)
-        if not folder.exists():
-            self._copy(place.name, {**{file: place.parent / file for file in files}, **now}, files, folder)
+        now = {**{file: place.parent / file for file in files}, **now}
+        folder, more = self._version(place.name, content, now, private)
         (kept,) = folder.glob(f"*{manifest.SUFFIX}")
-        return self.add(name, kept, ours=True, data=[folder / file for file in files])
+        return self.add(
+            name,
+            kept,
+            ours=True,
+            data=[*(folder / file for file in files), *(folder / file for file in more)],
+        )
 
     def holds(self, content: Mapping[str, Any]) -> bool:
         """Whether a release of our own is registered, by its manifest."""
-        folder = self._relative(self._folder(content))
+        version = _version_name(content)
         return any(
-            entry.name == content["release"] and entry.file.startswith(f"{folder}/")
+            entry.name == content["release"] and Path(entry.file).parent.name.startswith(version)
             for entry in self.history()
         )
 
@@ -115,27 +134,49 @@ class Register:
         with writing.only_writer(self.kept, wait=True):
             yield
 
-    def _folder(self, content: Mapping[str, Any]) -> Path:
-        return self.kept / manifest.published(content)[:16]
-
-    def _copy(self, name: str, now: Mapping[str, Path], files: Mapping[str, str], folder: Path) -> None:
-        """Into a folder that is there as a whole or not at all."""
-        self.kept.mkdir(parents=True, exist_ok=True)
+    def _version(
+        self, name: str, content: Mapping[str, Any], now: Mapping[str, Path], private: Private | None
+    ) -> tuple[Path, list[str]]:
+        """The folder of a version, there as a whole or not at all, and the private files in it."""
+        published = _version_name(content)
+        if private is None and (self.kept / published).exists():
+            return self.kept / published, []
+        self.kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.kept.chmod(0o700)  # what boxes hold, and hierarchies, are for nobody else
         with tempfile.TemporaryDirectory(dir=self.kept) as fresh:
             made = Path(fresh) / "version"
-            made.mkdir()
-            for file, sha256 in files.items():
-                if not now[file].exists() or manifest.checksum(now[file]) != sha256:
-                    raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
+            made.mkdir(mode=0o700)
+            more = [] if private is None else sorted(private(made))
+            told = "".join(f"{file.name} {manifest.checksum(file)}\n" for file in more)
+            own = hashlib.sha256(told.encode()).hexdigest()[:16] if more else ""
+            folder = self.kept / f"{published}{own}"
+            if not folder.exists():
+                self._copy(name, content, now, made)
+                for file in (*made.rglob("*"), made):
+                    file.chmod(0o700 if file.is_dir() else 0o600)
+                writing.sync_all(made)
+                try:
+                    made.rename(folder)
+                except OSError:
+                    # another run has kept the same version in the meantime
+                    if not folder.exists():
+                        raise
+                writing.sync(self.kept)
+        return folder, [file.name for file in more]
+
+    @staticmethod
+    def _copy(name: str, content: Mapping[str, Any], now: Mapping[str, Path], made: Path) -> None:
+        """The published files and their manifest; the bytes that are copied are those that are kept."""
+        for part in manifest.parts(content):
+            if "file" not in part:
+                continue
+            file = part["file"]
+            if now[file].exists():
                 copy = shutil.copytree if now[file].is_dir() else shutil.copyfile
                 copy(now[file], made / file)
-            shutil.copyfile(now[name], made / name)
-            try:
-                made.rename(folder)
-            except OSError:
-                # another run has kept the same version in the meantime
-                if not folder.exists():
-                    raise
+            if not (made / file).exists() or manifest.checksum(made / file) != part["sha256"]:
+                raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
+        shutil.copyfile(now[name], made / name)
 
     def find(self, names: Iterable[str]) -> dict[str, Path]:
         """The files of the named releases, every version of each, unchanged since registered.
@@ -146,6 +187,7 @@ class Register:
         versions: dict[str, list[Entry]] = {}
         for entry in self.history():
             versions.setdefault(entry.name, []).append(entry)
+        versions = {name: self._last_read(entries) for name, entries in versions.items()}
         found: dict[str, Path] = {}
         problems: list[PrivacySqlError] = []
         for name in names:
@@ -160,6 +202,19 @@ class Register:
         raise_all(problems)
         return found
 
+    def _last_read(self, entries: list[Entry]) -> list[Entry]:
+        """The versions without those that were registered anew with what they are read with."""
+        read = {self._published(entry) for entry in entries if entry.read_with}
+        return [entry for entry in entries if entry.read_with or self._published(entry) not in read]
+
+    def _published(self, entry: Entry) -> str:
+        """What a version published, the same however it is read; a file that is gone is told of elsewhere."""
+        place = self.path.parent / entry.file
+        try:
+            return manifest.published(manifest.read(place))
+        except (OSError, KeyError, PrivacySqlError):
+            return entry.file
+
     def _refuse_overwritten(self, name: str, earlier: Iterable[Entry]) -> None:
         if any(self._problem(name, entry) for entry in earlier):
             hint = "Restore its files, and register the new version from files of its own."
@@ -172,7 +227,7 @@ class Register:
 
     def _changed(self, name: str, place: str, sha256: str) -> PrivacySqlError | None:
         file = self.path.parent / place
-        if not file.is_file():
+        if not file.exists():
             return DataError(
                 "release_missing", f'"{name}" is registered, but {file.name} is gone', where=WHERE
             )
@@ -188,6 +243,10 @@ class Register:
     def _relative(self, file: Path) -> str:
         folder, target = self.path.resolve().parent, file.resolve()
         return target.relative_to(folder).as_posix() if target.is_relative_to(folder) else target.as_posix()
+
+
+def _version_name(content: Mapping[str, Any]) -> str:
+    return manifest.published(content)[:16]
 
 
 def _unknown(name: str, known: Iterable[str]) -> UsageError:

@@ -11,6 +11,7 @@ from privacy_sql.base import Base, Grouping, count
 from privacy_sql.described import Description
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.query import Sql, names, render
 from privacy_sql.table import Table
 
@@ -71,7 +72,7 @@ def _table(description: Description, columns: list[str]) -> Table:
         columns,
         description.sensitive if beside else None,
         group=description.group,
-        count=description.count if beside else None,
+        count=description.people or (description.count if beside else None),
         name=description.name,
     )
 
@@ -144,4 +145,4 @@ def sensitive_names(base: Base, description: Description | None = None) -> dict[
     found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
     if description is not None:
         return {code: description.canonical(value) for code, value in found.items()}
-    return {code: None if value is None else str(value) for code, value in found.items()}
+    return {code: None if value is None else text_of(value) for code, value in found.items()}

@@ -126,7 +126,7 @@ def _run(
         result.warnings = [said]
     _admit(project, plan, engine, output, kept, overwrite)
     if not dry_run:
-        consulting.remember_standing(project.directory, kept)
+        consulting.remember_standing(project.directory, kept, plan.table.hierarchies)
     _refuse_unnamed(plan, engine)
     try:
         release = _published(plan, engine, dry_run)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, consulting, guesses, manifest, parts, publication, writing
+from privacy_sql import audit, consulting, guesses, held, manifest, parts, publication, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -253,6 +253,7 @@ def put_out(
         judge=lambda auditor, written: _audited(auditor, written, release),
         describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
         register=register,
+        private=held.writer(release) if register is not None else None,
         told=told,
     )
 

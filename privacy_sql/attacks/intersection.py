@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql import held, reading
 from privacy_sql.base import count
-from privacy_sql.described import Description, Published, describe, refuse_counts
+from privacy_sql.described import Description, Published, by_what_it_holds, describe, refuse_counts
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
-from privacy_sql.findings import Findings
+from privacy_sql.findings import Findings, unknown
 from privacy_sql.kernels.intersection import DEFAULT_LEVELS
-from privacy_sql.locating import Crowd, locate
+from privacy_sql.locating import Crowd, Names, locate, nothing_shared
 from privacy_sql.query import Query
 from privacy_sql.release import Release
 from privacy_sql.table import Table
@@ -37,9 +38,10 @@ class Intersection:
         if not known.rows:
             raise DataError("nobody", "there is nobody to attack", hint="Name the people in all releases.")
         crowd = Crowd.of(known)
-        codes: dict[str | None, int] = {}
+        codes = Names()
         located = tuple(locate(crowd, each, codes) for each in releases)
-        return Findings(crowd, located, tuple(codes), self.levels)
+        lacking = tuple(unknown(crowd, releases))
+        return Findings(crowd, located, tuple(codes.shown), self.levels, lacking=lacking)
 
 
 def intersection_attack(
@@ -79,17 +81,27 @@ def _of_release(release: Release) -> Description:
     if len(release.table.sensitives) != 1:
         raise UsageError("no_sensitive", f"{release.name} has no single sensitive column")
     shown = release.parts or {"people": release.view}
-    kinds = release.table.hierarchies
-    return Description(
+    found = Description(
         name=release.name,
         source=_rows(release, shown["people"]),
         values=_rows(release, shown["values"]) if "values" in shown else None,
         count="n_people" if "values" in shown else None,
         sensitive=release.table.sensitives[0],
-        columns={name: Published(name, hierarchy=kinds[name]) for name in release.quasi},
+        columns={name: _published(release, name) for name in release.quasi},
         group=release.group,
-        locate="centroid" if release.method == "microaggregate" else "region",
+        several=release.table.values_per_person != "one",
     )
+    kept = held.held(release.grouping)
+    if kept is None:
+        return found
+    kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
+    return by_what_it_holds(found, reading.Kept(kinds, held.frames(kept)))
+
+
+def _published(release: Release, name: str) -> Published:
+    """A column at its level, or, where only boxes and centres are shown, whatever its labels say."""
+    levels = None if name in release.shown_as else (release.levels.get(name, 0),)
+    return Published(name, hierarchy=release.table.hierarchies[name], levels=levels, own=True)
 
 
 def _rows(release: Release, query: Query) -> Any:
@@ -129,12 +141,6 @@ def _refuse_unfit(releases: Sequence[Description], people: Table) -> None:
     if not releases:
         raise UsageError("no_release", "there is no release to attack")
     problems: list[PrivacySqlError] = [
-        UsageError(
-            "nothing_shared",
-            f"{each.name} publishes none of the columns known about people",
-            hint="Say which is which under columns: {what is known: published column}.",
-        )
-        for each in releases
-        if not set(each.columns) & set(people.quasi)
+        nothing_shared(each.name) for each in releases if not set(each.columns) & set(people.quasi)
     ]
     raise_all(problems)

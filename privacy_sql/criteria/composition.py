@@ -12,7 +12,6 @@ from privacy_sql.criteria import Criterion, Exact, Row, exact
 from privacy_sql.described import Description, describe
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.findings import Findings, Others
-from privacy_sql.query import render
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import Out, registered
 from privacy_sql.verdict import Verdict, Witness
@@ -23,7 +22,9 @@ class Composition(Criterion):
     """At most a share `max_exposed` of people reach confidence `at` when this release joins those in `with`.
 
     ganta2008, Sec. 2.1 (Algorithm 1 and Def. 9): who is in several releases is left with the values all of
-    them allow. `with` lists registered releases by name, manifests, descriptions, or is `register` for all
+    them allow. A release that has no group for a person says nothing of them; where releases contradict each
+    other about a person, those that agree and leave fewest values count. So one more release never makes it
+    safer. `with` lists registered releases by name, manifests, descriptions, or is `register` for all
     that are registered. The people are those of the population when one is given (the people known to be in
     several releases), else everybody in the table. Neither merging nor suppression is known to keep it safe,
     so a search tries every choice.
@@ -110,22 +111,19 @@ class Composition(Criterion):
         kept = grouping.base.kept
         if id(self) not in kept:
             out = self.releases()
-            kept[id(self)] = self, Others.of(grouping.base, out.groups), len(out.noise)
+            others = Others.of(grouping.base, out.groups)
+            if others.nobody_in:
+                raise DataError(
+                    "nobody_located",
+                    f"no person matches any group of {', '.join(others.nobody_in)}, so nobody can be judged",
+                    where="composition",
+                    hint="Check that its columns are coded alike; a description can map names and labels.",
+                )
+            kept[id(self)] = self, others, len(out.noise)
         _, others, noise = kept[id(self)]
         found = Findings.beside(grouping, others)
-        unlocated = [
-            each.name for each, share in zip(found.releases, found.located, strict=True) if not share
-        ]
-        if unlocated:
-            raise DataError(
-                "nobody_located",
-                f"{', '.join(unlocated)} has a group for nobody, so nothing can be said",
-                where="composition",
-                hint="Is each column coded as in the table? A description can map names and labels.",
-            )
-        query = render("criteria/composition.sql", outcomes=found.outcomes, priors=found.priors)
-        rows = found.engine.fetch(query)
-        return [{**row, "everybody": found.crowd.people, "noise": noise} for row in rows]
+        more = {"everybody": found.crowd.people, "noise": noise, "warnings": others.warnings}
+        return [{**row, **more} for row in found.left]
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """No single group is at fault."""
@@ -135,36 +133,44 @@ class Composition(Criterion):
         """The share of people who are left with so few values that the adversary is confident.
 
         >>> rows = [
-        ...     {"posterior": 1, "people": 2, "everybody": 8},
-        ...     {"posterior": 3, "people": 6, "everybody": 8},
+        ...     {"fewest": 1, "people": 2, "everybody": 8},
+        ...     {"fewest": 3, "people": 6, "everybody": 8},
         ... ]
         >>> Composition(["hospital"], "1/2", "1/4").judge(rows).value
         Fraction(1, 4)
         """
         everybody = max((row["everybody"] for row in evidence), default=0)
-        left = {row["posterior"]: row["people"] for row in evidence}
-        located = sum(people for posterior, people in left.items() if posterior)
-        if not everybody or (left.get(0) and not located):
+
+        def number(*conditions: tuple[str, int]) -> int:
+            asked = (row for row in evidence if all(row.get(key) == value for key, value in conditions))
+            return sum(row["people"] for row in asked)
+
+        contradicted = number(("contradicted", 1))
+        if not everybody or (contradicted and not number(("contradicted", 0), ("shared", 1))):
             raise DataError(
                 "no_common_value",
                 "the releases leave nobody a possible value, so nothing can be said",
                 where="composition",
                 hint="Map the names of sensitive values onto each other.",
             )
-        exposed = sum(people for n, people in left.items() if n and n * self._level <= 1)
+        fewest = [row["fewest"] for row in evidence if row["fewest"]]
+        exposed = sum(row["people"] for row in evidence if row["fewest"] and row["fewest"] * self._level <= 1)
+        located = number(("everywhere", 1), ("contradicted", 0))
         facts = {
             "people": everybody,
             "located": located,
             "exposed": exposed,
-            "contradicted": left.get(0, 0),
-            "fewest_values_left": min((n for n in left if n), default=None),
+            "contradicted": contradicted,
+            "in_no_release": number(("fewest", None)),  # type: ignore[arg-type]
+            "fewest_values_left": min(fewest, default=None),
             "noisy_releases_left_to_the_ledger": max(row.get("noise", 0) for row in evidence),
         }
         story = (
-            f"Every release has {located} of {people(everybody)}, and leaves {exposed} of them so few values"
-            f" that an adversary is sure at {self._level} or more."
+            f"Of {people(everybody)}, {exposed} are left so few values by the releases that know them that an"
+            f" adversary is sure at {self._level} or more. Every release has {located} of them."
         )
-        return self.verdict(Fraction(exposed, everybody), Witness(facts), story)
+        notes = next((tuple(row["warnings"]) for row in evidence if row.get("warnings")), ())
+        return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
 
 
 def _called(release: Any, number: int) -> str:

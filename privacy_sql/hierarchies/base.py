@@ -26,6 +26,15 @@ class Hierarchy(ABC):
         return False
 
     @property
+    def ordered(self) -> bool:
+        """True when values have an order, so that a range of them is a group; else they only have nodes."""
+        return False
+
+    def has_label(self, label: str) -> bool:
+        """Whether a text is known as one of its labels, even where no value at hand has it."""
+        return False
+
+    @property
     def height(self) -> int:
         """The number of the top level."""
         return len(self.level_names()) - 1

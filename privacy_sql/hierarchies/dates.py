@@ -25,6 +25,7 @@ _DAY = (
     f"|{_LEAP_YEAR}-02-29)"
 )
 DATE = re.compile(f"{_DAY}([ T][0-9:.+Z-]*)?")
+_LABEL = re.compile("[0-9]{4}(-(0[1-9]|1[0-2])|-Q[1-4]|-[0-9]{4})?")
 
 
 @dataclass(frozen=True, init=False)
@@ -40,6 +41,13 @@ class Dates(Hierarchy):
 
     def __init__(self, *units: str) -> None:
         object.__setattr__(self, "units", _checked(units))
+
+    @property
+    def ordered(self) -> bool:
+        return True
+
+    def has_label(self, label: str) -> bool:
+        return DATE.fullmatch(label) is not None or _LABEL.fullmatch(label) is not None
 
     @property
     def unmapped_hint(self) -> str:

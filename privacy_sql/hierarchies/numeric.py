@@ -69,6 +69,10 @@ class Intervals(Hierarchy):
         return True
 
     @property
+    def ordered(self) -> bool:
+        return True
+
+    @property
     def decimals(self) -> int:
         """Decimal places of the bounds: the most any width, or the origin, needs."""
         return max(_decimals(n) for n in (*self.widths, self.origin))
@@ -143,6 +147,10 @@ class Breaks(Hierarchy):
 
     @property
     def numeric(self) -> bool:
+        return True
+
+    @property
+    def ordered(self) -> bool:
         return True
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,33 @@ def from_spec(spec: object, column: str, directory: Path, where: str = "hierarch
         return _MAKERS[kind](fields, column, directory)
     except PrivacySqlError as error:
         raise type(error)(error.code, error.message, where=f"{where}.{kind}", hint=error.hint) from None
+
+
+def rebuilt(levels: Sequence[str], checksum: str) -> Hierarchy | None:
+    """The hierarchy of these level names and this checksum, where the names say everything; a tree's do not.
+
+    >>> rebuilt(Mask(3, 0).level_names(), Mask(3, 0).checksum())
+    Mask(kept=(3, 0))
+    """
+    inner = list(levels[1:-1])
+    tried: list[Callable[[], Hierarchy]] = [
+        AsIs,
+        KeepOrDrop,
+        lambda: Dates(*inner),
+        lambda: Mask(*map(int, inner)),
+        lambda: Mask(*map(int, inner), 0),
+        lambda: Intervals(*inner),
+        lambda: Intervals(*inner).for_fractions(),
+        lambda: Breaks(*(level.split(", ") for level in inner)),
+    ]
+    for make in tried:
+        try:
+            kind = make()
+        except (PrivacySqlError, ValueError):
+            continue
+        if kind.checksum() == checksum:
+            return kind
+    return None
 
 
 def _kind_of(fields: Mapping[str, object], where: str) -> str:

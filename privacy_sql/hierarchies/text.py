@@ -18,6 +18,10 @@ class AsIs(Hierarchy):
     0
     """
 
+    @property
+    def ordered(self) -> bool:
+        return True
+
     def level_names(self) -> tuple[str, ...]:
         return ("raw",)
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 
 from privacy_sql.errors import DataError, UsageError
@@ -40,6 +41,7 @@ class Tree(Hierarchy):
     names: tuple[str, ...]
     file: str | None = field(compare=False)
     place: Path | None = field(repr=False, compare=False)  # where that file lies
+    root: str = field(compare=False)  # what the rows call the node above all, which is published as `*`
     _places: dict[str, int] = field(repr=False, compare=False)  # raw value -> its place in nodes[0]
 
     def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
@@ -68,17 +70,25 @@ class Tree(Hierarchy):
         header: Sequence[str] = (),
         file: str | None = None,
     ) -> None:
-        nodes, parents = _nested_levels(rows, source, len(header))
+        nodes, parents, root = _nested_levels(rows, source, len(header))
         names = header[1:] if header else [f"level {level}" for level in range(1, len(nodes))]
         object.__setattr__(self, "nodes", tuple(map(tuple, nodes)))
         object.__setattr__(self, "parents", tuple(map(tuple, parents)))
         object.__setattr__(self, "names", ("raw", *names[: len(nodes) - 2], TOP))
         object.__setattr__(self, "file", file)
         object.__setattr__(self, "place", None)
+        object.__setattr__(self, "root", root)
         object.__setattr__(self, "_places", nodes[0])
 
     def level_names(self) -> tuple[str, ...]:
         return self.names
+
+    def has_label(self, label: str) -> bool:
+        return any(label in nodes for nodes in self._known) or label == self.root
+
+    @cached_property
+    def _known(self) -> tuple[frozenset[str], ...]:
+        return tuple(map(frozenset, self.nodes))
 
     def to_spec(self) -> Mapping[str, object]:
         return {"file": self.file} if self.file else self.recipe()
@@ -97,6 +107,10 @@ class Tree(Hierarchy):
     def rows(self) -> Iterator[tuple[str, ...]]:
         """The lookup table, columns l0 to lH, one row per raw value."""
         return zip(*(self._labels_of_leaves(level) for level in range(self.height + 1)), strict=True)
+
+    def leaves(self) -> Iterator[str]:
+        """Every raw value."""
+        return iter(self._places)
 
     def distance(self, a: object, b: object) -> Fraction:
         """How far apart two values are: level of their lowest common ancestor over the height.
@@ -139,7 +153,7 @@ class Tree(Hierarchy):
         return self.nodes[level][place]
 
 
-Levels = tuple[list[dict[str, int]], list[list[int]]]
+Levels = tuple[list[dict[str, int]], list[list[int]], str]
 
 
 def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> Levels:
@@ -203,5 +217,5 @@ def _refuse_torn(torn: Sequence[set[int]], source: str) -> None:
 def _with_top(nodes: list[dict[str, int]], parents: list[list[int]]) -> Levels:
     """The top is always `*`: added above the last column unless that is one value already."""
     if len(nodes) > 1 and len(nodes[-1]) == 1:
-        return [*nodes[:-1], {TOP: 0}], parents
-    return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])]
+        return [*nodes[:-1], {TOP: 0}], parents, next(iter(nodes[-1]))
+    return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])], TOP

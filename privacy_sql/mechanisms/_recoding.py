@@ -186,7 +186,8 @@ class Recoding:
             ],
             columns=base.inside(),
         )
-        return Grouping.of(base, [self._key(base, c, relation) for c, relation in labels.items()], keyed)
+        made = Grouping.of(base, [self._key(base, c, relation) for c, relation in labels.items()], keyed)
+        return replace(made, located_by="members")
 
     def view(self) -> Query:
         """The rows that leave, every one under the labels of its round."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -188,7 +188,8 @@ def _grouping(counted: _Counted, shares: _Shares) -> Grouping:
         shares=relation,
     )
     grouping = Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
-    return grouping.over(base.engine.create(placed, view=True))
+    # ganta2008, Def. 6: whoever attacks is taken to know which centre stands for whom
+    return replace(grouping.over(base.engine.create(placed, view=True)), located_by="members")
 
 
 def _view(counted: _Counted, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:

@@ -68,7 +68,7 @@ class Multidimensional:
         exact = self.output == "bucketized"
         marked = exact or not self.strict
         return Proposal(
-            grouping=boxes.grouping,
+            grouping=boxes.grouping if exact else replace(boxes.grouping, located_by="boxes"),
             view=self._permuted(boxes) if exact else self._view(boxes),
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),

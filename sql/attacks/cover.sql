@@ -1,59 +1,110 @@
--- Which labels of a release cover which values of the people, column by column.
+-- Which labels of a release cover which values of the people, column by column, and how well: 0 as it says, 1 as the
+-- same number written otherwise, 2 as `*`, which is for what no other label covers, 3 where nobody can tell.
 -- in: readable (k, code, exact, number), rules (privacy_sql/labels.py), hierarchies [(k, levels (code, l0..lH) of the
---     people's values, height, labels (code, value))]
--- out: k, value, label (both codes)    grain: column, value, label
-select
-    v.k,
-    v.code as value,
-    r.label
-from {{ readable }} as v
-inner join {{ rules }} as r
-    on v.k = r.k and v.exact = r.exact
-union
-select
-    v.k,
-    v.code as value,
-    r.label
-from {{ readable }} as v
-inner join {{ rules }} as r
-    on v.k = r.k and v.number >= r.low and v.number <= r.high
-where
-    (r.low_open = 0 or v.number > r.low)
-    and (r.high_open = 0 or v.number < r.high)
-union
-select
-    v.k,
-    v.code as value,
-    r.label
-from {{ readable }} as v
-inner join {{ rules }} as r
-    on v.k = r.k and substring(v.exact, 1, length(r.prefix)) = r.prefix
-where r.width is null or length(v.exact) = r.width
-union
-select
-    v.k,
-    v.code as value,
-    r.label
-from {{ readable }} as v
-inner join {{ rules }} as r
-    on v.k = r.k and (r.everything = 1 or (r.nothing = 1 and v.exact is null))
-union
-select
-    v.k,
-    v.code as value,
-    r.label
-from {{ readable }} as v
-inner join {{ rules }} as r
-    on v.k = r.k and v.exact >= r.first_word and v.exact <= r.last_word
-{% for k, levels, height, labels in hierarchies %}
-{% for level in range(1, height + 1) %}
-union
-select
-    cast({{ k }} as bigint) as k,
-    t.code as value,
-    d.code as label
-from {{ levels }} as t
-inner join {{ labels }} as d
-    on cast(t.l{{ level }} as varchar) = cast(d.value as varchar)
+--     people's values, [(level, its labels (code, value))], all labels (code, value), whether a value it lacks may be any)]
+-- out: k, value, label (both codes), tier    grain: column, value, label
+with covered as (
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        r.tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and v.exact = r.exact
+    union all
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        r.tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and v.number >= r.low and v.number <= r.high
+    where
+        (r.low_open = 0 or v.number > r.low)
+        and (r.high_open = 0 or v.number < r.high)
+    union all
+    -- a value that is no number may lie in any range of a stranger
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        cast(3 as bigint) as tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k
+    where
+        r.guessed = 1
+        and v.number is null
+        and v.exact is not null
+    union all
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        r.tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and substring(v.exact, 1, length(r.prefix)) = r.prefix
+    where r.width is null or length(v.exact) = r.width
+    union all
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        r.tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k
+    where
+        r.everything = 1
+        or (r.known = 1 and v.exact is not null)
+        or (r.nothing = 1 and v.exact is null)
+    union all
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        r.tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k and v.exact >= r.first_word and v.exact <= r.last_word
+{% for k, levels, shown, labels, stranger in hierarchies %}
+{% for level, of_level in shown %}
+    union all
+    select
+        cast({{ k }} as bigint) as k,
+        t.code as value,
+        d.code as label,
+        cast(0 as bigint) as tier
+    from {{ levels }} as t
+    inner join {{ of_level }} as d
+        on cast(t.l{{ level }} as varchar) = cast(d.value as varchar)
 {% endfor %}
+{% if stranger %}
+    union all
+    select
+        cast({{ k }} as bigint) as k,
+        t.code as value,
+        d.code as label,
+        cast(3 as bigint) as tier
+    from {{ levels }} as t
+    cross join {{ labels }} as d
+    where
+        t.l1 is null
+        and t.l0 is not null
+        and d.value is not null
+{% endif %}
 {% endfor %}
+)
+select
+    k,
+    value,
+    label,
+    min(tier) as tier
+from covered
+group by
+    k,
+    value,
+    label

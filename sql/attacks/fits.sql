@@ -1,11 +1,13 @@
--- Which first columns of groups fit which first columns of people, one column further than before. What fits is
--- carried on, so that no step looks at all pairs of people and groups.
--- in: before (u, m) unless first, people (theirs, p1..), members (published, p1..), cover (k, value, label), k, step
--- out: u, m (numbers of prefixes)    grain: prefix of people, prefix of groups
+-- Which first columns of groups fit which first columns of people, one column further than before, and how well at
+-- worst. What fits is carried on, so that no step looks at all pairs of people and groups.
+-- in: before (u, m, tier) unless first, people (theirs, p1..), members (published, p1..), cover (k, value, label, tier),
+--     k, step
+-- out: u, m (numbers of prefixes), tier    grain: prefix of people, prefix of groups
 select distinct
     u.p{{ step }} as u,
-    m.p{{ step }} as m
+    m.p{{ step }} as m,
 {% if step == 1 %}
+    c.tier
 from (
     select distinct p1, {{ theirs }} from {{ people }}
 ) as u
@@ -16,6 +18,7 @@ inner join (
 ) as m
     on c.label = m.{{ published }}
 {% else %}
+    greatest(before.tier, c.tier) as tier
 from {{ before }} as before
 inner join (
     select distinct p{{ step - 1 }}, p{{ step }}, {{ theirs }} from {{ people }}

@@ -1,10 +1,18 @@
--- The sensitive values a release leaves possible for each combination of people.
--- in: located (person, g), histogram (g, s), names (s, shared)    out: person, s (shared code)    grain: person, value
+-- The sensitive values a release leaves possible for each combination of people, world by world. A group that shows no
+-- value leaves one thing possible: that there is none.
+-- in: located (person, w, g), histogram (g, s), names (s, shared), valueless (the shared code of no value)
+-- out: person, w, s (shared code)    grain: person, world, value
 select distinct
     l.person,
-    n.shared as s
+    l.w,
+    coalesce(v.shared, cast({{ valueless }} as bigint)) as s
 from {{ located }} as l
-inner join {{ histogram }} as h
-    on l.g = h.g
-inner join {{ names }} as n
-    on h.s = n.s
+left join (
+    select
+        h.g,
+        n.shared
+    from {{ histogram }} as h
+    inner join {{ names }} as n
+        on h.s = n.s
+) as v
+    on l.g = v.g

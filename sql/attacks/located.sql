@@ -1,10 +1,34 @@
--- The groups of a release that each combination of people fits in all columns.
--- in: fits (u, m), people (person, p1..), members (g, p1..), step (the last)    out: person, g    grain: person, group
-select distinct
-    u.person,
-    m.g
-from {{ fits }} as f
-inner join {{ people }} as u
-    on f.u = u.p{{ step }}
-inner join {{ members }} as m
-    on f.m = m.p{{ step }}
+-- The groups that fit each combination of people best, as worlds: groups of one world may all hold the person, and
+-- only one of several worlds is true.
+-- in: fittings [(person, g, tier)], apart (whether each group is a world of its own, however well it fits)
+-- out: person, w, g    grain: person, group
+with fitting as (
+    {% for relation in fittings %}
+    select
+        person,
+        g,
+        tier
+    from {{ relation }}
+    {% if not loop.last %}
+    union all
+    {% endif %}
+    {% endfor %}
+),
+best as (
+    select
+        person,
+        min(tier) as tier
+    from fitting
+    group by person
+)
+select
+    f.person,
+    {% if apart %}
+    f.g + 1 as w,
+    {% else %}
+    case when f.tier = 0 then cast(0 as bigint) else f.g + 1 end as w,
+    {% endif %}
+    f.g
+from fitting as f
+inner join best as b
+    on f.person = b.person and f.tier = b.tier

@@ -1,7 +1,7 @@
 -- The groups whose centroid is nearest to each combination of people; ties return all.
 -- in: people (person, columns), members (g, columns), values and labels (k, code, exact, number),
 --     columns [(k, people's, group's, scale as text, whether all are numbers)]
--- out: person, g    grain: person, group
+-- out: person, w (one world), g    grain: person, group
 with people as (
     select
         p.person
@@ -60,6 +60,7 @@ least_distances as (
 )
 select distinct
     d.person,
+    cast(0 as bigint) as w,
     d.g
 from distances as d
 inner join least_distances as n

@@ -1,5 +1,5 @@
 -- Effective anonymity of each combination of people before and after the attack.
--- in: combinations (person, n_people), releases [(located, held)], possible (person, s)
+-- in: combinations (person, n_people), person (its column of worlds, where they stand in), releases [(located, held)], possible (person, s)
 -- out: person, n_people, prior_1.. (NULL: not located), posterior (NULL: located nowhere), ambiguous    grain: person
 with
 {% for located, held in releases %}
@@ -26,7 +26,7 @@ left_over as (
     group by person
 )
 select
-    c.person,
+    c.{{ person }} as person,
     c.n_people,
     {% for located, held in releases %}
     v{{ loop.index }}.n_values as prior_{{ loop.index }},
@@ -56,9 +56,9 @@ select
 from {{ combinations }} as c
 {% for located, held in releases %}
 left join values_{{ loop.index }} as v{{ loop.index }}
-    on c.person = v{{ loop.index }}.person
+    on c.{{ person }} = v{{ loop.index }}.person
 left join groups_{{ loop.index }} as g{{ loop.index }}
-    on c.person = g{{ loop.index }}.person
+    on c.{{ person }} = g{{ loop.index }}.person
 {% endfor %}
 left join left_over as l
-    on c.person = l.person
+    on c.{{ person }} = l.person

@@ -1,14 +1,35 @@
--- The group of each combination of people in a candidate of our own.
--- in: combinations (person, q1..), members (g, q1..), columns    out: person, g    grain: person, group
-select
+-- The group of each combination of people in a candidate of our own; in several groups of alike people, where
+-- somebody is taken to know which (apart), each group is a world of its own.
+-- in: combinations (person, columns), members (g, q1..), columns [(of the people, of the members, matches (code, k) or
+--     none where both have the same codes)], apart
+-- out: person, w, g    grain: person, group
+select distinct
     c.person,
+    {% if apart %}
+    m.g + 1 as w,
+    {% else %}
+    cast(0 as bigint) as w,
+    {% endif %}
     m.g
 from {{ combinations }} as c
+{% for theirs, own, matches in columns %}
+{% if matches is not none %}
+inner join {{ matches }} as m_{{ own }}
+    on c.{{ theirs }} = m_{{ own }}.code
+{% endif %}
+{% endfor %}
 inner join {{ members }} as m
     on
-    {% for column in columns %}
-    c.{{ column }} = m.{{ column }}
+    {% for theirs, own, matches in columns %}
+    {% if matches is not none %}
+    m_{{ own }}.k = m.{{ own }}
+    {% else %}
+    c.{{ theirs }} = m.{{ own }}
+    {% endif %}
     {% if not loop.last %}
     and
     {% endif %}
     {% endfor %}
+    {% if not columns %}
+    1 = 1
+    {% endif %}

@@ -1,24 +1,30 @@
--- How many people are left with how many possible values, after all releases are taken together.
--- in: outcomes (n_people, prior_1.., posterior), priors
--- out: posterior (NULL: not in every release), people    grain: posterior anonymity
+-- How many people are left with how many possible values, after all releases that know them are taken together.
+-- in: outcomes (n_people, prior_1.., posterior, fewest), priors
+-- out: fewest (NULL: in no release), everywhere (in every release), shared (in several), contradicted, people
+--     grain: one of each
 with judged as (
     select
         n_people,
-        case
-            when
-                {% for prior in priors %}
-                {{ prior }} is null
-                {% if not loop.last %}
-                or
-                {% endif %}
-                {% endfor %}
-                then null
-            else posterior
-        end as posterior
+        fewest,
+        case when posterior = 0 then 1 else 0 end as contradicted,
+        {% for prior in priors %}
+        case when {{ prior }} is null then 0 else 1 end
+        {% if not loop.last %}
+        +
+        {% endif %}
+        {% endfor %}
+        as n_releases
     from {{ outcomes }}
 )
 select
-    posterior,
+    fewest,
+    case when n_releases = {{ priors | length }} then 1 else 0 end as everywhere,
+    case when n_releases > 1 then 1 else 0 end as shared,
+    contradicted,
     cast(sum(n_people) as bigint) as people
 from judged
-group by posterior
+group by
+    fewest,
+    case when n_releases = {{ priors | length }} then 1 else 0 end,
+    case when n_releases > 1 then 1 else 0 end,
+    contradicted

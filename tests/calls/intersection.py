@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pandas as pd
 
 import privacy_sql as ps
-from tests.calls import workers
+from privacy_sql import held
+from tests.calls import JOBS, workers
 
 
 def attacked(engine: ps.Engine) -> None:
@@ -31,3 +35,32 @@ def two_tables(engine: ps.Engine) -> None:
     values = pd.DataFrame({"g": ["1", "1", "2"], "s": ["a", "b", "a"], "n": [1, 1, 2]})
     more = {"group": "g", "values": values, "count": "n", "columns": ["age"], "sensitive": "s"}
     assert ps.intersection_attack(engine, [{"relation": people, **more}], workers()).summary.n_ok == 7
+
+
+def of_our_own(engine: ps.Engine) -> None:
+    """Boxes with NULL, centres and a label nobody can read; a candidate judged for a population."""
+    rows = pd.DataFrame(
+        {
+            "age": ["30", None, "41", "44", "52", "30"],
+            "job": ["baker", "cook", "nurse", "nurse", "baker", "cook"],
+            "n": [1.5, 2.5, 4.0, 8.0, None, 1.5],
+            "s": list("abcabc"),
+        }
+    )
+    table = ps.Table(rows, {"age": None, "job": JOBS, "n": None}, "s")
+    jobs = ps.Table(rows, {"job": JOBS}, "s")
+    releases = [
+        ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional()),
+        ps.publish(engine, jobs, [ps.KAnonymity(2)], ps.Microaggregate(2)),
+    ]
+    odd = pd.DataFrame({"job": ["food", "some trade"], "s": ["a", "b"]})
+    unread = {"relation": odd, "sensitive": "s", "columns": ["job"]}
+    found = ps.intersection_attack(engine, [*releases, unread], table)
+    assert found.summary.n_unlocated == 0 and len(found.people()) == 6
+    with tempfile.TemporaryDirectory() as folder:
+        assert len(held.writer(releases[0])(Path(folder))) == 3
+    people = rows[["age", "job"]].assign(n=["1.50", "2.5", "4", "8", None, "9"])
+    known = ps.Table(rows, {"job": JOBS, "n": None}, "s", population=people)
+    requirement = ps.Composition([{"relation": rows, "sensitive": "s", "columns": ["age", "job"]}])
+    (verdict,) = ps.check(engine, known, [requirement]).values()
+    assert verdict.witness["people"] == 6

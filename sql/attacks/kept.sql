@@ -1,0 +1,8 @@
+-- A small table of ours under the names it is kept with.
+-- in: relation, columns [(internal name, name)]    out: the names    grain: as relation
+select
+    {% for inside, name in columns %}
+    {{ inside }} as {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
+from {{ relation }}
