@@ -202,6 +202,15 @@ class Register:
         raise_all(problems)
         return found
 
+    def like(self, place: Path) -> list[Path]:
+        """The kept manifests of a release of ours, with what it is read with, for its own manifest."""
+        if not place.name.endswith(manifest.SUFFIX) or not place.is_file():
+            return []
+        published = manifest.published(manifest.read(place))
+        named = {e.name for e in self.history() if e.read_with and self._published(e) == published}
+        found = self.find(sorted(named)).values()
+        return [kept for kept in found if manifest.published(manifest.read(kept)) == published]
+
     def _last_read(self, entries: list[Entry]) -> list[Entry]:
         """The versions without those that were registered anew with what they are read with."""
         read = {self._published(entry) for entry in entries if entry.read_with}

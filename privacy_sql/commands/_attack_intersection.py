@@ -47,6 +47,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outco
     with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
+        _refuse_unfound(found)
         outcome = _outcome(found, options)
         _record(
             releases, directory, {**outcome.more["attack"], "releases": [each.name for each in described]}
@@ -70,19 +71,24 @@ def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -
         run = (records.read(directory, name) or {}).get("run", {})
         own = run.get("manifest")
         if own and (name in releases or (directory / own).resolve() in attacked):
-            records.add(directory, name, "attack_intersection", found)
+            # whom the page calls exposed is everybody who is, also where a release does not know them
+            records.add(directory, name, "attack_intersection", {**found, "PVP": found["exposed"]})
 
 
 def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     from privacy_sql.described import describe
     from privacy_sql.register import FILE_NAME, Register
 
+    register = Register(directory / FILE_NAME)
     named = [each for each in releases if not Path(each).suffix]
-    files = Register(directory / FILE_NAME).find(named) if named else {}
+    files = register.find(named) if named else {}
     # every version of a registered release is out
     found = [replace(describe(place, 0), name=called) for called, place in files.items()]
-    others = [each for each in releases if each not in named]
-    return [*found, *(describe(Path(each), number) for number, each in enumerate(others, len(found) + 1))]
+    for each in (each for each in releases if each not in named):
+        # a registered release is read with what was kept of that day, also when its manifest is named
+        kept = register.like(Path(each)) or [Path(each)]
+        found += [describe(place, number) for number, place in enumerate(kept, len(found) + 1)]
+    return found
 
 
 def _people(engine: Any, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:
@@ -95,24 +101,40 @@ def _people(engine: Any, described: list[Any], directory: Path, options: dict[st
     columns = list(session.columns(session.source(source)))
     published = dict.fromkeys(column for each in described for column in each.columns)
     known = listed(options["known"]) or [column for column in published if column in columns]
-    kinds = _hierarchies(directory)
+    kinds = _hierarchies(directory, described)
     quasi = {column: kinds.get(column, AsIs()) for column in known}
     return Table(source, quasi, identifier=options["identifier"])
 
 
-def _hierarchies(directory: Path) -> dict[str, Any]:
-    """The hierarchies of the project, if there is one: they say what its labels cover."""
+def _hierarchies(directory: Path, described: list[Any]) -> dict[str, Any]:
+    """The hierarchies of the project, if there is one; of several for a column the one that was published."""
     from privacy_sql import project
 
     if not (directory / project.FILE).is_file():
         return {}
+    shown = {how.checksum for each in described for how in each.columns.values()}
     plans = project.read(directory).plans.values()
-    return {column: kind for plan in plans for column, kind in plan.table.hierarchies.items()}
+    kinds = [(column, kind) for plan in plans for column, kind in plan.table.hierarchies.items()]
+    return dict(sorted(kinds, key=lambda each: each[1].checksum() in shown))
+
+
+def _refuse_unfound(found: Any) -> None:
+    """A release that nobody was found in says nothing of anybody, and that is no answer."""
+    from privacy_sql.errors import DataError
+
+    nowhere = [each.name for each, share in zip(found.releases, found.located, strict=True) if not share]
+    if nowhere:
+        raise DataError(
+            "nobody_located",
+            f"no person matches any group of {', '.join(nowhere)}, so nobody can be judged",
+            where="attack",
+            hint="Check that its columns use the same coding; a description can map names and labels.",
+        )
 
 
 def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
     summary = found.summary
-    exposed = summary.PVP[str(options["at"])] / 100
+    exposed = summary.exposed[str(options["at"])] / 100
     given = options["max_exposed"]
     limit = None if given is None else exact_number(given, "--max-exposed")
     over = limit is not None and exposed > limit
@@ -123,7 +145,7 @@ def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
         f"perfect     {_share(summary.perfect)} known for certain,"
         f" {_share(summary.perfect_new)} only by the attack",
     ]
-    lines += [f"at {level:<9}{_share(share)}" for level, share in summary.PVP.items()]
+    lines += [f"at {level:<9}{_share(share)}" for level, share in summary.exposed.items()]
     for number, each in enumerate(found.releases):
         size, anonymity = _number(summary.avg_group_size[number]), _number(summary.avg_EA[number])
         lines.append(
