@@ -16,8 +16,9 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
 from privacy_sql.fingerprints import fingerprint, is_csv
+from privacy_sql.grouping import Grouping
 from privacy_sql.judging import Verdicts, judge
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 from privacy_sql.views import COUNT
@@ -27,6 +28,8 @@ def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
     _same_rows(engine, published, release)
     _known_labels(engine, published, release)
+    if release.table.values_per_person != "one":
+        _same_values(engine, published, release)
     return _kept(judge_published(engine, published, release), release)
 
 
@@ -79,7 +82,8 @@ def decidable(criterion: Criterion, table: Table) -> bool:
     """Whether published rows alone decide a requirement.
 
     Not when it reads the original quasi-identifiers or a population, nor when a person may have several rows:
-    then the rows must be exactly those that were judged, which `_same_rows` makes sure of.
+    then the rows must be exactly those that were judged, and read as they were judged, which `_same_rows` and
+    `_same_values` make sure of.
     """
     return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
 
@@ -117,6 +121,35 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
     same = marks == fingerprint(home, meant, columns, empty_is_null=csv)
     if marks["n_rows"] != release.rows_out or not same:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
+
+
+def _same_values(engine: Engine, published: Any, release: Release) -> None:
+    """Who reads the rows counts the groups, the values in them and the missing ones that were judged.
+
+    The people of a group are not in the rows, so their number is that of the source; but a file may write
+    alike what was judged apart, as CSV does with empty text and a missing value.
+    """
+    if release.promise is not None:
+        return
+    read = count(engine, published_table(published, release), several=True)
+    theirs, ours = read.grouped(read.own_keys()), release.grouping
+    missing = read.statistics["s"]["n_nulls"] if read.table.sensitives else 0
+    judged = ours.n_groups, _n_values(ours), ours.n_lines - ours.n_rows
+    if (theirs.n_groups, _n_values(theirs), missing) != judged:
+        raise NotSafe(
+            "audit",
+            "who reads the written rows takes other values for equal or missing than were judged",
+            where=release.name,
+            hint="In a CSV file empty text reads as a missing value: write Parquet, or replace one of them.",
+        )
+
+
+def _n_values(grouping: Grouping) -> int:
+    """How many different values the groups hold, missing ones left out."""
+    if not grouping.base.table.sensitives:
+        return 0
+    query = render("listed.sql", relation=grouping.histogram, columns=names(["s"]))
+    return sum(int(code) != 0 for code in grouping.base.engine.arrays(query)["s"])
 
 
 def same_parts(

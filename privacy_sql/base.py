@@ -21,6 +21,7 @@ from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
 from privacy_sql.grouping import Grouping as Grouping
 from privacy_sql.grouping import Key as Key
+from privacy_sql.grouping import sizes
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.people import check_multiplicities, check_people
 from privacy_sql.query import Query, Sql, condition, names, render
@@ -36,6 +37,7 @@ class Base:
     source: Sql
     relation: Sql  # q1.., grp, s, n_rows
     people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
+    holders: Sql | None  # the same for people with at least one value
     dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
     statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
     rows: int
@@ -69,12 +71,42 @@ class Base:
         return {}
 
     @cached_property
+    def lines(self) -> Sql:
+        """The source rows that say something new: where people have several values, one for each of them."""
+        table = self.table
+        if self.holders is None or not table.sensitives:
+            return self.source
+        query = render(
+            "lines.sql",
+            source=self.source,
+            columns=list(self.source_columns),
+            identifier=table.identifier,
+            sensitive=table.sensitives[0],
+            repeats=table.values_per_person == "multiset",
+        )
+        return self.engine.create(query, view=True)
+
+    @cached_property
+    def n_lines(self) -> int:
+        """How many lines there are to publish: the rows, without those that say what another one says."""
+        return self.rows + self.n_people - self.n_holders
+
+    @cached_property
+    def n_people(self) -> int:
+        return sizes(self.engine, self.people)["rows"] if self.people else self.rows
+
+    @cached_property
+    def n_holders(self) -> int:
+        """People with at least one sensitive value."""
+        return sizes(self.engine, self.holders)["rows"] if self.holders else self.n_people
+
+    @cached_property
     def coded(self) -> Sql:
         """The source rows: codes q1.., raw values r_q1.., the sensitive value s, the insensitive i1.. ."""
         return self.engine.create(
             render(
                 "coded.sql",
-                source=self.source,
+                source=self.lines,
                 quasi=[(name, Sql(q), self.dictionaries[q]) for name, q in self.aliases.items()],
                 others=[(name, Sql(alias)) for name, alias in self.others.items()],
             ),
@@ -236,7 +268,7 @@ def _counted(start: Opened, table: Table) -> Base:
     found = counted(engine, source, table, columns)
     declared = table.hierarchies
     table = levels.fitted(engine, table, found.dictionaries)
-    codes = [found.relation, *([found.people] if found.people else [])]
+    codes = [relation for relation in (found.relation, found.people, found.holders) if relation]
     engine, moved = travelled(engine, [*codes, *found.dictionaries.values()], found.combinations)
     base = Base(
         engine=engine,
@@ -244,6 +276,7 @@ def _counted(start: Opened, table: Table) -> Base:
         source=source,
         relation=moved[0],
         people=moved[1] if found.people else None,
+        holders=moved[2] if found.holders else None,
         dictionaries=dict(zip(found.dictionaries, moved[len(codes) :], strict=True)),
         statistics=found.statistics,
         rows=found.rows,

@@ -51,6 +51,15 @@ class Seen:
         rows = self._counted(self.grouping.candidate)
         return int(rows["n_people"][_among(rows["g"], gone)].sum())
 
+    def lines_in(self, gone: frozenset[int]) -> int:
+        """How many lines some groups have: one for each value, and one for each person without any."""
+        if not gone:
+            return 0
+        query = render("listed.sql", relation=self.grouping.holders, columns=names(["g", "n_rows"]))
+        found = self.grouping.base.engine.arrays(query)
+        holders = int(found["n_rows"][_among(found["g"], gone)].sum())
+        return self.rows_in(gone) + self.people_in(gone) - holders
+
     def among(self, gone: frozenset[int]) -> np.ndarray[Any, Any]:
         """For each group whether it is one of these."""
         return _among(self.groups["g"], gone)

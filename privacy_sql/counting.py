@@ -24,6 +24,7 @@ class Counted:
 
     relation: Sql  # q1.., grp, s, n_rows
     people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
+    holders: Sql | None  # the same for people with at least one value
     dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
     statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
     rows: int
@@ -37,10 +38,13 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
         return _coded(engine, _rows(source, table, inside), inside, kinds, {})
     quasi = [(name, alias) for name, alias in inside if alias != "s"]
     people = _coded(engine, _people(source, table, quasi), quasi, kinds, {})
+    present = table.sensitives[0] if table.sensitives else None
+    holders = _coded(engine, _people(source, table, quasi, present), quasi, kinds, people.dictionaries)
     values = _coded(engine, _rows(source, table, inside), inside, kinds, people.dictionaries)
     return Counted(
         values.relation,
         people.relation,
+        holders.relation,
         {**people.dictionaries, **values.dictionaries},
         {**people.statistics, **values.statistics},
         values.rows,
@@ -70,15 +74,15 @@ def _rows(source: Sql, table: Table, inside: Sequence[tuple[str, Sql]]) -> Query
     )
 
 
-def _people(source: Sql, table: Table, quasi: Sequence[tuple[str, Sql]]) -> Query:
-    """How many people share each combination of quasi-identifiers, with a value or without."""
+def _people(source: Sql, table: Table, quasi: Sequence[tuple[str, Sql]], present: str | None = None) -> Query:
+    """How many people share each combination of quasi-identifiers, or how many of them with a value."""
     return render(
         "base.sql",
         source=source,
         columns=list(quasi),
         measure="people",
         counted=table.identifier,
-        present=None,
+        present=present,
     )
 
 
@@ -107,6 +111,7 @@ def _coded(
     return Counted(
         relation=_part(engine, whole, 0, [(alias, alias) for alias in codes]),
         people=None,
+        holders=None,
         dictionaries={str(alias): _dictionary(engine, whole, part, column) for alias, part, column in own},
         statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
         rows=sizes.get(0, NOTHING)["n_rows"],

@@ -199,6 +199,29 @@ class Grouping:
         return sizes(self.base.engine, self.histogram)["rows"]
 
     @cached_property
+    def holders(self) -> Sql:
+        """Where people may have several values: how many of each group have at least one (g, n_rows)."""
+        base = self.base
+        counted: Sql | None = base.holders
+        assert counted is not None
+        columns = base.inside(base.people)
+        if all(key.column in base.dictionaries for key in self.keys):
+            counted = base.engine.create(base.keyed(self.keys, counted), view=True)
+            columns = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+        query = render("holders.sql", members=self.members, counted=counted, columns=columns)
+        return base.engine.create(query)
+
+    @cached_property
+    def n_lines(self) -> int:
+        """How many lines are published: one for each value, and one for each person without any."""
+        if self.base.holders is None:
+            return self.n_rows
+        people, holders = (
+            sizes(self.base.engine, counted)["rows"] for counted in (self.members, self.holders)
+        )
+        return self.n_rows + people - holders
+
+    @cached_property
     def overall(self) -> Sql:
         """How often each sensitive value occurs in the whole table: s, n_rows."""
         return self.base.engine.create(render("overall.sql", histogram=self.histogram))

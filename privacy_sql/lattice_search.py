@@ -167,12 +167,13 @@ class LatticeSearch:
         return thinned(rolled, lambda it: Seen(it).failing(require), self.allowed * self.base.rows)
 
     def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
-        """Whether more rows than allowed would go, or more people where a person may have several or none."""
+        """Whether more rows than allowed would go; also lines, values and people where these differ."""
         if not self.base.people:
             return seen.people_in(gone) > self.allowed * self.base.rows
         everybody = int(seen.groups["n_people"].sum())
         return (
             seen.rows_in(gone) > self.allowed * self.base.rows
+            or seen.lines_in(gone) > self.allowed * self.base.n_lines
             or seen.people_in(gone) > self.allowed * everybody
         )
 

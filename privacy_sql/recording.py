@@ -45,6 +45,7 @@ def recorded(release: Release) -> Record:
         "rows_in": release.rows_in,
         "rows_out": release.rows_out,
         "suppressed": release.suppressed,
+        "repeated": release.repeated,
         "method": release.method,
         "choice": plain(release.choice),
         "require": [str(criterion) for criterion in release.require],
@@ -215,6 +216,8 @@ def _unasked(release: Release) -> Record | None:
 
 
 def _skyline(release: Release) -> Record:
+    if release.table.values_per_person != "one":
+        raise UsageError("several_values", "it is measured of one sensitive value per person")
     found = skyline.explored(_one_column(release))
     total = release.grouping.base.statistics["s"]["n_values"]
     values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]

@@ -25,6 +25,7 @@ class Release:
     choice: Mapping[str, Any]
     rows_in: int | None  # None: how many rows the counts are made from is nobody's business
     rows_out: int
+    repeated: int = 0  # rows that say of a person what another one says
     quasi: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     group: str | None = None
@@ -54,7 +55,9 @@ class Release:
     @property
     def suppressed(self) -> int | None:
         """The rows left out; None where what is published are no rows."""
-        return None if self.rows_in is None or self.promise is not None else self.rows_in - self.rows_out
+        if self.rows_in is None or self.promise is not None:
+            return None
+        return self.rows_in - self.rows_out - self.repeated
 
     def sql(self, dialect: str = "duckdb") -> str:
         """The SELECT whose rows leave."""
@@ -76,7 +79,8 @@ class Release:
             return f"{number_of(self.rows_out, 'noisy count')}{of}"
         assert self.rows_in is not None
         left = f"{self.rows_out} {verb}, {self.suppressed} suppressed" if self.safe else "nothing published"
-        return f"{number_of(self.rows_in, 'row')} in, {left}"
+        repeated = f", {self.repeated} repeated" if self.safe and self.repeated else ""
+        return f"{number_of(self.rows_in, 'row')} in, {left}{repeated}"
 
     def _repr_html_(self) -> str:
         """The release in a notebook; nothing of it has left yet."""

@@ -52,6 +52,7 @@ class Result:
     rows_in: int | None = None
     rows_out: int | None = None
     suppressed: int | None = None
+    repeated: int | None = None
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     baseline: dict[str, Any] | None = None
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -136,6 +137,7 @@ def _run(
         raise
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
+    result.repeated = release.repeated
     result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
     result.baseline = release.baseline.to_json() if release.baseline else None
     if not release.safe:

@@ -52,6 +52,8 @@ def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criter
     if not isinstance(table, Table) and not hasattr(table, "grouping"):
         hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
         raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
+    if isinstance(table, Release):  # what leaves may be read by people who see only its rows
+        return judge(table.grouping, Requirements.of(table.grouping.base.table, require).require)
     if not isinstance(table, Table):
         return judge(table.grouping, require)
     return examine(engine, table, require).verdicts
@@ -133,8 +135,21 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     base = count(engine, table, several=True, frozen=True)
     if not getattr(method, "promises", False):
         refuse_unfit(base, require)
+        _refuse_linked_lines(table)
     proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
+
+
+def _refuse_linked_lines(table: Table) -> None:
+    """Refuse columns that stay as they are where they would tell which lines are of one person."""
+    if table.values_per_person != "one" and table.insensitive:
+        raise UsageError(
+            "several_values",
+            f"people have several values each, and {', '.join(table.insensitive)} would tell which rows are"
+            " of one person",
+            where=table.name,
+            hint="Make it a quasi-identifier, or drop it.",
+        )
 
 
 def search(
@@ -172,13 +187,14 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
     """A proposal as a release, judged once more as a whole."""
     view = base.engine.create(proposal.view, view=True)
     rows_in: int | None = base.rows
-    rows_out = base.rows - proposal.suppressed
+    rows_out, repeated = base.rows - proposal.suppressed, 0
     if proposal.published is not None:
         # counts of cells say nothing of how many rows they are made from, and neither does the manifest
         rows_in, rows_out = proposal.counted, proposal.published
-    elif base.table.values_per_person != "one":
-        # the base counts values of people there, and leaves out people without one; every row is published
-        rows_in, rows_out = _rows(base, base.source), _rows(base, proposal.grouping.rows)
+    elif base.holders is not None:
+        # a line is published for each value, and for each person without one
+        every = _rows(base, base.source)
+        rows_in, rows_out, repeated = every, proposal.grouping.n_lines, every - base.n_lines
     release = Release(
         name=base.table.name,
         table=base.table,
@@ -189,6 +205,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         choice=proposal.choice,
         rows_in=rows_in,
         rows_out=rows_out,
+        repeated=repeated,
         quasi=proposal.quasi,
         levels=proposal.levels,
         group=proposal.group,
@@ -314,6 +331,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "rows_in": release.rows_in,
         "rows_out": release.rows_out,
         "suppressed": release.suppressed,
+        "repeated": release.repeated,
         "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
         "roles": table.roles,
         "where": table.where,

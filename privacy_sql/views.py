@@ -33,7 +33,14 @@ def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
 
 
 def refuse_unfit(base: Base, method: str) -> None:
-    """Refuse a table without sensitive values, or with a column of the name that groups get."""
+    """Refuse people with several values, a table without any, or a column of the name that groups get."""
+    if base.table.values_per_person != "one":
+        raise UsageError(
+            "several_values",
+            f"{method} with group numbers needs one row per person, else it shows how many values each has",
+            where=base.table.name,
+            hint="Publish by generalise or full_domain, or by multidimensional with generalised boxes.",
+        )
     if not base.table.sensitives:
         raise UsageError("no_sensitive", f"{method} permutes sensitive values, and no column is sensitive")
     for name in (GROUP, COUNT):

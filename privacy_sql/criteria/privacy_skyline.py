@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 from privacy_sql.criteria import Criterion, Row, Splits
+from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError, nearest, raise_all
@@ -103,9 +104,14 @@ class PrivacySkyline(Criterion):
         return found
 
     def on(self, table: Any) -> Criterion:
-        """The requirement for one table: with one value per person a search may prune on it."""
+        """The requirement for a release of one table.
+
+        With one value per person a search may prune on it; with several, who reads the printed rows knows how
+        many people have none.
+        """
         one = table.values_per_person == "one"
-        return _WithOneValueEach(self.points, self.per_value, self.must_occur) if one else self
+        kind = _WithOneValueEach if one else _AsPrinted
+        return kind(self.points, self.per_value, self.must_occur)
 
     def in_project(self) -> Criterion:
         return replace(self, must_occur=True)
@@ -276,6 +282,45 @@ class _WithOneValueEach(PrivacySkyline):
         return min(least.values())
 
 
+@dataclass(frozen=True)
+class _AsPrinted(PrivacySkyline):
+    """People with several values, as a published table shows them: Theorem 2 does not hold there."""
+
+    needs_base: ClassVar[bool] = True  # who holds nothing is counted by the original combinations
+    cuts_may_help: ClassVar[bool] = True  # smaller groups may tell less about who holds nothing
+
+    __str__ = PrivacySkyline.__str__
+
+    def gather(self, grouping: Any) -> Any:
+        own, absent = self._own_skylines(grouping.base)
+        return PrintedGroups.of(grouping, own, absent)
+
+    def splits(self, whole: Any) -> Splits:
+        own, _ = self._own_skylines(whole.base)
+        return PrintedSplits(self.limits, own, whole.base.table.values_per_person)
+
+    def judge(self, evidence: Any) -> Verdict:
+        """The question with least slack decides, a failing one first."""
+        limits = self.limits
+        parts = evidence.answers(limits)
+        if not parts:
+            return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit, notes=evidence.notes(parts))
+        worst = min(parts, key=PrintedAnswer.slack)
+        witness, told = evidence.witness(worst)
+        return self.verdict(
+            worst.value,
+            witness,
+            told,
+            safe=all(part.safe for part in parts),
+            limit=worst.point.limit,
+            notes=evidence.notes(parts),
+            points=tuple(_results(limits, parts)),
+        )
+
+    def failing(self, evidence: Any) -> list[int]:
+        return list(evidence.to_leave_out(self.limits))
+
+
 def _unknown(base: Any, absent: Iterable[str]) -> list[UsageError]:
     """One error for each value that does not occur, with one that is spelt nearly so; never the others."""
     rows = base.engine.fetch(render("studies/value_names.sql", values=base.dictionaries["s"]))
@@ -324,7 +369,7 @@ def _group(number: int, rows: list[Row]) -> Group:
     return Group(rows[0]["n_people"], rows[0]["n_holders"], tuple(others), number)
 
 
-def _results(limits: Sequence[Limit], parts: Sequence[_Part]) -> Iterable[_PointResult]:
+def _results(limits: Sequence[Limit], parts: Sequence[_Part | PrintedAnswer]) -> Iterable[_PointResult]:
     """The largest value of each point over the sensitive values it was asked about."""
     for limit in limits:
         asked = [part for part in parts if part.point == limit]

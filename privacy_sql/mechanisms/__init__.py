@@ -168,17 +168,17 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
         gone |= more
         candidate = grouping.without(gone)
         totals = zip(_held(candidate), _held(grouping), strict=True)
-        if not candidate.n_rows > 0 or any(before - left > allowed * before for left, before in totals):
+        if not candidate.n_lines > 0 or any(before - left > allowed * before for left, before in totals):
             break
         kept = candidate
-    return kept, grouping.n_rows - kept.n_rows
+    return kept, grouping.n_lines - kept.n_lines
 
 
 def _held(grouping: Grouping) -> list[int]:
-    """The rows of a grouping, and its people where a person may have several rows or none."""
+    """The lines of a grouping and, where a person may have several values or none, its values and people."""
     base = grouping.base
-    people = [sizes(base.engine, grouping.members)["rows"]] if base.people else []
-    return [grouping.n_rows, *people]
+    people = [grouping.n_rows, sizes(base.engine, grouping.members)["rows"]] if base.people else []
+    return [grouping.n_lines, *people]
 
 
 def refuse_suppression(table: Table, asked: Asked) -> None:

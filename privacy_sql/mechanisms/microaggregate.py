@@ -248,7 +248,7 @@ def _places(base: Base, column: str) -> Floats:
 
 def _refuse_unfit(base: Base, k: int) -> None:
     if base.table.values_per_person != "one":
-        hint = "Publish by generalise, full_domain or bucketize."
+        hint = "Publish by generalise or full_domain."
         raise UsageError("several_values", "microaggregate needs one row per person", hint=hint)
     if not base.table.quasi:
         raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")

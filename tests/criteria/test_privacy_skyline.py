@@ -241,7 +241,7 @@ def test_a_search_finds_the_choices_that_asking_every_one_finds(engine: Any, cas
     safe = [
         levels
         for levels in product(*(range(kind.height + 1) for kind in table.hierarchies.values()))
-        if judge(base.grouped(base.keys(dict(zip(quasi, levels, strict=True)))), [require])
+        if judge(base.grouped(base.keys(dict(zip(quasi, levels, strict=True)))), [require.on(table)])
     ]
     found = ps.search(engine, table, [require])
     lowest = [one for one in safe if not any(o != one and np.all(np.array(o) <= one) for o in safe)]

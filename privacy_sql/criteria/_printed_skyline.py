@@ -1,0 +1,197 @@
+"""What published rows show of people with several values, and what a privacy skyline says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privacy_sql.criteria._skyline_points import Limit
+from privacy_sql.criteria._skyline_words import in_words
+from privacy_sql.errors import people
+from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline, Worst
+from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson
+from privacy_sql.kernels.skyline_groups import Histograms, Integers
+from privacy_sql.query import names, render
+from privacy_sql.verdict import Witness, shown
+
+UNDECIDED = "groups of people with several values are too large here to count every way they may have them"
+
+
+class PrintedAnswer(NamedTuple):
+    """One point asked about one sensitive value; without a value it was too large to decide."""
+
+    value_code: int
+    point: Limit
+    worst: Worst | None
+    value: Fraction | None
+    safe: bool
+
+    def slack(self) -> tuple[bool, Fraction]:
+        """How far below its limit it stays; what fails or has no answer comes first."""
+        return self.safe, self.point.limit - Fraction(2 if self.value is None else self.value)
+
+
+@dataclass(frozen=True)
+class PrintedGroups:
+    """The lines of every group by value, its people, and how many of these have no value."""
+
+    case: ValuesPerPerson
+    tables: Histograms
+    groups: Integers  # g of each row of `tables`
+    without: Integers
+    number: Any = None  # the place of a group among all groups
+    own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its own skyline
+    absent: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, grouping: Any, own: Mapping[int, int], absent: tuple[str, ...] = ()) -> PrintedGroups:
+        engine = grouping.base.engine
+        query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+        tables, groups = Histograms.from_columns(engine.arrays(query))
+        listed = render("listed.sql", relation=grouping.holders, columns=names(["g", "n_rows"]))
+        found = engine.arrays(listed)
+        held = dict(zip(np.asarray(found["g"]).tolist(), np.asarray(found["n_rows"]).tolist(), strict=True))
+        holders = np.array([held.get(g, 0) for g in groups.tolist()], dtype=np.int64)
+        return cls(
+            grouping.base.table.values_per_person,
+            tables,
+            groups,
+            tables.people - holders,
+            lambda g: int(grouping.number(g)["group"]),
+            own,
+            absent,
+        )
+
+    def about(self, value: int, rows: Iterable[int]) -> list[Printed]:
+        """What some groups show about a value; those without it tell nothing about it."""
+        column = self.tables.values.index(value)
+        found = []
+        for row in rows:
+            counts = self.tables.counts[row].tolist()
+            if holders := counts.pop(column):
+                others = tuple(sorted(n for n in counts if n))
+                people_here, without = int(self.tables.people[row]), int(self.without[row])
+                found.append(Printed(people_here, holders, others, without, row))
+        return found
+
+    def questions(self, limits: Sequence[Limit]) -> list[tuple[int, Limit]]:
+        """Every value with the points it is asked about."""
+        return [
+            (value, limit)
+            for value in self.tables.values
+            for limit in limits
+            if limit.skyline == self.own.get(value, 0)
+        ]
+
+    def answers(self, limits: Sequence[Limit], rows: Sequence[int] | None = None) -> list[PrintedAnswer]:
+        """Every question asked about all groups, or about some of them."""
+        counted = PrintedSkyline(self.case)
+        rows = range(len(self.groups)) if rows is None else rows
+        return [
+            answer(counted, value, limit, self.about(value, rows)) for value, limit in self.questions(limits)
+        ]
+
+    def to_leave_out(self, limits: Sequence[Limit]) -> Iterable[int]:
+        """Groups without which the others are safe together: those that fail alone, then the worst ones."""
+        counted, questions = PrintedSkyline(self.case), self.questions(limits)
+        alone = [
+            row
+            for row in range(len(self.groups))
+            if all(answer(counted, value, limit, self.about(value, [row])).safe for value, limit in questions)
+        ]
+        for value, limit in questions:
+            found = answer(counted, value, limit, self.about(value, alone))
+            while not found.safe and found.worst is not None:
+                alone.remove(found.worst.target.number)
+                found = answer(counted, value, limit, self.about(value, alone))
+            if not found.safe:
+                alone = []
+        kept = set(alone)
+        return [int(g) for row, g in enumerate(self.groups.tolist()) if row not in kept]
+
+    def notes(self, parts: Sequence[PrintedAnswer]) -> tuple[str, ...]:
+        absent = tuple(f'"{value}" of per_value does not occur: 0' for value in self.absent)
+        undecided = any(not part.safe and part.value is None for part in parts)
+        return (*absent, *([f"Not decided, so not safe: {UNDECIDED}."] if undecided else []))
+
+    def witness(self, part: PrintedAnswer) -> tuple[Witness, str]:
+        """The worst case in numbers, and in words."""
+        if part.worst is None:
+            return Witness({}), ""
+        target, amounts = part.worst.target, part.point.amounts
+        place = self.number(int(self.groups[target.number]))
+        knows = [f"that {people(target.without)} of group {place} have no value, as is printed"]
+        knows += in_words(amounts, place, place, place, self.case)
+        facts = {
+            "values_per_person": self.case,
+            "amounts": amounts._asdict(),
+            "asked": amounts._asdict(),
+            "size": target.people,
+            "holders": target.holders,
+            "without_value": target.without,
+            "knows": knows,
+        }
+        crowd = f"{people(target.people)}, {target.holders} lines of the value in question"
+        told = (
+            f"Who learns {'; '.join(knows)}; is sure that person 1 of group {place} ({crowd}) has it with"
+            f" probability {shown(part.value)}. People known about may lie in other groups."
+        )
+        private = {"g": int(self.groups[target.number]), "others": [], "value_code": part.value_code}
+        return Witness(facts, private), told
+
+
+def answer(counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[Printed]) -> PrintedAnswer:
+    """One question about some groups; what is too much work to count is not safe."""
+    if not groups:
+        return PrintedAnswer(value, limit, None, Fraction(0), limit.limit > 0)
+    if not counted.affordable(groups, limit.amounts):
+        return PrintedAnswer(value, limit, None, None, False)
+    worst = counted.worst(groups, limit.amounts)
+    assert worst is not None
+    # certainty alone reaches 1, and nothing else is excluded by a limit of 1
+    return PrintedAnswer(value, limit, worst, worst.chance, worst.chance < limit.limit)
+
+
+class PrintedSplits:
+    """Which cuts keep every answer below its limit, as far as the worst groups so far tell.
+
+    Only a guide for the search: every group is asked about again, together with all others, at the end.
+    """
+
+    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], case: ValuesPerPerson) -> None:
+        self.limits, self.own = limits, own
+        self.counted = PrintedSkyline(case)
+        self.worst: dict[tuple[int, Amounts], list[Printed]] = {}  # groups that tell most, so far
+
+    def seen(self, grouping: Any) -> tuple[PrintedGroups, dict[int, int]]:
+        found = PrintedGroups.of(grouping, self.own)
+        return found, {g: row for row, g in enumerate(found.groups.tolist())}
+
+    def allows(self, evidence: tuple[PrintedGroups, dict[int, int]], groups: Sequence[int]) -> bool:
+        found, rows = evidence
+        for value, limit in found.questions(self.limits):
+            parts = found.about(value, [rows[g] for g in groups])
+            beside = self.worst.get((value, limit.amounts), [])
+            # parts too large to be counted are cut further, and judged when they are not
+            if not self.counted.affordable([*parts, *beside], limit.amounts):
+                continue
+            if not answer(self.counted, value, limit, [*parts, *beside]).safe:
+                return False
+        return True
+
+    def accept(self, evidence: tuple[PrintedGroups, dict[int, int]], groups: Sequence[int]) -> None:
+        found, rows = evidence
+        for value, limit in found.questions(self.limits):
+            key, (_, known, family) = (value, limit.amounts), limit.amounts
+            parts = found.about(value, [rows[g] for g in groups])
+            if (known or family) and self.counted.affordable(parts, limit.amounts):
+                every = [*self.worst.get(key, []), *parts]
+                self.worst[key] = [min(every, key=lambda it: self._tells(it, limit.amounts))] if every else []
+
+    def _tells(self, group: Printed, amounts: Amounts) -> Fraction:
+        factor = self.counted.family_factor(group, amounts.known, amounts.family)
+        return Fraction(1) if factor is None else factor
