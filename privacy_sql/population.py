@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from privacy_sql.base import Base, Grouping, Key, count
-from privacy_sql.errors import UsageError, raise_all
-from privacy_sql.levels import labels
-from privacy_sql.query import Sql, names, render
+from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
+from privacy_sql.levels import labels, unmapped
+from privacy_sql.query import Sql, condition, names, render
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
@@ -22,8 +22,13 @@ def population_groups(grouping: Grouping) -> Sql:
     """Per group its people and the population that fits it: g, n_people, n_population."""
     base, engine = grouping.base, grouping.base.engine
     columns = _columns(grouping)
-    theirs = count(engine, Table(base.table.population, list(columns.values()), name="population"))
-    matches = [_matches(base, theirs, key, theirs.aliases[columns[key.column]]) for key in grouping.keys]
+    theirs = count(
+        engine,
+        Table(base.table.population, list(columns.values()), name="population", where=_where(base)),
+    )
+    labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
+    raise_all([problem for _, problems in labels_of.values() for problem in problems])
+    matches = [_matches(base, key, labels_of[key.column][0]) for key in grouping.keys]
     aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
     own = names(theirs.aliases[columns[key.column]] for key in grouping.keys)
     keys = list(zip(aliases, own, matches, strict=True))
@@ -62,21 +67,48 @@ def _name(base: Base, key: Key) -> str:
     )
 
 
-def _matches(base: Base, theirs: Base, key: Key, column: str) -> Sql:
+def _where(base: Base) -> str | None:
+    """The condition of the table, for its population: only who keeps it can be in the table."""
+    text = base.table.where
+    if text is not None:
+        try:
+            condition(text, list(base.engine.columns(base.engine.source(base.table.population))))
+        except UsageError as problem:
+            raise UsageError(
+                "unfiltered_population",
+                f"the table holds the rows that keep `where:`, and the population cannot be filtered alike:"
+                f" {problem.message}",
+                where="population",
+                hint="Give the population the columns of the condition, or publish without `where:`.",
+            ) from None
+    return text
+
+
+def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[PrivacySqlError]]:
+    """The values of the population for a key, at every level where it is generalised; and what is wrong."""
+    dictionary = theirs.dictionaries[theirs.aliases[name]]
+    if key.level == 0:
+        return dictionary, []
+    kind: Hierarchy = base.columns[key.column][1]
+    made = labels(base.engine, dictionary, kind)
+    # a value without a label is not a missing one: it must not fit people whose value is missing
+    return made, unmapped(base.engine, made, kind, "population", name)
+
+
+def _matches(base: Base, key: Key, theirs: Sql) -> Sql:
     if key.level == 0:
         query = render(
             "population_keys.sql",
-            theirs=theirs.dictionaries[column],
+            theirs=theirs,
             ours=base.dictionaries[key.column],
             codes=None,
             level=0,
         )
         return base.engine.create(query)
-    kind: Hierarchy = base.columns[key.column][1]
     return base.engine.create(
         render(
             "population_keys.sql",
-            theirs=labels(base.engine, theirs.dictionaries[column], kind),
+            theirs=theirs,
             ours=base.levels[key.column],
             codes=base.level_codes[key.column],
             level=key.level,

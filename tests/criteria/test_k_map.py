@@ -60,3 +60,51 @@ def test_without_a_population_it_is_refused(engine: Any) -> None:
 
 def _frame(people: list[Any]) -> pd.DataFrame:
     return pd.DataFrame(people, columns=["x", "y"], dtype=object)
+
+
+def test_a_value_outside_the_hierarchy_is_refused_and_fits_nobody_whose_value_is_missing(
+    engine: Any,
+) -> None:
+    """Ten strangers without a label fitted the one person without a value."""
+    jobs = ps.Tree({"a": ["x", "*"], "b": ["x", "*"]})
+    inside = pd.DataFrame({"job": ["a", None]}, dtype=object)
+    for strangers, method in (
+        (["elsewhere"] * 9, ps.Generalise({"job": 1})),
+        (["elsewhere"], ps.Generalise({"job": 2})),
+    ):
+        everybody = pd.DataFrame({"job": ["a", None, *strangers]}, dtype=object)
+        for asked in (ps.KMap(1), ps.DeltaPresence(0, 1)):
+            with pytest.raises(DataError, match="does not cover 1 value") as caught:
+                ps.publish(engine, ps.Table(inside, {"job": jobs}, population=everybody), [asked], method)
+            assert caught.value.exit == 3 and "elsewhere" not in str(caught.value)
+    ages = ps.Table(
+        pd.DataFrame({"age": ["30", None]}, dtype=object),
+        {"age": ps.Intervals(10)},
+        population=pd.DataFrame({"age": ["30", None, "unknown"]}, dtype=object),
+    )
+    with pytest.raises(DataError, match="does not cover 1 value"):
+        ps.publish(engine, ages, [ps.KMap(1)], ps.Generalise({"age": 1}))
+
+
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(people=st.lists(PERSON, min_size=1, max_size=8), inside=st.sets(st.integers(0, 7)))
+def test_the_population_are_those_who_keep_the_condition_of_the_table(
+    engine: Any, people: list[Any], inside: set[int]
+) -> None:
+    rows = [person for number, person in enumerate(people) if number in inside]
+    kept = [person for person in rows if person[1] is not None and float(person[1]) < 30]
+    table = ps.Table(_frame(rows), ["x"], population=_frame(people), where="y < 30")
+    if not kept:
+        return
+    (verdict,) = ps.check(engine, table, [ps.KMap(1)]).values()
+    everybody = [(x,) for x, y in people if y is not None and float(y) < 30]
+    assert verdict.value == fewest_fitting([(x,) for x, _ in kept], everybody)
+
+
+@pytest.mark.parametrize("asked", [ps.KMap(1), ps.DeltaPresence(0, 1)], ids=str)
+def test_a_population_that_cannot_be_filtered_as_the_table_is_refused(engine: Any, asked: Any) -> None:
+    rows = _frame([("1", "1"), ("2", "2")])
+    table = ps.Table(rows, ["x"], population=rows[["x"]], where="y = '1'")
+    with pytest.raises(UsageError, match='names no column "y"') as caught:
+        ps.check(engine, table, [asked])
+    assert caught.value.exit == 2
