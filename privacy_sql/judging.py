@@ -9,7 +9,7 @@ from typing import Any
 from privacy_sql import notebook
 from privacy_sql.base import Base, Grouping, Key
 from privacy_sql.criteria import EMPTY, Criterion
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.errors import DataError, PrivacySqlError, Undecided, UsageError, raise_all
 from privacy_sql.population import population_groups
 from privacy_sql.query import Query, Sql, names, render
 from privacy_sql.release import verdict_table
@@ -64,17 +64,41 @@ def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
         raise DataError(
             "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
         )
-    verdicts = {str(criterion): _one(grouping, criterion) for criterion in require}
     if not getattr(grouping.base, "sides", ()):  # published rows are read one sensitive column at a time
-        return Verdicts(verdicts)
-    every = Verdicts()
+        return _decided_all([(str(criterion), criterion, grouping) for criterion in require])
     others = grouping.beside or [side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides]
-    for part in (grouping, *others):
-        for criterion in require:
-            name = for_column(str(criterion), part.base)
-            verdict = verdicts[str(criterion)] if part is grouping else _one(part, criterion)
-            every[name] = replace(verdict, requirement=name)
-    return every
+    return _decided_all(
+        [
+            (for_column(str(criterion), part.base), criterion, part)
+            for part in (grouping, *others)
+            for criterion in require
+        ]
+    )
+
+
+def _decided_all(asked: Sequence[tuple[str, Criterion, Grouping]]) -> Verdicts:
+    """Every requirement asked; what is undecided is raised, unless the answer is "not safe" without it."""
+    verdicts = Verdicts()
+    undecided: dict[str, Undecided] = {}
+    for name, criterion, grouping in asked:
+        try:
+            verdicts[name] = replace(_one(grouping, criterion), requirement=name)
+        except Undecided as problem:
+            undecided[name] = problem
+            verdicts[name] = replace(_undecided(criterion, problem), requirement=name)
+    if undecided and all(verdict.safe for name, verdict in verdicts.items() if name not in undecided):
+        raise next(iter(undecided.values()))
+    return verdicts
+
+
+def _undecided(criterion: Criterion, problem: Undecided) -> Verdict:
+    """What stands for a verdict beside those that say no already."""
+    try:
+        limit = criterion.limit
+    except AttributeError:
+        limit = None
+    why = f"Not decided, so not safe: {problem.message}."
+    return criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,))
 
 
 def for_column(requirement: str, base: Base) -> str:

@@ -14,6 +14,7 @@ from functools import cached_property
 from privacy_sql.base import Base
 from privacy_sql.costs import Seen, Shown
 from privacy_sql.criteria import Criterion
+from privacy_sql.errors import Undecided
 from privacy_sql.grouping import Grouping
 from privacy_sql.judging import decided, decided_each, for_column
 from privacy_sql.pricing import Pricing
@@ -96,16 +97,24 @@ class LatticeSearch:
         """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
         carries = all(criterion.safe_under_merging for criterion in self.require)
         answers = dict.fromkeys(choices, Answer(True, carries))
+        undecided: Undecided | None = None
         for criterion in self.order:
             left = [
                 self._shown(choice, its)
                 for choice, its in zip(choices, seen, strict=True)
                 if answers[choice].safe
             ]
-            for shown, verdict in zip(left, self._decided(left, criterion), strict=True):
+            try:
+                found = self._decided(left, criterion)
+            except Undecided as problem:  # the other requirements may say no
+                undecided = problem
+                continue
+            for shown, verdict in zip(left, found, strict=True):
                 if not verdict.safe:
                     # what is not proved to be safe under merging proves nothing about finer choices
                     answers[shown.choice] = Answer(False, carries=criterion.safe_under_merging)
+        if undecided is not None and any(answer.safe for answer in answers.values()):
+            raise undecided
         return list(answers.values())
 
     def _suppressing(self, choice: Choice, seen: Seen) -> Answer:

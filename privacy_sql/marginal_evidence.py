@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.grouping import Clique
 from privacy_sql.kernels.clique_join import JoinClique, exact_group, join_size
-from privacy_sql.kernels.consistent_tables import largest_counts_by_program, largest_support
+from privacy_sql.kernels.consistent_tables import largest_support, smallest_count_by_program
 from privacy_sql.kernels.junction_tree import Resolutions, finest
 from privacy_sql.kernels.max_entropy import fitted_counts, sensitive_groups
 from privacy_sql.kernels.worst_groups import (
@@ -44,11 +44,10 @@ class CollectionEvidence:
         tables = self.tables
         if not tables.decomposable:
             domain, counts = tables.numbers()
-            bounds = largest_counts_by_program(domain, counts, tables.sensitive_place)
-            positive = {cell: n for cell, n in bounds.items() if n}
-            cell, bound = min(positive.items(), key=lambda found: (found[1], found[0]))
-            below = sum(n < k for n in positive.values())
-            return [{"bound": bound, "n_below": below, "g": None, "cells": cell}]
+            least = smallest_count_by_program(
+                domain, counts, tables.sensitive_place, k, tables.source_cells()
+            )
+            return [{"bound": least.bound, "n_below": least.n_below, "g": None, "cells": least.cell}]
         if len(tables.tree) < 2:
             return None
         join = tables.join()

@@ -22,6 +22,7 @@ from privacy_sql.kernels.clique_join import JoinClique
 from privacy_sql.kernels.junction_tree import (
     Branch,
     Resolutions,
+    finest,
     is_decomposable,
     junction_tree,
     maximal_sets,
@@ -148,6 +149,25 @@ class MarginalTables:
             counts[small] = {tuple(nodes[-1] if nodes else 0 for nodes in row): n for row, n in rows}
         domain = LeafDomain(tuple(tuple(sorted(found)) for found in paths))
         return (domain, counts) if self.attributes.sensitive is not None else with_one_value(domain, counts)
+
+    def source_cells(self) -> dict[Cell, int]:
+        """The nonsensitive cells of the source, as `numbers` names them: one of the consistent tables.
+
+        Nothing where only the published marginals are at hand.
+        """
+        if not isinstance(self.base, Base):
+            return {}
+        plain = self.attributes.without_sensitive(finest(self.maximal))
+        shown = [a for a, r in enumerate(plain) if r]
+        columns = self.attributes.columns(plain)
+        relation = self.base.engine.create(counted(self.base, self.attributes, plain, self.published))
+        query = render("marginals/counts.sql", marginal=relation, columns=columns)
+        cells: dict[Cell, int] = {}
+        width = len(plain) if self.attributes.sensitive is not None else len(plain) + 1
+        for row in self.base.engine.fetch(query):
+            codes = dict(zip(shown, (row[column] for column in columns), strict=True))
+            cells[tuple(codes.get(a, 0) for a in range(width))] = row["n_rows"]
+        return cells
 
     def _rows(
         self, marginal: Resolutions, shown: Sequence[tuple[int, ...]]

@@ -11,6 +11,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import plugs
 from privacy_sql.base import count
+from privacy_sql.errors import Undecided
 from privacy_sql.frontier import frontier
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.searches import Limits
@@ -279,3 +280,18 @@ def test_a_search_that_was_stopped_is_not_asked_more_for_its_frontier(engine):
     before = {choice: dict(verdicts) for choice, verdicts in search.verdicts.items()}
     assert frontier(search, finished=False) == []  # its costs would have to be counted
     assert search.verdicts == before
+
+
+def test_a_requirement_that_says_no_wins_over_one_that_is_undecided(engine):
+    """Asked first or last; only where nothing says no is the search undecided."""
+    table = ps.Table(pd.DataFrame({"c": ["a", "b"]}), {"c": ps.KeepOrDrop()})
+    base = count(engine, table)
+    for require in ((Puzzled(2), ps.KAnonymity(3)), (ps.KAnonymity(3), Puzzled(2))):
+        assert LatticeSearch(base, require).run("all").best is None
+    with pytest.raises(Undecided):
+        LatticeSearch(base, (Puzzled(2), ps.KAnonymity(2))).run("all")
+
+
+class Puzzled(ps.KAnonymity):
+    def judge(self, evidence):
+        raise Undecided("too_large", "too large for this test")

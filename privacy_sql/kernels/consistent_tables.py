@@ -7,21 +7,23 @@ scipy (the extra `exact`) up to a stated size; above it the answer is "undecided
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from math import inf
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.errors import Undecided
 from privacy_sql.kernels.junction_tree import Resolutions, finest
 from privacy_sql.kernels.leaf_domain import Cell, Counts, LeafDomain
 from privacy_sql.kernels.max_entropy import constraint_rows, possible_cells
 
+Integers = npt.NDArray[np.int64]
 PROGRAM_CELLS = 5_000  # cells an integer program may hold
 MOST_GROWN = 1_000_000  # cells held on the way there, before later marginals rule some out
-PROGRAM_SECONDS = 60.0  # for all cells of one collection together
+PROGRAM_WORK = 2_000_000  # cells handled in all steps of all programs of one collection; the same everywhere
 
 
 def largest_counts(
@@ -59,15 +61,62 @@ def largest_counts_by_program(
 ) -> dict[Cell, int]:
     """Largest T(x) over all consistent integer tables, for any collection, one integer program per x.
 
-    Raises Undecided where the program is too large, times out or does not prove its answer.
+    Raises Undecided where the program is too large, takes too many steps or does not prove its answer.
     """
+    members, program = _programs(domain, marginals, sensitive)
+    return {x: int(program.best_table(places)[places].sum()) for x, places in members.items()}
+
+
+class SmallestCount(NamedTuple):
+    """The smallest positive bound of a collection, the cell it is of, and how many bounds are below k."""
+
+    cell: Cell
+    bound: int
+    n_below: int
+
+
+def smallest_count_by_program(
+    domain: LeafDomain,
+    marginals: Mapping[Resolutions, Counts],
+    sensitive: int,
+    k: int,
+    known: Mapping[Cell, int] | None = None,
+) -> SmallestCount:
+    """The smallest positive largest count, by no more programs than it takes.
+
+    A consistent table shows that a cell can hold what it holds there, so a cell that is large in one of them
+    needs no program: `known` is one such table (the source itself), and every program finds another.
+    """
+    members, program = _programs(domain, marginals, sensitive)
+    floors = {x: (known or {}).get(x, 0) for x in members}
+    found: SmallestCount | None = None
+    n_below = 0
+    while members:
+        x = min(members, key=lambda cell: (floors[cell], cell))
+        if found is not None and floors[x] >= max(k, found.bound):
+            break  # all that are left hold more in some table
+        places = members.pop(x)
+        table = program.best_table(places)
+        for cell, others in members.items():
+            floors[cell] = max(floors[cell], int(table[others].sum()))
+        bound = int(table[places].sum())
+        n_below += 0 < bound < k
+        if bound and (found is None or bound < found.bound):
+            found = SmallestCount(x, bound, n_below)
+    assert found is not None
+    return found._replace(n_below=n_below)
+
+
+def _programs(
+    domain: LeafDomain, marginals: Mapping[Resolutions, Counts], sensitive: int
+) -> tuple[dict[Cell, list[int]], _Program]:
+    """The places of each nonsensitive cell among those that can be filled, and the constraints on them."""
     cells = possible_cells(domain, marginals, MOST_GROWN)
     _refuse_large(len(cells))
     members: dict[Cell, list[int]] = {}
     for i, cell in enumerate(cells):
         members.setdefault((*cell[:sensitive], 0, *cell[sensitive + 1 :]), []).append(i)
-    program = _Program(domain, marginals, cells)
-    return {x: program.largest(places) for x, places in members.items()}
+    return members, _Program(domain, marginals, cells)
 
 
 def largest_support(domain: LeafDomain, marginals: Mapping[Resolutions, Counts]) -> list[Cell]:
@@ -125,10 +174,12 @@ class _Program:
         ).tocsr()
         self.counts = np.concatenate(targets)
         self.exact_counts = self.counts.astype(np.int64)
-        self.end = time.monotonic() + PROGRAM_SECONDS
+        self.steps = PROGRAM_WORK // max(len(cells), 1)  # that may still be taken
 
-    def largest(self, places: Sequence[int]) -> int:
-        """Largest sum over some cells in a consistent integer table."""
+    def best_table(self, places: Sequence[int]) -> Integers:
+        """A consistent integer table in which the sum over some cells is largest."""
+        if self.steps <= 0:
+            raise _unproven()
         goal = np.zeros(self.matrix.shape[1])
         goal[list(places)] = -1.0
         found = self.optimize.milp(
@@ -136,17 +187,18 @@ class _Program:
             integrality=np.ones_like(goal),
             bounds=self.optimize.Bounds(0, inf),
             constraints=self.optimize.LinearConstraint(self.matrix, self.counts, self.counts),
-            options={"time_limit": max(self.end - time.monotonic(), 1e-3), "mip_rel_gap": 0.0},
+            options={"node_limit": self.steps, "mip_rel_gap": 0.0},
         )
+        self.steps -= max(int(found.mip_node_count or 0), 1)
         if found.x is None or found.status != 0:
             raise _unproven()
-        table = np.rint(found.x).astype(np.int64)
+        table: Integers = np.rint(found.x).astype(np.int64)
         answer = int(table[list(places)].sum())
         # the table is checked in integers; that none is better is the solver's bound, well inside one row
         consistent = (table >= 0).all() and (self.matrix.astype(np.int64) @ table == self.exact_counts).all()
         if not consistent or -found.mip_dual_bound >= answer + 0.5:
             raise _unproven()
-        return answer
+        return table
 
     def fillable(self) -> list[bool]:
         """Per cell, whether some consistent table with real counts is positive there."""

@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, assume, given, settings
 
 import privacy_sql as ps
 from privacy_sql import marginal_evidence
+from privacy_sql.errors import Undecided
+from privacy_sql.kernels import consistent_tables
 from privacy_sql.kernels.junction_tree import maximal_sets
 from privacy_sql.kernels.worst_groups import smallest_sum
 from tests.marginal_cases import Small, on_engine, small_collections
@@ -106,3 +108,24 @@ def test_where_people_have_several_values_it_counts_people_and_not_their_rows(
         for asked in (ps.KCombinatorial(3), ps.KLink(3), ps.KAnonymity(3)):
             (found,) = ps.check(engine, table, [asked]).values()
             assert (found.value, found.safe) == (fewest, fewest >= 3)
+
+
+def test_a_requirement_that_says_no_wins_over_one_that_is_undecided(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three pairs of columns have no closed form, and the programs may take no step."""
+    rows = [(a, b, c) for a in "01" for b in "01" for c in "01" for _ in range(3)] + [("0", "0", "2")]
+    table = ps.Table(pd.DataFrame(rows, columns=["a", "b", "c"]), ["a", "b", "c"])
+    pairs = ps.MarginalSet(engine, table, [{"a": 0, "b": 0}, {"a": 0, "c": 0}, {"b": 0, "c": 0}])
+    whole = ps.check(engine, pairs, [ps.KLink(2), ps.KCombinatorial(2)])
+    assert [verdict.value for verdict in whole.values()] == [1, 1]
+    monkeypatch.setattr(consistent_tables, "PROGRAM_WORK", 0)
+    for asked in ([ps.KLink(2), ps.KCombinatorial(2)], [ps.KCombinatorial(2), ps.KLink(2)]):
+        found = ps.check(engine, pairs, asked)
+        assert not found and found["k_link(k=2)"].value == 1
+        other = found["k_combinatorial(k=2)"]
+        assert (other.safe, other.value) == (False, None) and "Not decided" in other.notes[0]
+    for alone in ([ps.KCombinatorial(2)], [ps.KLink(1), ps.KCombinatorial(2)]):
+        with pytest.raises(Undecided) as caught:
+            ps.check(engine, pairs, alone)
+        assert caught.value.exit == 5

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import random
 import sys
+from collections import Counter
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from privacy_sql.errors import Undecided
 from privacy_sql.kernels import consistent_tables
-from privacy_sql.kernels.consistent_tables import largest_counts, largest_counts_by_program, largest_support
+from privacy_sql.kernels.consistent_tables import (
+    largest_counts,
+    largest_counts_by_program,
+    largest_support,
+    smallest_count_by_program,
+)
 from privacy_sql.kernels.junction_tree import finest, is_decomposable, maximal_sets
-from privacy_sql.kernels.leaf_domain import Cell, LeafDomain
+from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, with_one_value
 from tests.marginal_cases import Small, in_numbers, resolutions_of, small_collections, vector_cases
 from tests.oracles import marginals as oracle
 
@@ -116,10 +125,10 @@ def test_without_the_extra_the_question_is_undecided(monkeypatch: pytest.MonkeyP
         largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
 
 
-def test_a_program_out_of_time_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_takes_too_many_steps_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     case = next(c for c in vector_cases() if c["id"] == "m02")
     small = in_numbers(case)
-    monkeypatch.setattr(consistent_tables, "PROGRAM_SECONDS", -1.0)
+    monkeypatch.setattr(consistent_tables, "PROGRAM_WORK", 0)
     with pytest.raises(Undecided):
         largest_counts_by_program(small.domain, small.counts(small.collection), small.sensitive)
 
@@ -133,3 +142,44 @@ def test_the_support_leaves_out_cells_that_no_consistent_table_fills() -> None:
     counts = small.counts(small.collection)
     possible = set(consistent_tables.possible_cells(domain, counts))
     assert set(largest_support(domain, counts)) == set(table) < possible
+
+
+@settings(max_examples=25, deadline=None)
+@given(small_collections(most_rows=8), st.integers(1, 4))
+def test_the_smallest_bound_is_that_of_all_programs_with_or_without_a_known_table(
+    small: Small, k: int
+) -> None:
+    kept = maximal_sets(small.collection)
+    counts = small.counts(kept)
+    every = largest_counts_by_program(small.domain, counts, small.sensitive)
+    positive = {cell: n for cell, n in every.items() if n}
+    at = tuple(0 if a == small.sensitive else r for a, r in enumerate(finest(kept)))
+    source = small.domain.marginal(small.table, small.domain.finest, at)
+    for known in ({}, source):
+        found = smallest_count_by_program(small.domain, counts, small.sensitive, k, known)
+        assert found.bound == min(positive.values()) == every[found.cell]
+        assert found.n_below == sum(n < k for n in positive.values())
+
+
+def test_cells_that_a_known_table_fills_need_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three pairs of columns, so no closed form; the source holds five of everybody but of the last."""
+    sizes, drawn = (4, 4, 4), random.Random(1)
+    table = {cell: drawn.randint(5, 9) for cell in product(*map(range, sizes))}
+    table[3, 3, 3] = 2
+    paths = tuple(tuple((0, n + 1) for n in range(size)) for size in sizes)
+    pairs = {tuple(int(a in pair) for a in range(3)): Counter[Cell]() for pair in ((0, 1), (0, 2), (1, 2))}
+    for cell, n in table.items():
+        for pair, counted in pairs.items():
+            counted[tuple(c + 1 if r else 0 for c, r in zip(cell, pair, strict=True))] += n
+    domain, counts = with_one_value(LeafDomain(paths), pairs)
+    solved: list[Any] = []
+    best = consistent_tables._Program.best_table
+    monkeypatch.setattr(
+        consistent_tables._Program, "best_table", lambda self, at: solved.append(at) or best(self, at)
+    )
+    known = {(*(c + 1 for c in cell), 0): n for cell, n in table.items()}
+    found = smallest_count_by_program(domain, counts, 3, 5, known)
+    needed = len(solved)
+    every = largest_counts_by_program(domain, counts, 3)
+    assert found.bound == min(n for n in every.values() if n)
+    assert needed < len(every) / 2 == (len(solved) - needed) / 2
