@@ -102,6 +102,14 @@ class Register:
         alike, are the version that is kept already. Of a table no copy is kept. `hidden` says where each
         file, and the manifest, lies of a release that has not appeared yet.
         """
+        with writing.only_writer(self.kept, wait=True):
+            for left in self.kept.glob("tmp*"):  # of runs that were killed: nobody else is here
+                writing.remove(left)
+            return self._keep(name, place, hidden, private)
+
+    def _keep(
+        self, name: str, place: Path, hidden: Mapping[str, Path] | None, private: Private | None
+    ) -> Entry:
         now = {place.name: place, **(hidden or {})}
         if not now[place.name].is_file():
             raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ from privacy_sql.errors import (
     raise_all,
 )
 from privacy_sql.project import Plan, Project
-from privacy_sql.query import render
+from privacy_sql.query import Query, render
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.release import Release
 
@@ -79,8 +81,8 @@ def run_project(
     for plan in plans:
         results.append(Result(plan.name))
         try:
-            with connect(plan) as engine:
-                _run(project, plan, engine, results, overwrite, dry_run)
+            with connect(plan) as engine, contextlib.ExitStack() as held:
+                _run(project, plan, engine, held, results, overwrite, dry_run)
         except KeyboardInterrupt as problem:
             _failed(results[-1], interrupted(problem))
             break
@@ -118,7 +120,13 @@ def _failed(result: Result, problem: PrivacySqlError) -> None:
 
 
 def _run(
-    project: Project, plan: Plan, engine: Engine, results: list[Result], overwrite: bool, dry_run: bool
+    project: Project,
+    plan: Plan,
+    engine: Engine,
+    held: contextlib.ExitStack,
+    results: list[Result],
+    overwrite: bool,
+    dry_run: bool,
 ) -> None:
     result = results[-1]
     output = _ready(plan)
@@ -129,6 +137,8 @@ def _run(
     if not dry_run:
         consulting.remember_standing(project.directory, kept, plan.table.hierarchies)
     _refuse_unnamed(plan, engine)
+    if hasattr(plan.method, "rehearsed") and not dry_run:
+        held.enter_context(_ready_to_spend(project, plan, engine, output, kept, overwrite))
     try:
         release = _published(plan, engine, dry_run)
     except PrivacySqlError as problem:
@@ -163,6 +173,28 @@ def _run(
         result.warnings += consulting.warnings(project.directory, release)
         place = _written(project, plan, release, output, overwrite, kept, told)
     _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+
+
+@contextlib.contextmanager
+def _ready_to_spend(
+    project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
+) -> Iterator[None]:
+    """Hold all that a release is written to, and try it: what cannot be written must not be paid for."""
+    register, target = Register(project.directory / FILE_NAME), project.directory / "target"
+    with register.held(), writing.only_writer(place.parent, wait=not isinstance(output, Path)):
+        # another run may have been faster
+        _admit(project, plan, engine, output, place, overwrite)
+        folders = [place.parent, target, target / "compiled", target / "records"]
+        folders += [private_files.private(project.directory)]
+        for folder in [*folders, *([register.kept] if register.path.exists() else [])]:
+            writing.refuse_unwritable(folder)
+        if isinstance(output, str):
+            schema, dot, _ = output.removeprefix(verbs.TABLE).rpartition(".")
+            probe = f"{schema}{dot}ps_probe_{secrets.token_hex(6)}"
+            with engine.transaction():
+                engine.write_table(Query("select 1 as probe", "looking whether tables can be written"), probe)
+                engine.drop_table(probe)
+        yield
 
 
 def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:

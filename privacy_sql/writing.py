@@ -8,12 +8,16 @@ import glob
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from privacy_sql import progress
 from privacy_sql.errors import EngineError, UsageError
 
+# the folders that this run holds, by device and number
+_held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 
 
@@ -31,17 +35,41 @@ def kind_of(target: Path) -> str:
 
 @contextlib.contextmanager
 def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a folder for one run; a second is refused, or waits, but never interleaves. Leaves no file."""
+    """Hold a folder for one run; a second is refused, or waits, but never interleaves. Leaves no file.
+
+    Who holds it already may hold it again, which lets a run decide, spend and write as one step.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
     except OSError as problem:
         raise unwritable(folder, problem) from None
     try:
+        known = os.fstat(handle)
+        own = (known.st_dev, known.st_ino)
+        if own in _held.get():
+            yield
+            return
         _lock(handle, folder, wait)
-        yield
+        token = _held.set(_held.get() | {own})
+        try:
+            yield
+        finally:
+            _held.reset(token)
     finally:
         os.close(handle)
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Find out by writing whether a folder can be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(bytes(4096))
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as problem:
+        raise unwritable(folder, problem) from None
 
 
 def _lock(handle: int, folder: Path, wait: bool) -> None:

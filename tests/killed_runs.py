@@ -194,7 +194,7 @@ def _operations(folder: Path) -> int:
     def counted() -> int:
         done = kills.arm(10**9)
         run(folder)
-        return done()
+        return done.total()
 
     found: int = apart(counted)
     return found

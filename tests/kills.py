@@ -7,14 +7,15 @@ cutting short, making and removing folders, locking, and what an engine commits,
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 KINDS = {
-    "open": "open",
     "os.rename": "rename",
     "os.remove": "unlink",
     "os.link": "link",
@@ -28,21 +29,23 @@ KINDS = {
 CHANGES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def arm(at: int, *, kind: str = "", torn: bool = False) -> Callable[[], int]:
-    """Kill this process at its operation `at`, from 1, of one kind or of all; tells how many were done."""
-    done = 0
+def arm(at: int, *, kind: str = "", torn: bool = False) -> Counter[str]:
+    """Kill this process at its operation number `at`, from 1, of one kind or of all; counts what is done."""
+    done: Counter[str] = Counter()
     write, fsync = os.write, os.fsync
 
     def count(found: str, last_words: Callable[[], Any] = bool) -> None:
-        nonlocal done
-        if kind in ("", found):
-            done += 1
-            if done == at:
-                last_words()
-                os.kill(os.getpid(), signal.SIGKILL)
+        done[found] += 1
+        if (done[kind] if kind else done.total()) == at and kind in ("", found):
+            last_words()
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(event: str, given: tuple[Any, ...]) -> None:
-        if event in KINDS and (event != "open" or (given[2] or 0) & CHANGES):
+        if event == "open":
+            flags = given[2] or 0
+            if flags & CHANGES:
+                count("append" if flags & os.O_APPEND else "open")
+        elif event in KINDS:
             count(KINDS[event])
 
     def written(handle: int, data: bytes) -> int:
@@ -56,7 +59,7 @@ def arm(at: int, *, kind: str = "", torn: bool = False) -> Callable[[], int]:
 
     os.write, os.fsync = written, synced  # type: ignore[assignment]
     sys.addaudithook(watch)
-    return lambda: done
+    return done
 
 
 def committing(engine: Any) -> None:
@@ -75,30 +78,51 @@ def committing(engine: Any) -> None:
     engine._run = counted
 
 
-def killed(work: Callable[[], Any], at: int, *, torn: bool = False) -> bool:
-    """Do some work in a process of its own that dies at an operation; False where it was done before that."""
+def apart(work: Callable[[], Any]) -> int:
+    """Do some work in a process of its own; the signal that ended it, or 0."""
     child = os.fork()
     if not child:
         code = 1
         try:
-            arm(at, torn=torn)
             work()
             code = 0
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return True
+        return os.WTERMSIG(status)
     assert os.WEXITSTATUS(status) == 0, "the work failed before it was killed"
-    return False
+    return 0
+
+
+def killed(work: Callable[[], Any], at: int, *, kind: str = "", torn: bool = False) -> bool:
+    """Do some work in a process that dies at an operation; False where it was done before that."""
+
+    def armed() -> None:
+        arm(at, kind=kind, torn=torn)
+        work()
+
+    return apart(armed) == signal.SIGKILL
+
+
+def counted(work: Callable[[], Any]) -> Counter[str]:
+    """How many operations of each kind some work has, done in a process of its own."""
+    reading, writing = os.pipe()
+    write = os.write
+
+    def armed() -> None:
+        done = arm(-1)
+        work()
+        write(writing, json.dumps(done).encode())
+
+    assert apart(armed) == 0
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        return Counter(json.load(told))
 
 
 def operations(work: Callable[[], Any], reset: Callable[[], Any]) -> int:
-    """How many operations some work has; `reset` undoes it each time."""
-    n = 0
-    while True:
-        n += 1
-        ended = not killed(work, n)
-        reset()
-        if ended:
-            return n - 1
+    """How many operations some work has; `reset` undoes it."""
+    n = counted(work).total()
+    reset()
+    return n

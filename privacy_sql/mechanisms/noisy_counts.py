@@ -128,8 +128,9 @@ class NoisyCounts:
         check_levels(base, {name: level for name, level in self.levels.items() if name in base.aliases})
         grids = self._grids(base)
         noise = self._noise(len(grids))
-        charge = self._charge(base, noise)
         cells = [_true_counts(base, grid) for grid in grids] if self.drawn else None
+        # whatever can be refused has been by now: from here on only the draw is left
+        charge = self._charge(base, noise)
         drawn = self._drawn(cells, noise)
         fitted = self._fitted(base, grids, drawn, noise) if drawn else None
         view = _view(base, grids, drawn, fitted)
