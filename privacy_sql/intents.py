@@ -78,7 +78,8 @@ def settle(place: Path, engine: Engine | None = None) -> str:
     """Finish or undo what a killed run left where a release stands or should; says what was done, if any."""
     if not path_of(place).is_file():
         return ""
-    with writing.only_writer(place.parent):
+    # a run that is alive holds the folder: it is waited for, as its swap is short
+    with writing.only_writer(place.parent, wait=True):
         return settle_held(place, engine)
 
 

@@ -57,10 +57,12 @@ def _key(folder: Path) -> bytes:
 def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
     """Note the keyed hash of the source that a release was made from."""
     place = folder / HASHES
-    known = json.loads(place.read_bytes()) if place.is_file() else {}
-    known[release] = {"file": source.name, "hmac_sha256": digest}
-    text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
-    writing.write_alone(place, f"{text}\n".encode(), mode=0o600)
+    with writing.only_writer(folder, wait=True):  # two runs at once lose nothing of each other
+        known = json.loads(place.read_bytes()) if place.is_file() else {}
+        known[release] = {"file": source.name, "hmac_sha256": digest}
+        text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
+        writing.sweep(place)
+        writing.write_atomically(place, f"{text}\n".encode(), mode=0o600)
 
 
 def keep_unmapped(folder: Path, found: Path, *, fresh: bool) -> None:

@@ -34,11 +34,11 @@ FORMS = ("file", "parts", "table", "tables", "postgres")
 def test_two_kills_in_a_row_at_any_operations_leave_the_old_release_or_the_new_one(
     tmp_path: Path, form: str
 ) -> None:
-    """A few operations in the build; all of them, with new seeds for the second kill, at night."""
+    """A few operations in the build; two hundred, others each time, at night."""
     if form == "postgres":
         engines.connected("postgres").close()
     seed = time.time_ns() % 10**6 if NIGHTLY else 17
-    words = [form, str(tmp_path), str(seed), "0" if NIGHTLY else "2"]
+    words = [form, str(tmp_path), str(seed), "20" if NIGHTLY else "2"]
     told = subprocess.run(
         [sys.executable, "-m", "tests.killed_runs", *words],
         cwd=ROOT,
