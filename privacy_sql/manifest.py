@@ -16,8 +16,6 @@ from privacy_sql.errors import NotSafe
 
 SCHEMA = 1
 SUFFIX = ".manifest.json"
-# how the canonical bytes of every manifest begin
-BEGINS = b'{"checksum":"'
 
 
 def manifest_path(target: Path) -> Path:

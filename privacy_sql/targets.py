@@ -165,12 +165,20 @@ def _own(target: Path) -> str | None:
             return "in a folder of Parquet files, which is read as one table"
     if target.is_file():
         with target.open("rb") as stream:
-            start = stream.read(len(manifest.BEGINS) + len(chain.BEGINS))
+            start = stream.read(len(chain.BEGINS))
         if start.startswith(chain.BEGINS):
             return "a budget ledger or a release register"
-        if start.startswith(manifest.BEGINS):
+        if start.startswith(b"{") and _reads(target):
             return "a manifest"
     return None
+
+
+def _reads(target: Path) -> bool:
+    """Whether a file, by whatever name, is a manifest."""
+    try:
+        return bool(manifest.read(target))
+    except (PrivacySqlError, OSError):
+        return False
 
 
 # -- files of a release -----------------------------------------------------------------------------------
