@@ -78,6 +78,12 @@ def judge_published(engine: Engine, published: Any, release: Release) -> Verdict
     return verdicts
 
 
+def by_rows(release: Release, criterion: str) -> bool:
+    """Whether what is said of a criterion follows from the published rows, or from the promise of noise."""
+    asked = [each for each in release.require if each.name == criterion]
+    return release.promise is not None or all(decidable(each, release.table) for each in asked)
+
+
 def decidable(criterion: Criterion, table: Table) -> bool:
     """Whether published rows alone decide a requirement.
 

@@ -136,6 +136,20 @@ class Query:
         """The statement for one engine; DuckDB reads what the template says."""
         return self.sql if dialect == "duckdb" else _translate(self.sql, dialect)
 
+    def public(self) -> str:
+        """The statement with its relations numbered in their order.
+
+        The number and the name of a temporary relation tell how many there were before it, and why.
+
+        >>> Query('select "ps_3_a" from ps_31_rows inner join ps_7_levels using (g)').public()
+        'select "ps_3_a" from ps_1 inner join ps_2 using (g)'
+        """
+        pieces = QUOTED.split(self.sql)
+        found = dict.fromkeys(name for piece in pieces[::2] for name in RELATION.findall(piece))
+        places = {name: f"ps_{place}" for place, name in enumerate(found, start=1)}
+        pieces[::2] = [RELATION.sub(lambda match: places[match[0]], piece) for piece in pieces[::2]]
+        return "".join(pieces)
+
     def tree(self) -> exp.Expr:
         """The syntax tree, for the linter and for other dialects."""
         return parse(self.sql)
@@ -151,6 +165,7 @@ def parse(sql: str) -> exp.Expr:
 
 # numbers of temporary relations; the same statement over other relations is translated once
 NUMBERED = re.compile(r"\bps_[0-9]+_(?=[a-z])")
+RELATION = re.compile(r"\bps_[0-9]+_[a-z0-9_]+\b")
 
 
 def _translate(sql: str, dialect: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import privacy_sql
-from privacy_sql import guesses, plugs
+from privacy_sql import audit, guesses, plugs
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error
 from privacy_sql.grouping import Grouping
 from privacy_sql.judging import judge
@@ -49,12 +49,15 @@ def recorded(release: Release) -> Record:
         "method": release.method,
         "choice": plain(release.choice),
         "require": [str(criterion) for criterion in release.require],
-        "verdicts": [told(verdict) for verdict in release.verdicts.values()],
+        "verdicts": [
+            {**told(verdict), "by_rows": audit.by_rows(release, verdict.criterion)}
+            for verdict in release.verdicts.values()
+        ],
         "claims": plain(release.claims),
         "baseline": release.baseline.to_json() if release.baseline else None,
         "insensitive": guesses.declared(release.table),
         "rehearsal": release.rehearsal,
-        "sql": release.view.sql,
+        "sql": release.view.public(),
         "search": plain(release.search),
         "columns": _tried(lambda: list(_columns(release))),
         "groups": _tried(lambda: _groups(release)),
@@ -218,10 +221,9 @@ def _unasked(release: Release) -> Record | None:
 def _skyline(release: Release) -> Record:
     if release.table.values_per_person != "one":
         raise UsageError("several_values", "it is measured of one sensitive value per person")
-    found = skyline.explored(_one_column(release))
-    total = release.grouping.base.statistics["s"]["n_values"]
+    found, n_values = skyline.explored(_one_column(release))
     values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]
-    return {"values": values, "n_values": total}
+    return {"values": values, "n_values": n_values}
 
 
 def _usefulness(release: Release) -> Record:

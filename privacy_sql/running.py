@@ -314,7 +314,7 @@ def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool)
 
 def _compiled(project: Project, release: Release) -> None:
     folder = project.directory / "target" / "compiled"
-    writing.write_alone(folder / f"{release.name}.sql", f"{release.view.sql}\n".encode())
+    writing.write_alone(folder / f"{release.name}.sql", f"{release.view.public()}\n".encode())
 
 
 def _shown(project: Project, place: Path | str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, consulting, guesses, held, manifest, parts, publication, writing
+from privacy_sql import audit, consulting, guesses, held, manifest, parts, public_record, publication, writing
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -338,14 +338,17 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "values_per_person": table.values_per_person,
         "hierarchies": hierarchies,
         "method": release.method,
-        "choice": release.choice,
-        "search": release.search,
-        "verdicts": [verdict.to_json() for verdict in release.verdicts.values()],
+        "choice": public_record.choice(release.choice),
+        "search": public_record.search(release.search),
+        "verdicts": [
+            public_record.verdict(verdict.to_json(), by_rows=audit.by_rows(release, verdict.criterion))
+            for verdict in release.verdicts.values()
+        ],
         "baseline": release.baseline.to_json() if release.baseline else None,
         "insensitive": guesses.declared(table),
         "claims": dict(release.claims),
-        "sql": release.view.sql,
-        **({"parts": {name: view.sql for name, view in release.parts.items()}} if release.parts else {}),
+        "sql": release.view.public(),
+        **({"parts": {name: view.public() for name, view in release.parts.items()}} if release.parts else {}),
         "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
         "output": output,
     }

@@ -184,13 +184,15 @@ class Explored:
     breach: list[list[list[int]]]  # [values ruled out][others known][family]
 
 
-def explored(grouping: Grouping) -> list[Explored]:
-    """What a knowledge skyline is drawn from, for the values that are easiest to guess (chen2008, Sec. 4.3).
+def explored(grouping: Grouping) -> tuple[list[Explored], int]:
+    """What a knowledge skyline is drawn from, for the values that are easiest to guess, out of so many.
+
+    chen2008, Sec. 4.3. Values that only suppressed people have are not counted.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["3*"] * 5, "disease": ["AIDS", "flu", "flu", "flu", "flu"]})
     >>> with ps.connect() as engine:
-    ...     commonest, rare = explored(groups_of(engine, ps.Table(rows, ["age"], "disease")))
+    ...     (commonest, rare), _ = explored(groups_of(engine, ps.Table(rows, ["age"], "disease")))
     >>> rare.label, rare.people, rare.breach[0][3][0]
     ('value 2', 1, 5000)
     """
@@ -199,11 +201,12 @@ def explored(grouping: Grouping) -> list[Explored]:
         raise UsageError("too_many_groups", "there are too many groups and values for an overview")
     ranked = sorted(asked.tables.values, key=lambda code: -asked.everybody(code))
     kept = _easiest(asked, ranked)
-    return [
+    found = [
         Explored(f"value {place}", asked.everybody(code), _breaches(asked, code))
         for place, code in enumerate(ranked, start=1)
         if code in kept
     ]
+    return found, len(ranked)
 
 
 def _easiest(asked: Skylines, ranked: list[int]) -> set[int]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.records import Record
+from privacy_sql.reporting.audience import UNTOLD
 from privacy_sql.reporting.charts import SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import number
@@ -15,6 +16,8 @@ HOW = "Run privacy-sql attack knowledge --select {name}, then make the report ag
 
 def section(material: Material) -> Section:
     title, short = "Somebody who studied the data", "Background"
+    if not material.internal:
+        return Section("background", title, short, missing=UNTOLD)
     attack = material.found.get("attack_knowledge")
     if not attack:
         return Section("background", title, short, missing=HOW.format(name=material.name))

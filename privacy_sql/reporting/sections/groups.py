@@ -32,7 +32,7 @@ def section(material: Material) -> Section:
         "median": groups["median"],
         "largest": groups["largest"],
         "required": required[0]["params"]["k"] if required else None,
-        "how": "" if every else HOW.format(name=material.name),
+        "how": "" if every or not material.internal else HOW.format(name=material.name),
     }
     return Section("groups", title, short, content, charts)
 

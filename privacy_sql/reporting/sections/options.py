@@ -18,6 +18,7 @@ MOST_EDGES = 400  # choices up to which every single step is drawn
 MOST_ROWS = 12
 SIDE_BY_SIDE = 150  # choices that fit half the page
 HOW = "Run privacy-sql search --select {name}, then make the report again."
+PUBLIC = "A public report tells of the choice that was published, and of no other."
 OTHERWISE = "The search was not over one level per column, so there is no picture of its choices."
 # within the limit that is drawn, and still not to be published
 ELSEWHERE = "not safe: another requirement fails"
@@ -33,6 +34,8 @@ KINDS = {
 
 def section(material: Material) -> Section:
     title, short = "Options: risk against usefulness", "Options"
+    if not material.internal:
+        return Section("options", title, short, missing=PUBLIC)
     search = material.found.get("search")
     if search and search["best"] and "levels" not in search["best"]:
         return Section("options", title, short, missing=OTHERWISE)

@@ -33,7 +33,7 @@ def section(material: Material) -> Section:
         "shown": [RULED_OUT, KNOWN, FAMILY],
     }
     content = {
-        "values": [f"{v['label']} of {found['n_values']} ({people(v['people'])})" for v in values],
+        "values": [_named(v, found["n_values"]) for v in values],
         "left_out": found["n_values"] - len(values),
         "value": worst,
         "limit": limit,
@@ -44,6 +44,11 @@ def section(material: Material) -> Section:
         "asked": any(v["criterion"] in ("privacy_skyline", "ck_safety") for v in material.verdicts),
     }
     return Section("skyline", title, short, content, data=data)
+
+
+def _named(value: Record, n_values: int) -> str:
+    held = "" if value["people"] is None else f" ({people(value['people'])})"
+    return f"{value['label']} of {n_values}{held}"
 
 
 def panel(breach: list[list[list[int]]], ruled_out: int, limit: int, required: list[list[int]]) -> Record:

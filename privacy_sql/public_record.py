@@ -1,0 +1,86 @@
+"""What may be told to everybody of a release: what follows from its published rows, and what was declared.
+
+Whoever holds two tables that publish the same rows must read the same words about both: counts, risks and
+costs of rows and choices that were not published would tell them apart. Every list here names what is public;
+what it does not name stays inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+FEWEST = 3  # "fewer than 2" would tell that it is one
+USUAL = 5
+
+# what a method was asked for, and the levels and columns that a reader of the release finds
+CHOICE = (
+    *(
+        "levels",
+        "by",
+        "l",
+        "layout",
+        "mask",
+        "k",
+        "size",
+        "together",
+        "split",
+        "by_class",
+        "output",
+        "strict",
+    ),
+    *("max_suppressed", "marginals", "neighbours", "total", "rounds"),
+)
+SEARCH = ("minimise", "choices", "optimal", "stopped", "domain", "groups")
+VERDICT = (
+    *("requirement", "criterion", "params", "safe", "value", "value_float", "limit", "relation", "exact"),
+    "witness",
+)
+
+
+def smallest_told(verdicts: Any) -> int:
+    """The smallest count of people that is told: the largest k that is required of groups, 5 without one."""
+    required = [verdict["params"].get("k") for verdict in verdicts if verdict.get("unit") == "people"]
+    return max(FEWEST, max([int(k) for k in required if str(k).isdigit()], default=USUAL))
+
+
+def only(record: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, Any]:
+    """The parts of a record that are named.
+
+    >>> only({"levels": {}, "rows": 7}, CHOICE)
+    {'levels': {}}
+    """
+    return {name: value for name, value in (record or {}).items() if name in names}
+
+
+def choice(made: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What was chosen; of a local recoding the levels of its rounds, and not whom each of them saved."""
+    told = only(made, CHOICE)
+    if "rounds" in told:
+        told["rounds"] = [only(part, ("levels",)) for part in told["rounds"]]
+    return told
+
+
+def search(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What was searched for, and whether it was found; nothing of what was looked at on the way."""
+    return None if found is None else only(found, SEARCH)
+
+
+def verdict(found: Mapping[str, Any], *, by_rows: bool) -> dict[str, Any]:
+    """A verdict; where published rows do not decide it, only that it keeps its limit.
+
+    >>> kept = {"params": {"t": "0.2"}, "value": None, "value_float": 0.1387, "limit": "1/5", "exact": False}
+    >>> verdict({**kept, "relation": "<=", "witness": {"size": 3}}, by_rows=False)["value_float"]
+    0.2
+    """
+    told = only(found, VERDICT)
+    if by_rows:
+        return told
+    # which of several limits is nearest would tell something, too
+    several = "low" in told["params"] or any(isinstance(value, list) for value in told["params"].values())
+    if several:
+        told |= {"limit": None, "relation": "<="}
+    end = told["limit"]
+    reached = None if end is None else float(Fraction(str(end)))
+    return told | {"value": None, "value_float": reached, "exact": False, "witness": {}}
