@@ -137,6 +137,7 @@ def test_a_record_with_an_unknown_name_reaches_no_public_page(tmp_path: Path, me
     canary = {**plain, **{name: marked(plain[name], "CANARY") for name in names}}
     for mapping in ("roles", "hierarchies"):  # their names are columns of the release
         canary["run"][mapping].pop("unCANARY")
+    canary["run"]["baseline"]["known"].pop("unCANARY", None)
     canary["run"]["choice"] = {**plain["run"]["choice"], "unCANARY": "CANARY"}
     for verdict in (*canary["run"]["verdicts"], canary["run"]["unasked"]):
         verdict["params"].pop("unCANARY")  # what somebody declared
