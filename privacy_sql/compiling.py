@@ -7,7 +7,7 @@ sqlglot speaks. What only Python decides is said in a comment.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from privacy_sql.conditions import with_numbers
@@ -68,7 +68,21 @@ def compiled(
     for sensitive, seen in _seen(table):
         steps = _steps(seen, levels, leave_out or ())
         made += [_evidence(criterion, seen, steps, sensitive, leave_out is None) for criterion in require]
-    return made
+    return [*made, *_singled_out(table, levels, leave_out or ())]
+
+
+def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[Statement]:
+    """What columns that are published as they are single out; of known ones the requirements say it."""
+    if not table.insensitive or not _counts_people(table):
+        return []
+    heading = (
+        f"{table.name}: what {', '.join(table.insensitive)} single out, published as they are\n"
+        "For somebody who also knows them: n_groups groups of n_people, n_top of whom share the commonest"
+        " value.\nn_people = 1: alone; n_top = n_people: certain."
+    )
+    steps = _steps(replace(table, insensitive=()).counting(list(table.insensitive)), levels, leave_out, table)
+    query = render("guesses.sql", histogram=Sql("histogram"), members=None)
+    return [Statement(heading, with_steps(query, steps))]
 
 
 def _seen(table: Table) -> list[tuple[str, Table]]:
@@ -155,12 +169,17 @@ def _unlike(name: str, columns: Sequence[str]) -> Sql:
     return Sql(name)
 
 
-def _steps(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[tuple[str, Query]]:
-    """The relations a criterion's template reads, each a named step built on those before it."""
+def _steps(
+    table: Table, levels: Mapping[str, int], leave_out: LeaveOut, published: Table | None = None
+) -> list[tuple[str, Query]]:
+    """The relations a criterion's template reads, each a named step built on those before it.
+
+    Groups are left out as `published` forms them, where that is another table.
+    """
     kinds, source, where = table.hierarchies, _relation(table), _where(table)
     left: list[tuple[str, Query]] = []
     if leave_out:
-        left = [(LEFT, _published(table, levels, leave_out))]
+        left = [(LEFT, _published(published or table, levels, leave_out))]
         source, where, levels = Sql(LEFT), None, {}
     keys = [
         (Sql(f"k{number}"), name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, least
 from privacy_sql.errors import UsageError
 from privacy_sql.query import condition
 from privacy_sql.table import Table
@@ -45,10 +45,10 @@ def files(
     if left or not by_levels:
         _refuse_file(table, manifest, left)
         candidate = _judged(manifest, columns)
-        tests = [*_required(require, table), _matches(manifest, columns)]
+        tests = [*_required(require, table), *_alone(table, require), _matches(manifest, columns)]
     else:
         candidate = _generalised(table, require, manifest)
-        tests = [*_covered(table), *_required(require, table)]
+        tests = [*_covered(table), *_required(require, table), *_alone(table, require)]
     return {
         f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
         f"{model}_public.sql": _published(model, columns),
@@ -171,6 +171,14 @@ def _schema(model: str, tests: Sequence[Test]) -> str:
 
 def _required(require: Sequence[Criterion], table: Table) -> list[Test]:
     return [test for criterion in require for test in guards(criterion, table)]
+
+
+def _alone(table: Table, require: Sequence[Criterion]) -> list[Test]:
+    """What a run refuses of columns that are published as they are, unless somebody said why they may."""
+    one_row_one_person = table.values_per_person == "one" and not table.count
+    if not table.as_they_are or table.also_known or table.acknowledged or not one_row_one_person:
+        return []
+    return [("k_anonymous", {"quasi": [*table.quasi, *table.as_they_are], "k": least(require)})]
 
 
 def _covered(table: Table) -> Iterator[Test]:

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from privacy_sql.base import Base, count
+from privacy_sql.criteria import least
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, people
 from privacy_sql.grouping import Grouping
@@ -26,7 +27,6 @@ from privacy_sql.verdict import exact_text
 # a guess with a higher chance than this is counted; exactly as sure is not above
 SURE = ("0.5", "0.8", "0.95")
 MOST_ALONE = 8  # with more insensitive columns than this only all of them together are counted
-FEWEST = 2  # groups below this single somebody out where no k is required
 ALL = "all"
 
 
@@ -104,7 +104,7 @@ class Baseline:
 
     def sentences(self, require: Sequence[Any]) -> list[str]:
         """The same for people, a line for each reader."""
-        told, k = self.to_json(), limit(require)
+        told, k = self.to_json(), least(require)
         columns = [name for name in self.known if name != ALL] or ["the insensitive columns"]
         readers = {"somebody who knows the published groups": told["as_published"]}
         if self.known:
@@ -148,7 +148,7 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
 
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
     """The baseline of a table as it stands; `own` are its groups where they are counted already."""
-    free = known_columns(table)
+    free = table.as_they_are
     plain = replace(table, quasi={c: h for c, h in table.hierarchies.items() if c not in free}, also_known=())
     several = table.values_per_person != "one"
     as_published = None
@@ -177,11 +177,6 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
         as_published or _each(base, partial(by, ())),
         {name: _each(base, partial(by, columns)) for name, columns in _readers(free).items()},
     )
-
-
-def known_columns(table: Table) -> tuple[str, ...]:
-    """The columns that are published as they are, and counted as known or not."""
-    return (*(column for column in table.insensitive if column not in table.joined), *table.also_known)
 
 
 def _readers(free: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -220,7 +215,7 @@ def of_release(release: Release) -> Baseline | None:
     if release.promise is not None or not isinstance(grouping, Grouping):
         return None
     table, base = release.table, grouping.base
-    free = known_columns(table)
+    free = table.as_they_are
     if release.permuted:
         return of_group_numbers(grouping, table)
     if table.values_per_person == "one":
@@ -241,7 +236,7 @@ def of_release(release: Release) -> Baseline | None:
 def of_group_numbers(grouping: Grouping, table: Table) -> Baseline:
     """Values in an order nobody can follow: a column beside them tells nothing of one person's."""
     one = (guess(grouping),)
-    return Baseline(one, dict.fromkeys(_readers(known_columns(table)), one))
+    return Baseline(one, dict.fromkeys(_readers(table.as_they_are), one))
 
 
 def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
@@ -264,7 +259,7 @@ def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
 def of_published(engine: Engine, published: Any, release: Release) -> Baseline:
     """The baseline of published rows, one value per person, as anybody may count it."""
     table = release.table
-    free = known_columns(table)
+    free = table.as_they_are
     columns = [c for c in release.quasi if c not in table.also_sensitive and c not in free]
     return of_table(
         engine,
@@ -282,14 +277,9 @@ def of_published(engine: Engine, published: Any, release: Release) -> Baseline:
 
 def declared(table: Table) -> dict[str, Any]:
     """The columns that are published as they are, and what was decided about a reader who knows them."""
-    columns = list(known_columns(table))
+    columns = list(table.as_they_are)
     reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
     return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
-
-
-def limit(require: Sequence[Any]) -> int:
-    """The size below which a group singles people out: the largest k that is required, at least two."""
-    return max([FEWEST, *(int(criterion.k) for criterion in require if criterion.name == "k_anonymity")])
 
 
 def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) -> NotSafe | None:
@@ -297,10 +287,10 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
 
     Columns declared as known are judged by the requirements, and what somebody acknowledged is told.
     """
-    smallest, k = found.smallest_known if found else None, limit(require)
+    smallest, k = found.smallest_known if found else None, least(require)
     if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
         return None
-    columns = ", ".join(known_columns(table))
+    columns = ", ".join(table.as_they_are)
     _, below = found.below(k)
     return NotSafe(
         "known_columns_single_out",

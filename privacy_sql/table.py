@@ -121,6 +121,12 @@ class Table:
         ]
         return dict(named)
 
+    @property
+    def as_they_are(self) -> tuple[str, ...]:
+        """The insensitive columns, whether they count as known or not."""
+        free = (column for column in self.insensitive if column not in self.joined)
+        return (*free, *self.also_known)
+
     def nulls_of(self, column: str) -> str:
         """What NULL means in a quasi-identifier: a value of its own, or refused."""
         if isinstance(self.quasi_nulls, str):

@@ -136,6 +136,10 @@ def questions() -> dict[str, Question]:
     )
     asked["where"] = _generalised({"Age": "keep_or_drop"}, where='"Age" > 3', insensitive=["illness"])
     asked["risk"] = lambda macros: macros.group_risk(PEOPLE, ["Age", "Zip code"], "illness")
+    for known in (["Zip code"], ["Agee"], "Zip code", ["Age"], 7):
+        asked[f"risk known {known}"] = lambda macros, known=known: macros.group_risk(
+            PEOPLE, ["Age"], "illness", known=known
+        )
     for name in ("Agee", "zipcode", "", "ilness", "q", "ILL"):
         asked[f"nearest {name}"] = lambda macros, name=name: macros.nearest(name, list(PEOPLE.columns))
     draw = random.Random(22)

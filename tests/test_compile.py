@@ -362,3 +362,11 @@ def test_every_engine_leaves_out_the_groups_that_a_run_leaves_out(engine: Any) -
 
 def _text(own: Any) -> dict[str, str]:
     return {"t": str(own["t"])} if "t" in own else {}
+
+
+def test_what_insensitive_columns_single_out_is_counted_beside_what_is_published(tmp_path: Path) -> None:
+    rows = "a,hours,ill\n1,8,flu\n1,8,cold\n1,40,flu\n2,8,flu\n2,8,flu\n"
+    free = "quasi_identifiers: [a]\n    insensitive: [hours]"
+    (_, _, counted), shell = small(tmp_path, rows, QUASI=free, REQUIRE="k_anonymity: {k: 2}")
+    assert "what hours single out" in counted
+    assert sorted(shell.execute(counted).fetchall()) == [(1, 1, 1), (2, 1, 1), (2, 2, 1)]

@@ -259,6 +259,11 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
     return bind(kind, name, params, where)
 
 
+def least(require: Sequence[Any]) -> int:
+    """The size below which a group singles people out: the largest k that is required, at least two."""
+    return max([2, *(int(criterion.k) for criterion in require if criterion.name == "k_anonymity")])
+
+
 def refuse_empty(criterion: Criterion, where: str = "") -> Criterion:
     """The same requirement; one that no table can fail is refused, because a SAFE of it says nothing."""
     if criterion.cannot_fail:
