@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from privacy_sql import progress, streams
+from privacy_sql import deadlines, progress, streams
 from privacy_sql.commands import Outcome
 from privacy_sql.errors import EngineError, PrivacySqlError, as_error, interrupted
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         streams.in_utf8()
     streams.prepare()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with streams.ending_as_interrupts(), progress.shown():
+    with streams.ending_as_interrupts(deadlines.interrupt), progress.shown():
         outcome = run(given)
     if "--unsafe-debug" in given:
         for problem in outcome.problems:

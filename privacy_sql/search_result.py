@@ -98,12 +98,15 @@ class SearchResult:
         return "\n".join([*lines, *self.notes])
 
 
-def result(search: LatticeSearch, found: Found) -> SearchResult:
-    """A search's end as plain data: levels by column, risks by requirement, utilities by name."""
-    few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW else frozenset()
+def result(search: LatticeSearch, found: Found, *, briefly: bool = False) -> SearchResult:
+    """A search's end as plain data: levels by column, risks by requirement, utilities by name.
+
+    `briefly` counts nothing again but for what the best choice costs: the time is up.
+    """
+    few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW and not briefly else frozenset()
     search.count_again(found.minimal if few else ())
     minimal = [_described(search, choice, few) for choice in found.minimal]
-    every = {utility.name for utility in search.pricing.measures}
+    every = {search.minimise} if briefly else {utility.name for utility in search.pricing.measures}
     best = None if found.best is None else _described(search, found.best, every)
     return SearchResult(
         name=search.base.table.name,
@@ -112,7 +115,7 @@ def result(search: LatticeSearch, found: Found) -> SearchResult:
         found=found,
         minimal=tuple(minimal),
         best=best,
-        frontier=tuple(frontier(search, finished=not found.stopped)),
+        frontier=tuple(frontier(search, finished=not briefly)),
         lattice=lattice(search, found),
     )
 

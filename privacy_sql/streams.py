@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 
@@ -34,7 +34,7 @@ def in_utf8() -> None:
 
 
 @contextlib.contextmanager
-def ending_as_interrupts() -> Iterator[None]:
+def ending_as_interrupts(interrupt: Callable[..., Any] = signal.default_int_handler) -> Iterator[None]:
     """Let the signals that end a program end it as an interrupt does: with everything of it taken away."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -42,7 +42,9 @@ def ending_as_interrupts() -> Iterator[None]:
     before: dict[int, Any] = {}
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored, and stays so
-            before[number] = signal.signal(number, signal.default_int_handler)
+            before[number] = signal.signal(number, interrupt)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:

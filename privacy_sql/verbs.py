@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import privacy_sql
-from privacy_sql import audit, consulting, guesses, held, manifest, parts, public_record, publication, writing
+from privacy_sql import (
+    audit,
+    consulting,
+    deadlines,
+    guesses,
+    held,
+    manifest,
+    parts,
+    public_record,
+    publication,
+    writing,
+)
 from privacy_sql.base import Base, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -132,11 +144,12 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
-    base = count(engine, table, several=True, frozen=True)
-    if not getattr(method, "promises", False):
-        refuse_unfit(base, require)
-        _refuse_linked_lines(table)
-    proposal = method.propose(base, asked)
+    with _limited(method, table):
+        base = count(engine, table, several=True, frozen=True)
+        if not getattr(method, "promises", False):
+            refuse_unfit(base, require)
+            _refuse_linked_lines(table)
+        proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
 
 
@@ -178,9 +191,18 @@ def search(
     asked = Requirements.of(table, require)
     if isinstance(chosen, FullDomain):
         chosen.refuse_unfit(table, asked)
-    base = count(engine, table, several=True)
-    refuse_unfit(base, require)
-    return chosen.search(base, asked, goal)
+    with _limited(chosen, table):
+        base = count(engine, table, several=True)
+        refuse_unfit(base, require)
+        return chosen.search(base, asked, goal)
+
+
+def _limited(method: Any, table: Table) -> AbstractContextManager[None]:
+    """The time limit of a method, from the first statement on; how large the work is, is said before."""
+    if hasattr(method, "tell_size"):
+        method.tell_size(table)
+    limit = getattr(method, "time_limit", None)
+    return deadlines.within(None if limit is None else float(limit), table.name)
 
 
 def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
 @click.option("--minimise", help="A utility; default: that of the release's method, else loss.")
 @click.option("--max-suppressed", help="The share of rows that may be left out.")
-@click.option("--time-limit", type=float, help="Seconds after which the best so far is reported.")
+@click.option(
+    "--time-limit",
+    type=float,
+    help="Seconds for each release, reading it included; then the best so far is reported.",
+)
 @click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
 @click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
 @shared
@@ -44,9 +49,13 @@ def command(
     for plan in read.selected(names):
         with connected(read, plan, unsafe_debug) as engine:
             method = _method(plan, options)
+            began = time.monotonic()
             result = _searched(engine, plan, method, goal)
             refused = not (records.read(directory, plan.name) or {}).get("run", {}).get("safe", True)
-            curve = _curve(engine, plan, method, result) if refused else None
+            # what is left of the time is enough for the curve, or there is none
+            limit = getattr(method, "time_limit", None)
+            left = None if limit is None else float(limit) - (time.monotonic() - began)
+            curve = _curve(engine, plan, method, result, left) if refused else None
         searches.append({"name": plan.name, **result.to_json()})
         records.add(
             directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
@@ -88,8 +97,9 @@ def _searched(
     return search(engine, plan.table, plan.require, method, goal=goal)
 
 
-def _curve(engine: Any, plan: Plan, method: Any, result: Any) -> list[float] | None:
+def _curve(engine: Any, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
     """How much facts would disclose at the best choice; None where no table is published at levels."""
+    from privacy_sql import deadlines
     from privacy_sql.errors import PrivacySqlError
     from privacy_sql.mechanisms.generalise import Generalise
     from privacy_sql.recording import FACTS
@@ -97,12 +107,15 @@ def _curve(engine: Any, plan: Plan, method: Any, result: Any) -> list[float] | N
     from privacy_sql.studies.disclosure_curve import disclosure_curve
     from privacy_sql.verbs import publish
 
+    if left is not None and left <= 0:
+        return None
     if not result.best or "levels" not in result.best or not plan.table.sensitives:
         return None
     there = Generalise(result.best["levels"], max_suppressed=method.max_suppressed)
     try:
-        release = publish(engine, plan.table, plan.require, there)
-        return list(map(as_float, disclosure_curve(engine, release, FACTS)))
+        with deadlines.within(left, plan.name):
+            release = publish(engine, plan.table, plan.require, there)
+            return list(map(as_float, disclosure_curve(engine, release, FACTS)))
     except PrivacySqlError:  # several sensitive columns, or more facts than can be decided
         return None
 

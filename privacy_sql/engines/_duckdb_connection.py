@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from privacy_sql import deadlines
 from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.query import literal
@@ -72,7 +73,13 @@ class Connection:
             connection.execute(f"set {name} = false")
         connection.execute("set enable_progress_bar = false")
         connection.execute("set lock_configuration = true")
+        deadlines.watch(self)
         return connection
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if one does."""
+        if self._live is not None:
+            self._live.interrupt()
 
     def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: Any) -> None:
         try:

@@ -10,9 +10,9 @@ from functools import partial
 from math import prod
 from typing import ClassVar
 
-from privacy_sql import plugs
+from privacy_sql import deadlines, plugs
 from privacy_sql.base import Base
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice_search import LatticeSearch
 from privacy_sql.mechanisms import Asked, Proposal, at_levels, refuse_suppression, share
 from privacy_sql.mechanisms._recoding import Recoding
@@ -70,6 +70,7 @@ class FullDomain:
         self.refuse_unfit(base.table, asked)
         recoding = Recoding(base, asked, self.minimise, self._allowed, self._limits())
         recoding.run()
+        deadlines.finished()
         if recoding.stopped == "interrupted":
             raise KeyboardInterrupt
         if not recoding.rounds:
@@ -104,7 +105,27 @@ class FullDomain:
             raise KeyboardInterrupt
         if found.best is None:
             raise nothing_safe(search, found, limits)
-        return replace(result(search, found), notes=tuple(notes))
+        try:
+            told = result(search, found, briefly=bool(found.stopped))
+        except KeyboardInterrupt:
+            if not deadlines.rang():
+                raise
+            told = result(search, found, briefly=True)
+        deadlines.finished()
+        return replace(told, notes=tuple(notes))
+
+    def size(self, table: Table) -> int:
+        """How many choices of levels there are."""
+        return prod(kind.height + 1 for kind in table.hierarchies.values())
+
+    def tell_size(self, table: Table) -> None:
+        """Say how large a search will be before anything is counted."""
+        if (size := self.size(table)) > self.most_choices:
+            limit = "without a time limit" if self.time_limit is None else f"{self.time_limit} s at most"
+            log.warning(
+                "%s: %s have %s choices of levels, %s",
+                *(table.name, number_of(len(table.quasi), "quasi-identifier"), f"{size:,}", limit),
+            )
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Refuse, before anything is counted, what cannot be searched."""
@@ -115,7 +136,7 @@ class FullDomain:
                 where=table.name,
                 hint="Name quasi-identifiers and no group column.",
             )
-        size = prod(kind.height + 1 for kind in table.hierarchies.values())
+        size = self.size(table)
         several = len(table.sensitives) > 1 and not table.joint
         if several and (self._allowed or self.local_recoding):
             refuse_suppression(table, asked)
@@ -138,10 +159,12 @@ class FullDomain:
             )
 
     def _limits(self) -> Limits:
+        """The time of the whole piece of work; that of the search alone where nobody keeps it."""
         end = float("inf") if self.time_limit is None else time.monotonic() + _number(self.time_limit)
         return Limits(
-            stop=lambda: "time limit" if time.monotonic() > end else None,
+            stop=lambda: deadlines.reason() or ("time limit" if time.monotonic() > end else None),
             progress=partial(report, "search"),
+            interrupt=lambda: "time limit" if deadlines.rang() else "interrupted",
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from privacy_sql import deadlines
 from privacy_sql.base import Base
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.kernels.junction_tree import Resolutions, maximal_sets
@@ -85,7 +86,13 @@ class Marginals:
             raise UsageError("nothing_to_search", "the marginals to publish are given", hint=hint)
         search = self._started(base, asked, Attributes.of(base.table))
         found = self._recipe(search) if self.recipe else self._best(search)
-        tables = search.minimal_tables() if goal == "all" else []
+        try:
+            tables = search.minimal_tables() if goal == "all" and not deadlines.reason() else []
+        except KeyboardInterrupt:
+            if not deadlines.rang():
+                raise
+            tables = []  # the best collection is there, and the time is up
+        deadlines.finished()
         told = dict(found.search or {})
         return MarginalResult(
             name=base.table.name,
@@ -135,7 +142,8 @@ class Marginals:
         limit = self.time_limit
 
         def stop() -> str | None:
-            return "time limit" if limit is not None and time.monotonic() - start > float(limit) else None
+            over = limit is not None and time.monotonic() - start > float(limit)
+            return deadlines.reason() or ("time limit" if over else None)
 
         # the walk decides only which collections are looked at, so it may be the same every time
         found = search.best(self.beam, self.most_choices, np.random.default_rng(0), Limits(stop))

@@ -49,6 +49,8 @@ class Limits:
     stop: Callable[[], str | None] = lambda: None
     budget: int | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
+    # what an interrupt was: that of a person, or the alarm of a limit
+    interrupt: Callable[[], str] = lambda: "interrupted"
 
     def reason(self, explored: int) -> str | None:
         """Why the search must stop now, or None."""

@@ -35,7 +35,7 @@ class BestFirst:
         try:
             run.go()
         except KeyboardInterrupt:
-            run.stopped = "interrupted"
+            run.stopped = run.limits.interrupt()
         return run.found()
 
 

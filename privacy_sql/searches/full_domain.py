@@ -45,7 +45,8 @@ class FullDomainSearch:
             walk.follow_chains()
             walk.price_candidates()
         except KeyboardInterrupt:
-            walk.stopped = "interrupted"
+            walk.stopped = walk.limits.interrupt()
+            walk.price_candidates()
         return walk.found()
 
 
@@ -90,8 +91,8 @@ class _Walk:
             wanted[choice] = False
         while True:
             wanted &= self.floor <= self.best.ceiling
-            if not wanted.any() or (self.stopped is None and self._must_stop()):
-                return
+            if not wanted.any() or (self._must_stop() and self.best.choice is not None):
+                return  # a search that is stopped prices one safe choice, and only where it has none
             least = self.lattice.position(int(np.where(wanted, self.floor, np.inf).argmin()))
             choice = self._above(least, wanted)
             self._price(choice)

@@ -1,0 +1,128 @@
+"""A limit of time for a whole piece of work, from its first statement on.
+
+Between steps the work asks whether the time is up; in the middle of a statement an alarm interrupts it as a
+person at the keyboard would. The alarm needs the main thread and a system that has one; elsewhere a statement
+that runs when the time is up is waited for.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+from weakref import WeakSet
+
+from privacy_sql.errors import Undecided
+
+GRACE = 0.5  # seconds, and a tenth of the limit, in which a step that looks at the time may stop by itself
+
+
+@dataclass
+class Deadline:
+    """When the time is up, and whether the alarm has interrupted anything."""
+
+    seconds: float
+    end: float
+    armed: bool = False
+    rang: bool = False
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() > self.end
+
+    def ring(self, *_: Any) -> None:
+        """What the alarm does, once."""
+        if self.armed:
+            self.armed, self.rang = False, True
+            interrupt()
+
+
+class Interruptible(Protocol):
+    """A connection whose statement goes on when the program around it is interrupted."""
+
+    def interrupt(self) -> None: ...
+
+
+_connections: WeakSet[Interruptible] = WeakSet()
+
+
+def watch(connection: Interruptible) -> None:
+    """Interrupt this connection too when the alarm rings, as long as somebody holds it."""
+    _connections.add(connection)
+
+
+def interrupt(*_: Any) -> NoReturn:
+    """Stop what runs, in the middle of a statement too."""
+    for connection in list(_connections):
+        connection.interrupt()
+    raise KeyboardInterrupt
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def within(seconds: float | None, what: str = "the work") -> Iterator[None]:
+    """Interrupt the block when the time is up, and say that nothing was decided; the outermost limit holds.
+
+    >>> with within(None):
+    ...     reason() is None
+    True
+    """
+    if seconds is None or _current.get() is not None:
+        yield
+        return
+    deadline = Deadline(seconds, time.monotonic() + seconds)
+    token = _current.set(deadline)
+    try:
+        with _alarm(deadline):
+            yield
+    except KeyboardInterrupt:
+        if not deadline.rang:
+            raise
+        hint = "Raise the limit, or use fewer quasi-identifiers or levels."
+        told = f"the time limit of {seconds:g} s passed before anything was decided about {what}"
+        raise Undecided("undecided", told, hint=hint) from None
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def _alarm(deadline: Deadline) -> Iterator[None]:
+    here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if not here or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:  # somebody else's alarm
+        yield
+        return
+    signal.signal(signal.SIGALRM, deadline.ring)
+    deadline.armed = True
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.1 * deadline.seconds + GRACE)
+        yield
+    finally:
+        deadline.armed = False  # an alarm that is on its way finds nothing to interrupt
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def reason() -> str | None:
+    """Why the work has to stop, in words, or None to go on."""
+    deadline = _current.get()
+    return "time limit" if deadline is not None and (deadline.rang or deadline.over) else None
+
+
+def finished() -> None:
+    """The answer is there; what is left is to write it down, and no alarm interrupts that."""
+    deadline = _current.get()
+    if deadline is not None:
+        deadline.armed = False
+
+
+def rang() -> bool:
+    """Whether the interrupt that was just caught was the alarm's, and not that of a person."""
+    deadline = _current.get()
+    return deadline is not None and deadline.rang

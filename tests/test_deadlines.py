@@ -1,0 +1,96 @@
+"""A time limit covers the whole work, in the middle of a statement too, and is told from an interrupt."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import deadlines
+from privacy_sql.errors import Undecided
+
+SLOW = {
+    "duckdb": "select cast(i % 7 as varchar) as a, cast(i % 5 as varchar) as d from range(9000000000) t(i)",
+    "postgres": "select cast(i % 7 as varchar) as a, cast(i % 5 as varchar) as d"
+    " from generate_series(1, 9000000000) t(i)",
+}
+
+
+@pytest.mark.parametrize("verb", ["search", "publish"])
+def test_a_first_statement_longer_than_the_limit_ends_undecided(engine: Any, verb: str) -> None:
+    name = f"ps_slow_{verb}"
+    engine.connection.execute(f"create or replace temporary view {name} as {SLOW[engine.dialect]}")
+    table, method = ps.Table(name, {"a": ps.KeepOrDrop()}, "d"), ps.FullDomain(time_limit=1)
+    began = time.monotonic()
+    with pytest.raises(Undecided, match=r"the time limit of 1 s passed"):
+        getattr(ps, verb)(engine, table, [ps.KAnonymity(2)], method)
+    assert time.monotonic() - began < 20  # the statement alone takes minutes
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    # the engine goes on working
+    frame = pd.DataFrame({"a": ["1", "1"], "d": ["x", "y"]})
+    assert ps.check(engine, ps.Table(frame, ["a"], "d"), [ps.KAnonymity(2)])
+
+
+def test_a_person_who_interrupts_is_not_taken_for_the_limit() -> None:
+    with pytest.raises(KeyboardInterrupt), deadlines.within(60):
+        raise KeyboardInterrupt
+    assert deadlines.reason() is None and not deadlines.rang()
+
+
+def test_the_alarm_interrupts_once_and_never_after_the_answer_or_the_block() -> None:
+    with pytest.raises(Undecided), deadlines.within(0.01):
+        while True:
+            assert time.monotonic() > 0
+    with deadlines.within(0.01):
+        deadlines.finished()
+        end = time.monotonic() + 1.2 * deadlines.GRACE
+        while time.monotonic() < end:
+            assert deadlines.reason() in (None, "time limit")
+    end = time.monotonic() + 1.2 * deadlines.GRACE
+    while time.monotonic() < end:
+        assert deadlines.reason() is None
+
+
+def test_the_outermost_limit_holds() -> None:
+    with deadlines.within(60), deadlines.within(0.001):
+        end = time.monotonic() + 0.01
+        while time.monotonic() < end:
+            assert deadlines.reason() is None
+
+
+def test_how_large_a_search_is_is_said_before_anything_is_counted(caplog: Any) -> None:
+    quasi = {f"q{n}": ps.KeepOrDrop() for n in range(20)}
+    with ps.connect() as engine, caplog.at_level(logging.WARNING), pytest.raises(ps.PrivacySqlError):
+        ps.search(
+            engine, ps.Table("nothing_of_that_name", quasi), [ps.KAnonymity(2)], ps.FullDomain(time_limit=9)
+        )
+    assert "20 quasi-identifiers have 1,048,576 choices of levels, 9 s at most" in caplog.text
+
+
+def test_a_search_that_is_stopped_in_a_statement_keeps_its_best_choice(monkeypatch: Any) -> None:
+    """The alarm rings while a later choice is counted: what was safe before is what is reported."""
+    from privacy_sql.lattice_search import LatticeSearch
+
+    frame = pd.DataFrame({"a": [str(n) for n in range(40)], "b": [str(n % 9) for n in range(40)]})
+    quasi = {"a": ps.Intervals(2, 4, 8, 16), "b": ps.Intervals(3, 6)}
+    asked: list[Any] = []
+    decide = LatticeSearch.decide
+
+    def slow(self: Any, choices: Any) -> Any:
+        asked.extend(choices)
+        if len(asked) > 4:
+            end = time.monotonic() + 30
+            while time.monotonic() < end:
+                pass
+        return decide(self, choices)
+
+    monkeypatch.setattr(LatticeSearch, "decide", slow)
+    with ps.connect() as engine:
+        found = ps.search(engine, ps.Table(frame, quasi), [ps.KAnonymity(3)], ps.FullDomain(time_limit=1))
+    assert found.found.stopped == "time limit" and not found.found.optimal
+    assert found.best is not None and found.best["values"]["loss"] is not None
