@@ -55,13 +55,14 @@ def command(
             # what is left of the time is enough for the curve, or there is none
             limit = getattr(method, "time_limit", None)
             left = None if limit is None else float(limit) - (time.monotonic() - began)
+            result, note = _with_own(engine, plan, method, result, left)
             curve = _curve(engine, plan, method, result, left) if refused else None
         searches.append({"name": plan.name, **result.to_json()})
         records.add(
             directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
         )
         whole.rows = (whole.rows or 0) + result.rows
-        whole.lines += [str(result), *(_table(result) if frontier else []), ""]
+        whole.lines += [str(result), *(_table(result, note) if frontier else []), ""]
     # one release: its fields stand at the top, as `searches` has them for every release
     first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
     whole.more = {**first, "searches": searches}
@@ -84,9 +85,7 @@ def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
         return replace(plan.method, **given)
     if isinstance(plan.method, FullDomain):
         return replace(plan.method, **given)
-    # rows that the release may leave out may be left out by what is searched beside it
-    own = getattr(plan.method, "max_suppressed", 0)
-    return replace(FullDomain(max_suppressed=own), **given)
+    return replace(FullDomain(), **given)
 
 
 def _searched(
@@ -95,6 +94,42 @@ def _searched(
     from privacy_sql.verbs import search
 
     return search(engine, plan.table, plan.require, method, goal=goal)
+
+
+def _with_own(
+    engine: Any, plan: Plan, method: Any, result: Any, left: float | None
+) -> tuple[SearchResult | MarginalResult, str]:
+    """The result, the levels of the release in it as the release shows them: with the rows it leaves out.
+
+    A search that leaves nobody out judges whole groups, so it calls unsafe what may have been published.
+    """
+    from dataclasses import replace
+
+    from privacy_sql import deadlines
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.mechanisms.generalise import Generalise
+    from privacy_sql.verbs import publish
+    from privacy_sql.verdict import finite
+
+    own = plan.method
+    if not isinstance(own, Generalise) or not float(own.max_suppressed) or float(method.max_suppressed):
+        return result, ""
+    note = f"nobody is left out here; the release may leave out rows: --max-suppressed {own.max_suppressed}"
+    levels = {name: own.levels.get(name, 0) for name in plan.table.quasi}
+    if levels not in [point["levels"] for point in result.frontier] or (left is not None and left <= 0):
+        return result, note
+    try:
+        with deadlines.within(left, plan.name):
+            release = publish(engine, plan.table, plan.require, own)
+    except PrivacySqlError:  # the run says why
+        return result, note
+    shown = {
+        "risks": {name: finite(verdict.value) for name, verdict in release.verdicts.items()},
+        "safe": release.safe,
+        "suppressed": release.suppressed,
+    }
+    points = [{**p, **shown} if p["levels"] == levels else p for p in result.frontier]
+    return replace(result, frontier=tuple(points)), note
 
 
 def _curve(engine: Any, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
@@ -120,7 +155,7 @@ def _curve(engine: Any, plan: Plan, method: Any, result: Any, left: float | None
         return None
 
 
-def _table(result: SearchResult | MarginalResult) -> list[str]:
+def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
     """The frontier: what has to be given up for less risk."""
     from privacy_sql.verdict import shown
 
@@ -129,5 +164,6 @@ def _table(result: SearchResult | MarginalResult) -> list[str]:
         risks = "  ".join(f"{name}: {shown(value)}" for name, value in point["risks"].items())
         levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
         safe = "safe" if point["safe"] else "not safe"
-        lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}")
-    return lines
+        gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
+        lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}{gone}")
+    return [*lines, *([note] if note else [])]
