@@ -20,8 +20,8 @@ from privacy_sql.reporting import static
 INDEX = "index.html"
 # what a run's record and a manifest say in the same words
 AS_WRITTEN = (
-    *("rows_in", "rows_out", "suppressed", "method", "choice", "claims", "search", "sql"),
-    *("baseline", "insensitive"),
+    *("rows_in", "rows_out", "suppressed", "repeated", "method", "choice"),
+    *("claims", "search", "sql", "baseline", "insensitive"),
 )
 
 
@@ -175,7 +175,7 @@ def from_manifest(content: Record) -> Record:
     return {
         "roles": roles,
         "sensitive": [name for name, role in roles.items() if role == "sensitive"],
-        "identified": "identifier" in roles.values(),
+        "identified": "identifier" in roles.values() and content.get("values_per_person", "one") == "one",
         "hierarchies": {
             name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
         },

@@ -161,7 +161,7 @@ def _refuse_linked_lines(table: Table) -> None:
             f"people have several values each, and {', '.join(table.insensitive)} would tell which rows are"
             " of one person",
             where=table.name,
-            hint="Make it a quasi-identifier, or drop it.",
+            hint="Make it a quasi-identifier, declare it known (`known: true`), or drop it.",
         )
 
 

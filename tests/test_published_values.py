@@ -20,8 +20,9 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import manifest
+from privacy_sql import manifest, reports
 from privacy_sql.errors import NoSafeChoice, NotSafe, UsageError
+from privacy_sql.recording import recorded
 from tests.oracles.published_values import Line, Reader
 
 SEEDS = 18 * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
@@ -218,3 +219,15 @@ def test_groups_too_large_to_be_counted_are_not_safe_and_say_so(engine: Any) -> 
     release = ps.publish(engine, table(rows, "set"), asked, ps.Generalise())
     (found,) = release.verdicts.values()
     assert not found.safe and found.value is None and "Not decided" in found.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["one", *SEVERAL])
+def test_lines_are_called_people_only_where_a_line_is_a_person(
+    engine: Any, tmp_path: Path, kind: str
+) -> None:
+    rows: Rows = [(person, 20, "a") for person in range(4)] + ([(0, 20, "b")] if kind != "one" else [])
+    release = ps.publish(engine, table(rows, kind), [ps.KAnonymity(2)], ps.Generalise())
+    content = manifest.read(ps.write(engine, release, tmp_path / "out.csv"))
+    for record in (recorded(release), reports.from_manifest(content)):
+        assert record["identified"] is (kind == "one")
+        assert (record["rows_in"], record["repeated"]) == (len(rows), 0)

@@ -38,6 +38,7 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "rows", f"{count(run['rows_in'])} read" if run.get("rows_in") is not None else "not told"
     lines = "noisy counts published" if run.get("claims") else "rows published"
     yield lines, count(run["rows_out"]) if material.published and run.get("rows_out") else ""
+    yield "rows repeated", count(run["repeated"]) if run.get("repeated") else ""
     yield "rows suppressed", count(run["suppressed"]) if run.get("suppressed") is not None else ""
     yield "method", _method(material)
     yield "required", " · ".join(run.get("require", []))
