@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from privacy_sql import public_record
 from privacy_sql.errors import NotSafe
+from privacy_sql.guesses import SURE
 from privacy_sql.public_record import only, smallest_told
 from privacy_sql.records import Record
 from privacy_sql.reporting.words import AtMost, Below
@@ -139,7 +140,9 @@ def _baseline(baseline: Record, k: int) -> Record:
     """Counted from the published rows alone, which anybody may do; few are not told all the same."""
 
     def reader(found: Record) -> Record:
-        return only(found, READER) | {name: few(found[name], k) for name in ("alone", "certain", "smallest")}
+        above = {name: only(found[name], SURE) for name in ("people_above", "right_above")}
+        small = {name: few(found[name], k) for name in ("alone", "certain", "smallest")}
+        return only(found, READER) | above | small
 
     known = {name: reader(found) for name, found in baseline["known"].items()}
     return {"as_published": reader(baseline["as_published"]), "known": known}
