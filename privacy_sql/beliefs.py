@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,8 @@ class Studied:
     codes: Array  # one row of codes per counted (combination, sensitive value)
     sensitive: Array
     counts: Array
-    values: dict[int, Any]  # sensitive code -> value; beliefs have a column for each, in this order
+    # sensitive code -> value; beliefs have a column for each, in this order
+    values: dict[int, Any] = field(repr=False)
     resemblances: tuple[Resemblance, ...]
     exact: bool
 

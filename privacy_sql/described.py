@@ -71,14 +71,16 @@ class Description:
     """A release as an adversary reads it; `columns` goes from what is known to what is published."""
 
     name: str
-    source: Any
+    source: Any = field(repr=False)  # it may be the rows themselves
     sensitive: str
     columns: Mapping[str, Published]
     group: str | None = None
     locate: str = "region"
     names: Mapping[str, str] = field(default_factory=dict)
     scale: Mapping[str, str] = field(default_factory=dict)
-    values: Any = None  # where the sensitive values are, when not beside the people
+    values: Any = field(
+        default=None, repr=False
+    )  # where the sensitive values are, when not beside the people
     count: str | None = None  # how often each of them occurs
     people: str | None = None  # how many people a line of the source is about
     several: bool = False  # a person may have several values, so a row without one says nothing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -76,9 +76,9 @@ class Findings:
 
     crowd: Crowd
     releases: tuple[Located, ...]
-    shared: tuple[str | None, ...]
+    shared: tuple[str | None, ...] = field(repr=False)
     levels: tuple[Fraction, ...]
-    ids: tuple[Any, ...] | None = None
+    ids: tuple[Any, ...] | None = field(default=None, repr=False)
     lacking: tuple[str, ...] = ()
 
     @classmethod

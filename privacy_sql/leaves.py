@@ -7,7 +7,7 @@ there can be looked up here; the root is 0, and values a hierarchy has but the t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql.base import Base
@@ -26,8 +26,10 @@ class Leaves:
     """Every column's leaves: `domain` in numbers, `values` and `labels` behind the numbers."""
 
     domain: LeafDomain
-    values: tuple[Mapping[int, Any], ...]  # per column: leaf number -> value
-    labels: tuple[Sequence[Mapping[int, Any]], ...]  # per column and resolution: node number -> label
+    # values of rows, which have no place in a log
+    values: tuple[Mapping[int, Any], ...] = field(repr=False)  # per column: leaf number -> value
+    # per column and resolution: node number -> label
+    labels: tuple[Sequence[Mapping[int, Any]], ...] = field(repr=False)
 
 
 def leaves(base: Base, attributes: Attributes, domain: str) -> Leaves:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -37,8 +37,8 @@ class Resemblance:
 
     name: str
     kind: str  # matrix, numeric, hierarchy or equality
-    distances: Array | None  # None: numeric and too wide for a matrix
-    numbers: tuple[Fraction | None, ...] = ()
+    distances: Array | None = field(repr=False)  # None: numeric and too wide for a matrix
+    numbers: tuple[Fraction | None, ...] = field(default=(), repr=False)  # they are values of rows
     span: Fraction = Fraction(0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, rais
 from privacy_sql.hierarchies import AsIs, Hierarchy
 
 PER_PERSON = ("one", "set", "multiset")
+ROWS = ("source", "population")  # a file, a relation, or the rows themselves
 NULLS = ("value", "error", "refuse")  # the last two are one: stop
 
 
@@ -67,6 +68,14 @@ class Table:
                 self.sensitive[0] if len(self.sensitive) == 1 else tuple(self.sensitive) or None,
             )
         raise_all([*self._words(), *self._roles(named)])
+
+    def __repr__(self) -> str:
+        """What was declared; of rows that were handed over only what holds them."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.repr and f.name not in ROWS}
+        held = {name: _held(getattr(self, name)) for name in ROWS}
+        return f"Table({', '.join(f'{name}={part}' for name, part in held.items())}, " + (
+            ", ".join(f"{name}={part!r}" for name, part in told.items()) + ")"
+        )
 
     def _declared(self, content: Mapping[str, Any]) -> tuple[str, ...]:
         """Take what a mapping says of the insensitive columns; returns those that somebody may know."""
@@ -239,6 +248,12 @@ class Table:
             )
             for column in sorted({column for column in given if given.count(column) > 1})
         ]
+
+
+def _held(rows: Any) -> str:
+    """A file or a relation by its name, anything else by its kind."""
+    named = rows is None or isinstance(rows, (str, Path))
+    return repr(rows) if named else f"<{type(rows).__name__}>"
 
 
 def _name(source: Any) -> str:

@@ -83,7 +83,7 @@ METHODS: dict[str, tuple[Any, tuple[Callable[..., Rows], ...]]] = {
     "full_domain": (ps.FullDomain(minimise="height", max_suppressed="0.5"), (hidden, ordered)),
     "local recoding": (ps.FullDomain(local_recoding=True, max_suppressed="0.2"), (hidden, ordered)),
     "multidimensional": (ps.Multidimensional(max_suppressed="0.2"), (ordered, swapped)),
-    "boxes, bucketized": (ps.Multidimensional(output="bucketized"), (swapped, ordered)),
+    "bucketized boxes": (ps.Multidimensional(output="bucketized"), (ordered,)),
     "bucketize": (ps.Bucketize(["zip"]), (swapped, ordered)),
     "bucketize, masked": (ps.Bucketize(["zip"], mask={"age": 1, "job": 1}), (swapped, banded)),
     "bucketize, two tables": (ps.Bucketize(["zip"], layout="two_tables"), (swapped, ordered)),
@@ -148,7 +148,7 @@ CASES = [(name, change) for name, (_, changes) in METHODS.items() for change in 
 def test_what_publishes_the_same_rows_is_told_in_the_same_words(
     name: str, change: Callable[..., Rows], tmp_path: Path
 ) -> None:
-    method, same, pairs = METHODS[name][0], by_group if change is swapped else published_as, 0
+    method, same, pairs = METHODS[name][0], by_group if "bucketize" in name else published_as, 0
     for seed in range(8):
         draw = random.Random(f"{name} {change.__name__} {seed}")
         rows, require = people(draw), draw.choice(REQUIRED if "bucketize" in name else REQUIRED[:-1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -237,8 +237,8 @@ def _share(people: int, held: int, kind: str) -> Fraction:
 class _Names:
     """Where the named people are, and the codes of the named values."""
 
-    places: Mapping[str, tuple[int, int]]  # name -> group, number in it
-    codes: Mapping[str, int]
+    places: Mapping[str, tuple[int, int]] = field(repr=False)  # name -> group, number in it
+    codes: Mapping[str, int] = field(repr=False)
 
     @classmethod
     def of(
