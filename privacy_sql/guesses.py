@@ -106,9 +106,9 @@ class Baseline:
         """The same for people, a line for each reader."""
         told, k = self.to_json(), least(require)
         columns = [name for name in self.known if name != ALL] or ["the insensitive columns"]
-        readers = {"somebody who knows the published groups": told["as_published"]}
+        readers = {"knowing the groups": told["as_published"]}
         if self.known:
-            readers[f"somebody who also knows {', '.join(columns)}"] = told["known"][ALL]
+            readers[f"knowing {', '.join(columns)} too"] = told["known"][ALL]
         below = zip(readers.items(), self.below(k), strict=False)
         return [f"baseline    {_sentence(who, part, few, k)}" for (who, part), few in below]
 
@@ -306,11 +306,11 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
 
 
 def _sentence(who: str, told: Mapping[str, Any], below: int, k: int) -> str:
-    singled = f"finds {people(told['alone'])} alone, {below} in groups below {k}"
+    singled = f"{people(told['alone'])} alone, {below} in groups below {k}"
     if told["worst_guess"] is None:
         return f"{who}: {singled}"
-    worst_guess, right = (float(Fraction(told[name])) for name in ("worst_guess", "right_in_all"))
+    sure, right = (float(Fraction(told[name])) for name in ("worst_guess", "right_in_all"))
     return (
-        f"{who}: {singled}; guesses one value right with up to {worst_guess:.0%}, is certain of"
-        f" {people(told['certain'])}, and right for {right:.0%} of all"
+        f"{who}: {singled}; a guess is up to {sure:.0%} sure, certain for {people(told['certain'])},"
+        f" right for {right:.0%}"
     )
