@@ -368,8 +368,9 @@ def _exact_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> 
     rows = []
     for person in group["qi"]:
         for column, value in person.items():
-            spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
-        rows.append({column: str(value) for column, value in person.items()})
+            if value is not None:
+                spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
+        rows.append({column: None if value is None else str(value) for column, value in person.items()})
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,3 +105,94 @@ def test_the_games_stay_below_the_bounds() -> None:
     open_ = run(["budget", "game", "--mechanism", "publish_one_record", "--epsilon", "1", "--priors", "5"])
     assert open_.lines[-1].startswith("no bound holds")
     assert open_.more["game"]["bound_tight"] is None is open_.more["game"]["bound_printed"]
+
+
+STAFF = """
+version: 1
+releases:
+  staff:
+    source: {file: staff.csv}
+    quasi_identifiers:
+      - {column: job, hierarchy: {file: jobs.csv}}
+      - {column: born, hierarchy: {dates: [month, year]}}
+    sensitive: {column: illness}
+    require:
+      k_anonymity: {k: 2}
+    method: {generalise: {levels: {job: 1, born: 2}}}
+    output: {target: out/staff.csv}
+"""
+TRADES = "baker;food;all_jobs\nfood;food;all_jobs\nnurse;care;all_jobs\ncook;care;all_jobs\n"
+PEOPLE = "job,born,illness\nbaker,1987-05-14,flu\nfood,1987-06-01,flu\nnurse,1987-05-14,flu\n"
+PEOPLE += "cook,1987-01-01,cold\n"
+
+
+@pytest.fixture
+def staff(tmp_path: Path) -> Path:
+    (tmp_path / "privacy.yml").write_text(STAFF)
+    (tmp_path / "jobs.csv").write_text(TRADES)
+    (tmp_path / "staff.csv").write_text(PEOPLE)
+    return tmp_path
+
+
+def _attacked(staff: Path, release: str, *more: str) -> Any:
+    people = ["--people", str(staff / "staff.csv"), "--project", str(staff), *more]
+    return run(["attack", "intersection", release, *people])
+
+
+def test_people_are_found_by_trees_and_dates_of_our_own_releases(staff: Path) -> None:
+    project = ["--project", str(staff)]
+    (staff / "privacy_register.jsonl").touch()
+    assert run(["run", *project]).exit == 0
+    manifest = str(staff / "out" / "staff.csv.manifest.json")
+    for release in ("staff", manifest):
+        found = _attacked(staff, release, "--max-exposed", "0.4")
+        # baker and food are in one group of flu; nurse and cook, in the other, have one of two
+        assert (found.exit, found.more["attack"]["exposed"]["1"], found.more["attack"]["n_ok"]) == (
+            1,
+            "50",
+            4,
+        )
+        assert "at 1        50.0 %" in found.lines
+    # two people change trades, and what is out is read as it was
+    (staff / "jobs.csv").write_text(
+        TRADES.replace("food;food", "food;care").replace("cook;care", "cook;food")
+    )
+    for release in ("staff", manifest):
+        assert _attacked(staff, release).more["attack"]["exposed"]["1"] == "50"
+
+
+def test_a_release_without_its_hierarchy_is_refused_and_can_be_registered_anew(staff: Path) -> None:
+    project = ["--project", str(staff)]
+    assert run(["run", *project]).exit == 0
+    manifest = str(staff / "out" / "staff.csv.manifest.json")
+    (staff / "old.csv").write_text(TRADES)
+    (staff / "jobs.csv").write_text(TRADES.replace("food;food", "food;care"))
+    assert run(["register", "add", "staff", manifest, *project]).exit == 0
+    for release in ("staff", manifest):
+        refused = _attacked(staff, release)
+        assert refused.exit == 3 and "register add" in refused.errors[0]["hint"]
+    anew = ["register", "add", "staff", manifest, *project, "--hierarchy"]
+    assert run([*anew, f"trade={staff / 'old.csv'}"]).exit == 2
+    assert run([*anew, f"job={staff / 'jobs.csv'}"]).exit == 3
+    assert run([*anew, f"job={staff / 'old.csv'}"]).exit == 0
+    for release in ("staff", manifest):
+        assert _attacked(staff, release).more["attack"]["exposed"]["1"] == "50"
+
+
+def test_people_in_groups_nobody_can_read_are_not_told_to_be_safe(staff: Path) -> None:
+    (staff / "other.csv").write_text("job,illness\nall_jobs,flu\n")
+    (staff / "other.yml").write_text("file: other.csv\nsensitive: illness\ncolumns: [job]\n")
+    (staff / "secret.csv").write_text("job,illness\nfood,gout\nsome trade,flu\nbaker,cold\nbaker,flu\n")
+    (staff / "secret.yml").write_text("file: secret.csv\nsensitive: illness\ncolumns: [job]\n")
+    # the root by its own name covers everybody
+    assert _attacked(staff, str(staff / "other.yml")).more["attack"]["exposed"]["1"] == "100"
+    # nurse and cook are not found, and may be those of some trade
+    found = _attacked(staff, str(staff / "secret.yml"), "--max-exposed", "0.5")
+    assert found.exit == 1 and found.more["attack"]["exposed"]["1"] != "0"
+    # a file about other people: nobody is found, and that is no answer
+    (staff / "secret.csv").write_text("born,illness\n1950-1960,flu\n")
+    (staff / "secret.yml").write_text(
+        "file: secret.csv\nsensitive: illness\ncolumns: {born: {labels: {1950-1960: {prefix: '195'}}}}\n"
+    )
+    nobody = _attacked(staff, str(staff / "secret.yml"))
+    assert (nobody.exit, nobody.errors[0]["code"]) == (3, "nobody_located")

@@ -56,7 +56,7 @@ def _ways(rows: list[Any], published: list[list[Any]], columns: list[str]) -> li
     ]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, published=st.lists(PUBLISHED, min_size=1, max_size=3), level=LEVEL, both=st.booleans())
 def test_the_share_exposed_is_that_of_every_world_and_every_set_of_releases_that_agree(
     engine: Any, rows: list[Any], published: list[Any], level: Fraction, both: bool
@@ -74,7 +74,7 @@ def test_the_share_exposed_is_that_of_every_world_and_every_set_of_releases_that
     assert value == oracle.exposure(ways, level)
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, published=st.lists(PUBLISHED, min_size=2, max_size=3), level=LEVEL)
 def test_one_more_release_never_makes_it_safer(
     engine: Any, rows: list[Any], published: list[Any], level: Fraction
@@ -185,3 +185,55 @@ def test_a_search_reads_the_other_releases_once(engine: Any, monkeypatch: pytest
     release = ps.publish(engine, _table(), [requirement], ps.FullDomain())
     assert release.safe
     assert len(asked) == 1
+
+
+PLACES = [None, "1", "2", "3", "4", "5"]
+CUTS = st.lists(st.integers(1, 5), max_size=3)
+
+
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(PLACES), st.sampled_from("ab"), st.sampled_from("pqr")),
+        min_size=1,
+        max_size=9,
+    ),
+    cuts=st.lists(CUTS, min_size=4, max_size=4),
+    level=LEVEL,
+)
+def test_a_star_where_null_lies_in_a_box_never_hides_anybody(
+    engine: Any, rows: list[Any], cuts: list[Any], level: Fraction
+) -> None:
+    people = [{"id": n, "qi": {"x": x, "y": y}} for n, (x, y, _) in enumerate(rows)]
+    known, starred = [], []
+    for first, second in (cuts[:2], cuts[2:]):  # two releases, each cut in x below every y
+        boxes: dict[Any, list[Any]] = {}
+        for x, y, s in rows:
+            edges = first if y == "a" else second
+            boxes.setdefault((y, sum(PLACES.index(x) >= edge for edge in set(edges))), []).append((x, y, s))
+        known.append(
+            {
+                "locate": "exact",
+                "groups": [
+                    {
+                        "id": str(box),
+                        "qi": [{"x": x, "y": y} for x, y, _ in held],
+                        "sensitive": [s for *_, s in held],
+                    }
+                    for box, held in boxes.items()
+                ],
+            }
+        )
+        printed = [(_printed([x for x, *_ in held]), y, s) for held in boxes.values() for _, y, s in held]
+        starred.append({"relation": _frame(printed), "sensitive": "s", "columns": COLUMNS})
+    found = [ps.intersection_attack(engine, releases, people, [level]) for releases in (known, starred)]
+    assert found[0].summary.n_unlocated == found[1].summary.n_unlocated == 0
+    assert found[1].exposed(level) >= found[0].exposed(level)
+
+
+def _printed(held: list[Any]) -> str | None:
+    """A box along one column, as it is published."""
+    values = sorted({value for value in held if value is not None})
+    if None in held:
+        return "*" if values else None
+    return values[0] if len(values) == 1 else f"{values[0]}-{values[-1]}"
