@@ -237,3 +237,14 @@ def _printed(held: list[Any]) -> str | None:
     if None in held:
         return "*" if values else None
     return values[0] if len(values) == 1 else f"{values[0]}-{values[-1]}"
+
+
+def test_a_release_about_other_people_hides_nobody(engine: Any) -> None:
+    # together with A one of four is known; B knows somebody else, and left nobody to count in 0.1.0
+    rows = pd.DataFrame({"age": ["20", "20", "40", "40"], "ill": ["flu", "cold", "flu", "cold"]})
+    first = {"groups": [{"id": "a", "region": {"age": {"lt": 30}}, "sensitive": ["flu", "gout"]}]}
+    other = {"groups": [{"id": "b", "region": {"age": {"ge": 30}}, "sensitive": ["flu", "cold"]}]}
+    table = ps.Table(rows, ["age"], "ill")
+    for releases in ([first], [first, other], [other, first]):
+        (verdict,) = ps.check(engine, table, [ps.Composition(releases)]).values()
+        assert (verdict.value, verdict.safe) == (Fraction(1, 2), False)
