@@ -57,12 +57,13 @@ def _key(folder: Path) -> bytes:
 def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
     """Note the keyed hash of the source that a release was made from."""
     place = folder / HASHES
-    with writing.only_writer(folder, wait=True):  # two runs at once lose nothing of each other
+
+    def added() -> bytes:
         known = json.loads(place.read_bytes()) if place.is_file() else {}
         known[release] = {"file": source.name, "hmac_sha256": digest}
-        text = json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)
-        writing.sweep(place)
-        writing.write_atomically(place, f"{text}\n".encode(), mode=0o600)
+        return f"{json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)}\n".encode()
+
+    writing.change_alone(place, added, mode=0o600)
 
 
 def keep_unmapped(folder: Path, found: Path, *, fresh: bool) -> None:

@@ -7,7 +7,7 @@ other verbs add what they print under `--json`. Counts, levels and words only, n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,13 @@ def place(directory: Path, name: str) -> Path:
 
 def start(directory: Path, name: str, run: Mapping[str, Any]) -> None:
     """Record a run, and forget what was known of an earlier one."""
-    _write(directory, name, {"schema": SCHEMA, "release": name, "run": plain(run)})
+    _write(directory, name, lambda: {"schema": SCHEMA, "release": name, "run": plain(run)})
 
 
 def add(directory: Path, name: str, what: str, content: Mapping[str, Any]) -> None:
     """Record what a verb found about a release."""
-    known = read(directory, name) or {"schema": SCHEMA, "release": name}
-    _write(directory, name, {**known, what: plain(content)})
+    fresh = {"schema": SCHEMA, "release": name}
+    _write(directory, name, lambda: {**(read(directory, name) or fresh), what: plain(content)})
 
 
 def read(directory: Path, name: str) -> Record | None:
@@ -44,6 +44,9 @@ def read(directory: Path, name: str) -> Record | None:
     return found if readable else None
 
 
-def _write(directory: Path, name: str, content: Record) -> None:
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    writing.write_alone(place(directory, name), f"{text}\n".encode(), mode=0o600)
+def _write(directory: Path, name: str, content: Callable[[], Record]) -> None:
+    def text() -> bytes:
+        told = json.dumps(content(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return f"{told}\n".encode()
+
+    writing.change_alone(place(directory, name), text, mode=0o600)

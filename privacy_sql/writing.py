@@ -9,7 +9,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -106,9 +106,14 @@ def sweep(target: Path) -> None:
 
 def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a small file into a folder nobody holds, and remove what a killed run left of it."""
+    change_alone(path, lambda: content, mode)
+
+
+def change_alone(path: Path, change: Callable[[], bytes], mode: int = 0o666) -> None:
+    """Write what `change` makes of a small file, while nobody else can change it."""
     with only_writer(path.parent, wait=True):
         sweep(path)
-        write_atomically(path, content, mode)
+        write_atomically(path, change(), mode)
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:

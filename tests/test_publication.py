@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import cli, intents, running, verbs
+from privacy_sql import cli, intents, private_files, records, running, verbs
 from privacy_sql.engines import _postgres_connection
 from privacy_sql.errors import EngineError, PrivacySqlError
 from privacy_sql.register import FILE_NAME, Register
@@ -247,6 +248,22 @@ def test_of_two_runs_at_once_that_expose_somebody_together_one_is_refused(
         f"{out}.csv.manifest.json",
     ]
     assert set(Register(folder / FILE_NAME).entries()) == {"b", out}
+
+
+def test_verbs_at_once_keep_the_records_and_hashes_of_each_other(tmp_path: Path) -> None:
+    def keep(number: int) -> None:
+        for again in range(8):
+            records.add(tmp_path, "people", f"verb {number} {again}", {"n": again})
+            private_files.keep_hash(tmp_path, f"release {number} {again}", tmp_path / "people.csv", "0")
+
+    both = [threading.Thread(target=keep, args=[number]) for number in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    known = records.read(tmp_path, "people") or {}
+    assert sum(name.startswith("verb") for name in known) == 16
+    assert len(json.loads((tmp_path / private_files.HASHES).read_text())) == 16
 
 
 def test_one_after_the_other_they_are_refused_as_well(tmp_path: Path) -> None:
