@@ -218,10 +218,11 @@ def of_release(release: Release) -> Baseline | None:
     free = table.as_they_are
     if release.permuted:
         return of_group_numbers(grouping, table)
+    by_label = release.shown_as and release.group is None  # two groups may print the same labels
+    if not (free or by_label or base.sides):
+        return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
     if table.values_per_person == "one":
         return of_published(base.engine, base.engine.rows_of(release.view), release)
-    if not free:
-        return Baseline((guess(grouping),), {})
     if grouping.gone is None and not release.shown_as and release.group is None:
         return _of_levels(release, free)
     raise UsageError(

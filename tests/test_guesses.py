@@ -128,6 +128,31 @@ def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, see
     assert refused.safe is (expected["known"]["all"]["smallest"] >= 2)
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{id(method)}")
+def test_without_insensitive_columns_it_is_that_of_the_published_groups(tmp_path: Path, method: Any) -> None:
+    rows = [{**row, "sex": row["sex"] or "b"} for row in people(7)]
+    with ps.connect() as engine:
+        table = ps.Table(frame(rows), QUASI, "ill", drop=FREE)
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], method)
+        ps.write(engine, release, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as lines:
+        published = [{name: value or None for name, value in row.items()} for row in csv.DictReader(lines)]
+    keys = [release.group] if release.group else ["age", "sex"]
+    assert release.baseline.to_json() == oracle.baseline(published, keys, [], "ill")
+
+
+def test_a_population_without_the_known_column_is_refused(engine: Any) -> None:
+    rows = frame(people(1))
+    known = {"columns": ["pay"], "known": True}
+    table = ps.Table(rows, ["age"], "ill", insensitive=known, population=rows[["age"]])
+    with pytest.raises(ps.PrivacySqlError, match="pay") as caught:
+        ps.check(engine, table, [ps.KMap(2)])
+    assert caught.value.exit == 2
+    whole = ps.Table(rows, ["age"], "ill", insensitive=known, population=rows[["age", "pay"]])
+    (verdict,) = ps.check(engine, whole, [ps.KMap(2)]).values()
+    assert verdict.value == min(Counter(zip(rows["age"], rows["pay"], strict=True)).values())
+
+
 def test_columns_that_single_out_are_not_published_unless_somebody_says_why(tmp_path: Path) -> None:
     rows = frame(
         [{"age": "3*", "hours": str(n), "ill": value} for n in range(2) for value in ("flu", "cold")]
