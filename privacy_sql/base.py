@@ -74,15 +74,16 @@ class Base:
     def lines(self) -> Sql:
         """The source rows that say something new: where people have several values, one for each of them."""
         table = self.table
-        if self.holders is None or not table.sensitives:
+        repeats = table.values_per_person == "multiset"
+        if self.holders is None or (repeats and not table.sensitives):
             return self.source
         query = render(
             "lines.sql",
             source=self.source,
-            columns=list(self.source_columns),
+            columns=list(dict.fromkeys([*self.source_columns, *table.sensitives])),
             identifier=table.identifier,
-            sensitive=table.sensitives[0],
-            repeats=table.values_per_person == "multiset",
+            sensitive=next(iter(table.sensitives), None),
+            repeats=repeats,
         )
         return self.engine.create(query, view=True)
 

@@ -1,16 +1,23 @@
 -- The source as it is published where a person may have several values: what a row says again is left out.
 -- A person has one line for each value (`set`) or each occurrence of one, and one line in all when there is none.
--- in: source, columns, identifier, sensitive, repeats (occurrences stay)    out: columns    grain: line
+-- in: source, columns, identifier, sensitive (or none), repeats (occurrences stay)    out: columns    grain: line
 with numbered as (
     select
         {% for name in columns %}
         {{ adapter.quote(name) }} as c{{ loop.index }},
         {% endfor %}
+        {% if sensitive is not none %}
         {{ adapter.quote(sensitive) }} as ps_value,
         count({{ adapter.quote(sensitive) }}) over (partition by {{ adapter.quote(identifier) }}) as ps_values,
+        {% endif %}
         row_number() over (
-            partition by {{ adapter.quote(identifier) }}, {{ adapter.quote(sensitive) }}
-            order by {{ adapter.quote(sensitive) }}
+            partition by
+                {{ adapter.quote(identifier) }}
+                {% if sensitive is not none %},
+                {{ adapter.quote(sensitive) }}
+                {% endif %}
+
+            order by {{ adapter.quote(identifier) }}
         ) as ps_place
     from {{ source }}
 )
@@ -21,5 +28,12 @@ select
     {% endfor %}
 from numbered
 where
-    (ps_value is not null and {% if repeats %}ps_place > 0{% else %}ps_place = 1{% endif %})
-    or (ps_value is null and ps_values = 0 and ps_place = 1)
+    {% if sensitive is none %}
+    ps_place = 1
+    {% elif repeats %}
+    ps_value is not null
+    or (ps_values = 0 and ps_place = 1)
+    {% else %}
+    ps_place = 1
+    and (ps_value is not null or ps_values = 0)
+    {% endif %}

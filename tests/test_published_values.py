@@ -231,3 +231,26 @@ def test_lines_are_called_people_only_where_a_line_is_a_person(
     for record in (recorded(release), reports.from_manifest(content)):
         assert record["identified"] is (kind == "one")
         assert (record["rows_in"], record["repeated"]) == (len(rows), 0)
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_people_without_sensitive_columns_or_with_several_are_published_once(
+    engine: Any, tmp_path: Path, kind: str
+) -> None:
+    """Of a set, and of one value made of several columns; what is written is what is judged."""
+    rows = [(1, 20, "a", "p"), (1, 20, "b", "p"), (1, 20, "b", "p"), (2, 21, "a", "q"), (3, 22, None, None)]
+    frame = pd.DataFrame(rows, columns=["id", "age", "ill", "drug"], dtype=object).astype({"age": "int64"})
+    named: dict[str, Any] = {"identifier": "id", "values_per_person": kind}
+    ages = {"age": ps.Intervals(10)}
+    both = ps.Table(frame, ages, ["ill", "drug"], joint=True, **named)
+    apart = ps.Table(frame[frame["id"] != 1], ages, ["ill", "drug"], **named)
+    for table, n_lines in (
+        (ps.Table(frame[["id", "age"]], ages, None, **named), 3 if kind == "set" else 5),
+        (both, 4 if kind == "set" else 5),
+        (apart, 2),
+    ):
+        release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Generalise({"age": 1}))
+        ps.verify(ps.write(engine, release, tmp_path / "out.csv", overwrite=True))
+        with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+            assert len(list(csv.DictReader(file))) == release.rows_out == n_lines
+        assert release.rows_in == release.rows_out + release.suppressed + release.repeated
