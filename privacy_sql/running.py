@@ -314,7 +314,11 @@ def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool)
 
 def _compiled(project: Project, release: Release) -> None:
     folder = project.directory / "target" / "compiled"
-    writing.write_alone(folder / f"{release.name}.sql", f"{release.view.public()}\n".encode())
+    free = release.baseline is not None and release.table.as_they_are
+    said = release.baseline.sentences(release.require) if free else []
+    told = [f"-- {line}" for sentence in said for line in sentence.splitlines()]  # names may hold breaks
+    text = "\n".join([*told, release.view.public(), ""])
+    writing.write_alone(folder / f"{release.name}.sql", text.encode())
 
 
 def _shown(project: Project, place: Path | str) -> str:
