@@ -14,7 +14,7 @@ from privacy_sql.findings import Findings, Others
 from privacy_sql.grouping import Grouping
 from privacy_sql.held import writer_of_known
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.locating import Crowd
+from privacy_sql.locating import known_of
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import registered
 from privacy_sql.release import Release
@@ -49,11 +49,12 @@ def compared(
         return told
     if len(grouping.base.table.sensitives) != 1 or method in COUNTS:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]
-    known = set(Crowd.around(grouping.base, _columns(out.groups)).known.aliases)
-    others = [each for each in out.groups if set(each.columns) & known]
+    known, *_ = known_of(grouping.base, _columns(out.groups))
+    others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
     apart = [each.name for each in out.groups if each not in others]
     if apart:
-        told.append(f"register: not compared with {', '.join(apart)}: no column in common")
+        why = "no column in common, or centres whose people are not kept"
+        told.append(f"register: not compared with {', '.join(apart)}: {why}")
     if not others:
         return told
     found = Findings.beside(grouping, Others.of(grouping.base, others))

@@ -89,6 +89,11 @@ class Description:
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
+    def by_centre(self) -> bool:
+        """Whether it is of ours and shows centres, and who is near which was not kept."""
+        return self.locate == "centroid" and any(how.own for how in self.columns.values())
+
+    @property
     def files(self) -> list[Path]:
         """The files it is read from, if it is in files."""
         return [place for place in (self.source, self.values) if isinstance(place, Path)]
@@ -164,6 +169,8 @@ def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
         locate="centroid" if content["method"] == "microaggregate" else "region",
         tables=_tables(content),
         several=content.get("values_per_person", "one") != "one",
+        # labels of several rounds overlap, and whoever knows the method knows the round
+        apart="rounds" in (content.get("choice") or {}),
     )
     return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
 
@@ -210,7 +217,7 @@ def _levels(content: Mapping[str, Any], name: str, form: str) -> tuple[int, ...]
         return (0,)
     if form.startswith("level "):
         return (int(form.removeprefix("level ")),)
-    rounds = content.get("choice", {}).get("rounds")
+    rounds = (content.get("choice") or {}).get("rounds")
     return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
 
 

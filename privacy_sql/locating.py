@@ -46,12 +46,8 @@ class Crowd:
     def around(cls, base: Base, published: Iterable[str]) -> Crowd:
         """Everybody of a table, or of its population, by every published column the source has."""
         table, engine = base.table, base.engine
-        secret = {*table.declared_sensitive, *table.sensitives}
         of_population = table.population is not None
-        source = engine.columns(engine.source(table.population)) if of_population else base.source_columns
-        more = [c for c in dict.fromkeys(published) if c not in table.quasi and c not in secret]
-        known = {**table.hierarchies, **{column: AsIs() for column in more if column in source}}
-        missing = frozenset(column for column in more if column not in source)
+        known, missing, source = known_of(base, published)
         if not of_population and len(known) == len(table.quasi):
             return replace(cls.of(base), missing=missing)
         who = table.identifier if table.identifier in source else None
@@ -82,6 +78,20 @@ class Crowd:
     def n_values(self, column: str) -> int:
         """How many values of a column occur."""
         return self.known.statistics[self.known.aliases[column]]["n_values"]
+
+
+def known_of(
+    base: Base, published: Iterable[str]
+) -> tuple[dict[str, Hierarchy], frozenset[str], Mapping[str, str]]:
+    """What people of a table, or of its population, are known by; published columns they are not; all columns."""
+    table = base.table
+    secret = {*table.declared_sensitive, *table.sensitives}
+    source = base.source_columns
+    if table.population is not None:
+        source = base.engine.columns(base.engine.source(table.population))
+    more = [column for column in dict.fromkeys(published) if column not in table.quasi]
+    open_ = {column: AsIs() for column in more if column in source and column not in secret}
+    return {**table.hierarchies, **open_}, frozenset(more) - frozenset(open_), source
 
 
 @dataclass(frozen=True)
@@ -329,6 +339,8 @@ def _kind(crowd: Crowd, name: str, how: Published) -> Hierarchy:
     """The hierarchy a column is read with: its own, else the one known for the column if it is the same."""
     if how.hierarchy is not None or how.levels == (0,):
         return how.hierarchy or AsIs()
+    if how.own and how.checksum is None:
+        return AsIs()
     today = crowd.kinds.get(name, AsIs())
     if how.checksum is not None and how.checksum != today.checksum():
         raise DataError(

@@ -96,6 +96,14 @@ class Composition(Criterion):
                 where="composition",
                 hint="Describe the release with one sensitive column and name the description under `with`.",
             )
+        centres = [each.name for each in out.groups if each.by_centre]
+        if centres:
+            raise DataError(
+                "not_kept",
+                f"{', '.join(centres)} shows centres, and who is near which was not kept",
+                where="composition",
+                hint="Publish the same rows once more with this version; the register then keeps it.",
+            )
         if out.counts:
             raise UsageError(
                 "exact_counts",

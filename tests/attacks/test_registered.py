@@ -241,3 +241,17 @@ def test_people_count_and_not_their_rows(engine: Any, several: str, seed: int) -
     ways = [[[values[age]], [frozenset(["flu"])] if age == "20" else []] for age in ages.values()]
     (verdict,) = ps.check(engine, table, [ps.Composition([other], "1")]).values()
     assert (verdict.witness["people"], verdict.value) == (10, oracle.exposure(ways, Fraction(1)))
+
+
+def test_centres_registered_without_their_people_are_refused(engine: Any, tmp_path: Path) -> None:
+    table = _table(_people(1, nulls=False))
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], METHODS["centres"]())
+    place = ps.write(engine, release, tmp_path / "out.csv")
+    register = Register(tmp_path / "register.jsonl")
+    register.keep("people", place)  # as 0.1.0 did
+    asked = ps.Composition("register", register=str(register.path))
+    with pytest.raises(DataError, match="not kept"):
+        ps.check(engine, table, [asked])
+    register.keep("people", place, private=held.writer(release))
+    (verdict,) = ps.check(engine, table, [asked]).values()
+    assert verdict.witness["located"] == 14
