@@ -83,7 +83,7 @@ class Crowd:
 def known_of(
     base: Base, published: Iterable[str]
 ) -> tuple[dict[str, Hierarchy], frozenset[str], Mapping[str, str]]:
-    """What people of a table, or of its population, are known by; published columns they are not; all columns."""
+    """What people of a table, or of its population, are known by; what they are not; all columns."""
     table = base.table
     secret = {*table.declared_sensitive, *table.sensitives}
     source = base.source_columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import manifest
 from privacy_sql.described import Description, describe
@@ -52,3 +53,9 @@ def _sensitive(place: Path) -> int:
     content = manifest.read(place)
     roles = content.get("roles", {})
     return sum(roles.get(column["name"]) == "sensitive" for column in content["columns"])
+
+
+def as_published(register: Register, release: Any, number: int) -> list[Description]:
+    """A release that was named by its file: a registered one of ours with what was kept of its day."""
+    kept = register.like(Path(release)) if isinstance(release, str | Path) else []
+    return [describe(place, number) for place in kept or [release]]

@@ -78,16 +78,16 @@ def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -
 def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     from privacy_sql.described import describe
     from privacy_sql.register import FILE_NAME, Register
+    from privacy_sql.registered import as_published
 
     register = Register(directory / FILE_NAME)
     named = [each for each in releases if not Path(each).suffix]
     files = register.find(named) if named else {}
     # every version of a registered release is out
     found = [replace(describe(place, 0), name=called) for called, place in files.items()]
-    for each in (each for each in releases if each not in named):
-        # a registered release is read with what was kept of that day, also when its manifest is named
-        kept = register.like(Path(each)) or [Path(each)]
-        found += [describe(place, number) for number, place in enumerate(kept, len(found) + 1)]
+    others = [each for each in releases if each not in named]
+    for number, each in enumerate(others, len(found) + 1):
+        found += as_published(register, each, number)
     return found
 
 

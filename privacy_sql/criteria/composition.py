@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact
-from privacy_sql.described import Description, describe
+from privacy_sql.described import Description
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.findings import Findings, Others
 from privacy_sql.register import FILE_NAME, Register
-from privacy_sql.registered import Out, registered
+from privacy_sql.registered import Out, as_published, registered
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -87,7 +87,8 @@ class Composition(Criterion):
             given = [self.with_] if isinstance(self.with_, str) else list(self.with_)
             named = [each for each in given if isinstance(each, str) and not Path(each).suffix]
             out = registered(register, named)
-            spelt = [describe(each, number) for number, each in enumerate(given, 1) if each not in named]
+            others = [(number, each) for number, each in enumerate(given, 1) if each not in named]
+            spelt = [one for number, each in others for one in as_published(register, each, number)]
             out = replace(out, groups=(*out.groups, *spelt))
         if out.several:
             raise UsageError(
