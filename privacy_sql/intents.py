@@ -15,6 +15,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import manifest, writing
 from privacy_sql.engines import Engine
@@ -55,6 +56,7 @@ class Intent:
     gone: tuple[tuple[str, str], ...] = ()  # files of the old release that the new one lacks, with checksums
     register: str | None = None  # relative to the folder
     overwrite: bool = False
+    known: bool = False  # the register held the same release before
 
 
 def path_of(place: Path) -> Path:
@@ -110,6 +112,7 @@ def _read(place: Path) -> Intent | None:
             gone=tuple((name, sha256) for name, sha256 in found["gone"]),
             register=found["register"],
             overwrite=found["overwrite"],
+            known=found.get("known", True),
         )
     except (ValueError, KeyError, TypeError):
         hint = "Remove it; `privacy-sql verify` says whether what stands beside it is whole."
@@ -120,16 +123,15 @@ def _registered(intent: Intent, place: Path) -> bool:
     """Whether the register holds the release. It is entered before anything appears, so else nothing has."""
     if intent.register is None:
         return True
-    last = intent.files[-1]
-    content = next(
-        (
-            manifest.read(path)
-            for path in (place.parent / last.hidden, place.parent / last.name)
-            if _is(path, last)
-        ),
-        None,
-    )
+    content = _content(intent, place)
     return content is not None and Register(place.parent / intent.register).holds(content)
+
+
+def _content(intent: Intent, place: Path) -> dict[str, Any] | None:
+    """The new manifest, hidden or in its place."""
+    last = intent.files[-1]
+    paths = (place.parent / last.hidden, place.parent / last.name)
+    return next((manifest.read(path) for path in paths if _is(path, last)), None)
 
 
 def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
@@ -208,6 +210,7 @@ def _put_aside(final: Path, aside: Path) -> None:
 def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
     """Put the old release back; take away only what the record says is new."""
     folder = place.parent
+    _withdraw(intent, place, engine)
     for relation in intent.tables:
         assert engine is not None
         if engine.has_table(relation.aside):
@@ -222,6 +225,15 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
     writing.sync(folder)
     writing.remove(path_of(place))
     writing.sync(folder)
+
+
+def _withdraw(intent: Intent, place: Path, engine: Engine | None) -> None:
+    """Take back the entry of tables that nobody has seen, or later runs would miss them for ever."""
+    if intent.register is None or intent.known or not intent.tables:
+        return
+    content = _content(intent, place)
+    if content is not None and not any(_has(engine, each.name, each) for each in intent.tables):
+        Register(place.parent / intent.register).withdraw(content)
 
 
 def restore(file: File, folder: Path, *, ours: bool = False) -> None:

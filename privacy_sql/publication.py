@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import secrets
 import signal
@@ -244,6 +245,7 @@ def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | No
         gone=intents.gone(place, names) if overwrite else (),
         register=os.path.relpath(register.path, place.parent) if register else None,
         overwrite=overwrite,
+        known=register is not None and register.holds(json.loads(paper)),
     )
     try:
         writing.write_synced(place.parent / own.hidden, paper)

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Entry:
     at: str
     # the files a description reads, each with its checksum
     data: Mapping[str, str] = field(default_factory=dict)
+    # says of an earlier entry that its tables never appeared: their transaction was not committed
+    withdrawn: bool = False
 
     @property
     def read_with(self) -> bool:
@@ -65,8 +67,8 @@ class Register:
         return {entry.name: entry for entry in self.history()}
 
     def history(self) -> list[Entry]:
-        """Every registration, oldest first."""
-        return [_entry(record) for record in Chain(self.path).read()]
+        """Every registration of what is out, oldest first."""
+        return _out(Chain(self.path).read())
 
     def add(self, name: str, file: Path, *, ours: bool, data: Iterable[Path] = ()) -> Entry:
         """Register a release by its manifest or description; an unchanged one counts once.
@@ -80,7 +82,7 @@ class Register:
         entry = Entry(name, self._relative(file), manifest.checksum(file), ours, _now(), read)
         chain = Chain(self.path)
         with chain.locked() as records:
-            earlier = [each for each in map(_entry, records) if each.name == name]
+            earlier = [each for each in _out(records) if each.name == name]
             for each in earlier:
                 if each.checksums == entry.checksums:
                     return each
@@ -132,6 +134,14 @@ class Register:
             entry.name == content["release"] and Path(entry.file).parent.name.startswith(version)
             for entry in self.history()
         )
+
+    def withdraw(self, content: Mapping[str, Any]) -> None:
+        """Say on the record that a registered release in tables never appeared."""
+        version, chain = _version_name(content), Chain(self.path)
+        with chain.locked() as records:
+            for entry in _out(records):
+                if entry.name == content["release"] and Path(entry.file).parent.name.startswith(version):
+                    chain.append(asdict(replace(entry, withdrawn=True, at=_now())))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -269,6 +279,18 @@ def _version_name(content: Mapping[str, Any]) -> str:
 def _unknown(name: str, known: Iterable[str]) -> UsageError:
     hint = did_you_mean(name, known) or "Add it with `privacy-sql register add`."
     return UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
+
+
+def _out(records: Iterable[Record]) -> list[Entry]:
+    """The entries whose releases are out."""
+    found: list[Entry] = []
+    for entry in map(_entry, records):
+        if entry.withdrawn:
+            same = (entry.name, entry.checksums)
+            found = [each for each in found if (each.name, each.checksums) != same]
+        else:
+            found.append(entry)
+    return found
 
 
 def _entry(record: Record) -> Entry:

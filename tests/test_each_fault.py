@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -123,6 +124,40 @@ def test_a_run_killed_at_an_operation_of_any_kind_is_mended_by_the_next(
         assert run(folder, "--overwrite").exit == 0, (seed, kind, at)
         whole(folder)
         assert not strays(folder), (seed, kind, at)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_registered_table_whose_run_ends_at_its_commit_is_mended_by_the_next(
+    tmp_path: Path, moment: str
+) -> None:
+    store = {"store": {"type": "duckdb", "path": "store.db"}}
+    table = {**PEOPLE, "output": {"connection": "store", "relation": "published"}}
+    folder = project(tmp_path / "project", store, people=table)
+
+    def ended() -> None:
+        execute = DuckDB._run
+
+        def at_commit(self: Any, query: Any, *given: Any) -> Any:
+            if query.origin == "commit" and moment == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+            done = execute(self, query, *given)
+            if query.origin == "commit":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return done
+
+        DuckDB._run = at_commit  # type: ignore[method-assign]
+        run(folder)
+
+    assert kills.apart(ended) == signal.SIGKILL
+    if moment == "before":
+        assert kills.apart(ended) == signal.SIGKILL
+    told = run(folder)
+    assert told.codes == ([] if moment == "before" else ["target_exists"]), told.out
+    place = folder / "target" / "people.manifest.json"
+    assert call("verify", place, "--project", folder).exit == 0
+    registered = [entry.name for entry in Register(folder / REGISTER).history()]
+    assert registered == ["b", "people"]
+    assert call("register", "verify", "--project", folder).exit == 0
 
 
 # -- full, locked, without rights --------------------------------------------------------------------------
@@ -255,6 +290,7 @@ def test_a_server_that_ends_a_connection_leaves_the_old_table_and_its_manifest(
     assert place.read_bytes() == old and read(place)["release"] == "people"
     assert call("verify", place, "--project", folder).exit == 0
     assert run(folder, "--overwrite").exit == 0
+    engines.connected("postgres").close()  # the next test finds no table
 
 
 def test_the_engine_of_these_tests_is_the_one_that_is_killed() -> None:

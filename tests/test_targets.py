@@ -324,7 +324,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         "create table mine as select 1 as n",
         "create view seen as select 2 as n",
     )
-    return tmp_path, execute, plan
+    yield tmp_path, execute, plan
+    if request.param == "postgres":
+        execute("drop schema other cascade")
+        engines.connected("postgres").close()  # the next test finds no table
 
 
 def test_no_relation_but_our_own_is_replaced(store: Any) -> None:
