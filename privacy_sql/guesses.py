@@ -225,6 +225,8 @@ def of_release(release: Release) -> Baseline | None:
         return of_published(base.engine, base.engine.rows_of(release.view), release)
     if grouping.gone is None and not release.shown_as and release.group is None:
         return _of_levels(release, free)
+    if not (free or base.sides):
+        return Baseline((guess(grouping),), {})  # every box prints a label of its own
     raise UsageError(
         "several_values",
         f"{', '.join(free)} published as it is cannot be counted beside several values per person when rows"

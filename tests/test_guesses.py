@@ -364,3 +364,16 @@ def test_the_first_line_says_that_nothing_is_asked_about_the_sensitive_column(en
     ):
         first = str(ps.publish(engine, table, require, ps.Generalise())).splitlines()[0]
         assert ("no requirement is about ill" in first) is unasked
+
+
+def test_boxes_of_people_with_several_values_have_a_baseline(engine: Any) -> None:
+    rows = pd.DataFrame(
+        {
+            "who": list("aabcd"),
+            "age": ["1", "1", "2", "3", "4"],
+            "ill": ["flu", "cold", "flu", "cold", "gout"],
+        }
+    )
+    table = ps.Table(rows, {"age": ps.Intervals(2)}, "ill", identifier="who", values_per_person="set")
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
+    assert ps.baseline(engine, release)["as_published"]["smallest"] == 2
