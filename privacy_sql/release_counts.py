@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import fingerprints
 from privacy_sql.base import Base, Grouping, count
@@ -121,7 +122,15 @@ def _moved(source: Engine, target: Engine, read: Counted) -> Counted:
 
     def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
         found = source.arrays(render("listed.sql", relation=relation, columns=names(columns)))
-        return target.load({name: (kind, found[name].tolist()) for name, kind in columns.items()}, "moved")
+        held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
+        # a Parquet file keeps numbers, and labels travel as text
+        return target.load(
+            {
+                name: (kind, _texts(values) if kind == "varchar" else values)
+                for name, (kind, values) in held.items()
+            },
+            "moved",
+        )
 
     inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
     return Counted(
@@ -137,6 +146,11 @@ def _moved(source: Engine, target: Engine, read: Counted) -> Counted:
         group_names=read.group_names and moved(read.group_names, {"g": "bigint", "value": "varchar"}),
         home=target,
     )
+
+
+def _texts(values: list[Any]) -> list[str | None]:
+    # NULL among numbers arrives as NaN
+    return [None if value is None or value != value else text_of(value) for value in values]
 
 
 def sensitive_names(base: Base, description: Description | None = None) -> dict[int, str | None]:
