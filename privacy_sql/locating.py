@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -32,6 +32,8 @@ class Crowd:
     people: int
     kinds: Mapping[str, Hierarchy]  # the hierarchies known of their columns
     missing: frozenset[str] = frozenset()  # columns that releases publish and nobody here is known by
+    # which of their values is which of a table of ours: asked again for every candidate of a search
+    matches: dict[tuple[str, Sql], Sql] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, known: Base, kinds: Mapping[str, Hierarchy] | None = None) -> Crowd:
@@ -186,13 +188,13 @@ def _same_values(crowd: Crowd, base: Base, name: str, alias: str) -> Sql | None:
     """Which code of the people is which of the table's own; None where they are counted as one."""
     if crowd.known is base:
         return None
-    kept = base.kept.setdefault("codes of the people", {})
-    if name not in kept:
+    ours = base.dictionaries[alias]
+    if (name, ours) not in crowd.matches:
         theirs = crowd.known.dictionaries[crowd.known.aliases[name]]
-        both = [_readable(crowd.engine, [(1, each)]) for each in (theirs, base.dictionaries[alias])]
+        both = [_readable(crowd.engine, [(1, each)]) for each in (theirs, ours)]
         query = render("attacks/same_values.sql", theirs=both[0], ours=both[1])
-        kept[name] = crowd.engine.create(query)
-    return kept[name]  # type: ignore[no-any-return]
+        crowd.matches[name, ours] = crowd.engine.create(query)
+    return crowd.matches[name, ours]
 
 
 def _held(

@@ -255,3 +255,20 @@ def test_centres_registered_without_their_people_are_refused(engine: Any, tmp_pa
     register.keep("people", place, private=held.writer(release))
     (verdict,) = ps.check(engine, table, [asked]).values()
     assert verdict.witness["located"] == 14
+
+
+def test_two_requirements_ask_about_people_known_by_more(engine: Any, tmp_path: Path) -> None:
+    rows = {
+        "zip": ["1", "1", "2", "2"],
+        "age": ["30", "31", "30", "31"],
+        "ill": ["flu", "flu", "cold", "gout"],
+    }
+    people = pd.DataFrame(rows)
+    first = ps.publish(engine, ps.Table(people, ["zip"], "ill"), [ps.KAnonymity(2)], ps.Generalise({}))
+    out = _registered(engine, first, tmp_path)
+    table = ps.Table(people, {"age": ps.Intervals(10)}, "ill", drop=["zip"])
+    asked = [ps.Composition(out, "1", "1/2"), ps.Composition(out, "1/2", "99/100")]
+    certain, half = ps.publish(engine, table, asked, ps.Generalise({"age": 1})).verdicts.values()
+    assert (certain.value, half.value) == (Fraction(1, 2), 1)
+    # a search asks again and again
+    assert ps.publish(engine, table, asked[:1], ps.FullDomain()).safe
