@@ -42,6 +42,24 @@ class Boxes:
     grouping: Grouping
     reach: Sql  # box, least and most places
     cuts: int
+    final: Sql  # c, g: the box of every combination
+
+    def apart(self) -> Boxes:
+        """The same partition with boxes that print alike joined, until each prints something of its own.
+
+        A reader sees one group where two boxes print the same, as they may where a tree has one label at two
+        levels, so that group is what is judged. A joined box reaches as far as both.
+        """
+        boxes, engine = self, self.places.engine
+        while True:
+            labels = list(box_labels(boxes).values())
+            alike = engine.create(render("partitions/alike.sql", labels=labels))
+            (found,) = engine.fetch(render("partitions/alike_sizes.sql", alike=alike))
+            if not found["n_alike"]:
+                return boxes
+            final = engine.create(render("partitions/joined.sql", final=boxes.final, alike=alike))
+            places = boxes.places
+            boxes = Boxes(places, places.grouped(final), places.reach_of(final), boxes.cuts, final)
 
 
 class Partitioning:
@@ -234,7 +252,7 @@ class Partitioning:
         final = self.engine.create(render("partitions/final.sql", pieces=pieces, numbers=numbered))
         self.trials.drop(*(piece for piece in pieces if piece != self.places.relation))
         reach = self.places.reach_of(final)
-        return Boxes(self.places, self.places.grouped(final), reach, self.cuts)
+        return Boxes(self.places, self.places.grouped(final), reach, self.cuts, final)
 
 
 def box_labels(boxes: Boxes) -> dict[str, Sql]:

@@ -8,10 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, exact
+from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
 from privacy_sql.described import Description
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.findings import Findings, Others
+from privacy_sql.query import render
 from privacy_sql.register import FILE_NAME, Register
 from privacy_sql.registered import Out, as_published, registered
 from privacy_sql.verdict import Verdict, Witness
@@ -116,11 +117,18 @@ class Composition(Criterion):
 
     def gather(self, grouping: Any) -> list[Row]:
         """People by the number of values left, from the attack on this candidate and the other releases."""
+        others, noise = self._beside(grouping.base)
+        found = Findings.beside(grouping, others)
+        more = {"everybody": found.crowd.people, "noise": noise, "warnings": others.warnings}
+        return [{**row, **more} for row in found.left]
+
+    def _beside(self, base: Any) -> tuple[Others, int]:
+        """The other releases with everybody located in them, and how many more there are of noise."""
         # a search asks about many candidates of one base; where its people are in the others stays the same
-        kept = grouping.base.kept
+        kept = base.kept
         if id(self) not in kept:
             out = self.releases()
-            others = Others.of(grouping.base, out.groups)
+            others = Others.of(base, out.groups)
             if others.nobody_in:
                 raise DataError(
                     "nobody_located",
@@ -130,9 +138,11 @@ class Composition(Criterion):
                 )
             kept[id(self)] = self, others, len(out.noise)
         _, others, noise = kept[id(self)]
-        found = Findings.beside(grouping, others)
-        more = {"everybody": found.crowd.people, "noise": noise, "warnings": others.warnings}
-        return [{**row, **more} for row in found.left]
+        return others, noise
+
+    def splits(self, whole: Any) -> Splits:
+        """Who is exposed over all boxes, while a search cuts groups."""
+        return _Splits(whole, self._beside(whole.base)[0], self.limit, self._level)
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """No single group is at fault."""
@@ -180,6 +190,56 @@ class Composition(Criterion):
         )
         notes = next((tuple(row["warnings"]) for row in evidence if row.get("warnings")), ())
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
+
+
+class _Splits:
+    """How many people are exposed now, and how many more each part that is tried would expose.
+
+    What a person is left with depends on their own box alone, so boxes add up, and cutting one changes nobody
+    of another. A cut may also make somebody less exposed: releases that contradict each other tell less.
+    """
+
+    def __init__(self, whole: Any, others: Others, limit: Fraction, level: Fraction) -> None:
+        self.others = others
+        self.most = level.denominator // level.numerator  # so few values left are an exposure
+        self.engine = others.crowd.engine
+        outcomes = Findings.beside(whole, others).outcomes
+        self.now = self.engine.create(render("attacks/exposed.sql", outcomes=outcomes, most=self.most))
+        (found,) = self.engine.fetch(render("attacks/exposed_people.sql", exposed=self.now))
+        self.exposed = int(found["n_people"])
+        self.room = limit * others.crowd.people
+        self._taken: tuple[Findings, list[int]] | None = None
+
+    def seen(self, grouping: Any) -> tuple[Findings, dict[int, int], list[int]]:
+        """What the parts would expose, the parts that are taken of them, and how many more people each."""
+        self._catch_up()
+        found = Findings.beside(grouping, self.others)
+        query = render("attacks/exposed_parts.sql", **self._of(found))
+        more = {row["g"]: row["n_more"] for row in self.engine.fetch(query)}
+        return found, more, []
+
+    def allows(self, evidence: tuple[Findings, dict[int, int], list[int]], groups: Sequence[int]) -> bool:
+        _, more, _ = evidence
+        return self.exposed + sum(more.get(group, 0) for group in groups) <= self.room
+
+    def accept(self, evidence: tuple[Findings, dict[int, int], list[int]], groups: Sequence[int]) -> None:
+        found, more, taken = evidence
+        self.exposed += sum(more.get(group, 0) for group in groups)
+        taken += groups
+        self._taken = found, taken
+
+    def _catch_up(self) -> None:
+        """Write down who is exposed after the cuts that were taken."""
+        if self._taken is None:
+            return
+        found, groups = self._taken
+        taken = self.engine.load({"g": ("bigint", groups)}, "taken")
+        self.now = self.engine.create(render("attacks/exposed_after.sql", **self._of(found), taken=taken))
+        self._taken = None
+
+    def _of(self, found: Findings) -> dict[str, Any]:
+        own = found.releases[0].located
+        return {"located": own, "outcomes": found.outcomes, "exposed": self.now, "most": self.most}
 
 
 def _called(release: Any, number: int) -> str:

@@ -64,9 +64,11 @@ class Multidimensional:
         self._refuse_unfit(base)
         partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
         self._refuse_unsafe_whole(partitioning, asked)
-        boxes, suppressed = self._thinned(partitioning.run(), asked)
         exact = self.output == "bucketized"
         marked = exact or not self.strict
+        # where no number of the box is printed, its labels are all that tells it from others
+        found = partitioning.run() if marked else partitioning.run().apart()
+        boxes, suppressed = self._thinned(found, asked)
         return Proposal(
             grouping=boxes.grouping if exact else replace(boxes.grouping, located_by="boxes"),
             view=self._permuted(boxes) if exact else self._view(boxes),

@@ -60,3 +60,20 @@ def several(engine: ps.Engine) -> None:
     )
     table = ps.Table(rows, ["age"], "s", identifier="person", values_per_person="set")
     assert ps.publish(engine, table, [ps.PrivacySkyline([[0, 0, 0, 1]])], ps.Multidimensional()).safe
+
+
+def composed(engine: ps.Engine) -> None:
+    """Cuts that keep what another release leaves people; boxes that print alike."""
+    rows = pd.DataFrame({"age": [21, 22, 43, 44] * 2, "job": ["x", "c"] * 4, "s": list("abababba")})
+    twice = ps.Tree({"a": ["x", "m"], "b": ["x", "m"], "x": ["y", "n"], "c": ["y", "n"]})
+    out = {"groups": [{"id": "b", "region": {"age": {"lt": 35}}, "sensitive": ["a", "b"]}]}
+    table = ps.Table(rows, {"age": None, "job": twice}, "s")
+    require = [ps.KAnonymity(1), ps.Composition([out], 1, "3/4")]
+    release = ps.publish(engine, table, require, ps.Multidimensional())
+    assert release.rows_out == len(rows)
+    rows["job"] = ["a", "b", "x", "x"] * 2  # the node x of a and b, and the value x
+    rows["age"] = 30
+    release = ps.publish(
+        engine, ps.Table(rows, {"job": twice}, "s"), [ps.KAnonymity(4)], ps.Multidimensional()
+    )
+    assert release.rows_out == len(rows)

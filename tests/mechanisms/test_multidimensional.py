@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import random
@@ -415,3 +416,72 @@ def test_a_box_of_null_and_values_shows_a_star_and_the_release_says_so(engine: A
     assert sorted(written["size"]) == ["*", "*", "*", "8-9", "8-9", "8-9"]
     said = {column["name"]: column["published_as"] for column in content["columns"]}
     assert "* where NULL" in said["size"] and said["s"] == "sensitive"
+
+
+# a label that stands at two levels, or is a value as well: boxes of different values may print the same
+TWICE = [
+    {"a": ["x", "m"], "b": ["x", "m"], "x": ["y", "n"], "c": ["y", "n"]},
+    {"a": ["b", "m"], "b": ["c", "m"], "c": ["d", "n"], "d": ["d", "n"]},
+    {"a": ["m", "x"], "b": ["m", "x"], "m": ["p", "y"], "*": ["q", "y"]},
+]
+
+
+@pytest.mark.parametrize("tree", TWICE)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_label_at_two_levels(
+    engine: Any, tmp_path: Path, tree: dict[str, list[str]], seed: int
+) -> None:
+    draw = random.Random(seed)
+    # the first node is too small to be cut, so that it is printed beside the values of the second
+    jobs = draw.choices(list(tree), weights=[1, 1, 3, 3], k=24)
+    rows = pd.DataFrame({"job": jobs, "s": draw.choices("uvvw", k=24)})
+    table = ps.Table(rows, {"job": ps.Tree(tree)}, "s")
+    require = [ps.KAnonymity(4), ps.LDiversity(1, kind="distinct"), ps.TCloseness("0.9")]
+    release = ps.publish(engine, table, require[:1], ps.Multidimensional())
+    said = ps.check(engine, release, require)
+    ps.write(engine, release, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as lines:
+        printed = [(row["job"], row["s"]) for row in csv.DictReader(lines)]
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
+    for job, s in printed:
+        groups[job][s] += 1
+    smallest = min(group.total() for group in groups.values())
+    fewest = min(map(len, groups.values()))
+    everybody = Counter(s for _, s in printed)
+    apart = max(
+        sum(
+            abs(Fraction(group[s], group.total()) - Fraction(n, everybody.total()))
+            for s, n in everybody.items()
+        )
+        / 2
+        for group in groups.values()
+    )
+    assert [verdict.value for verdict in said.values()] == [smallest, fewest, apart]
+
+
+def test_cuts_stop_before_they_break_what_another_release_leaves(engine: Any) -> None:
+    cuts = dict.fromkeys(("0", "1/4"), 0)
+    for seed in range(5):
+        draw = random.Random(seed)
+        rows = pd.DataFrame(
+            {"age": [draw.randint(20, 29) for _ in range(40)], "s": draw.choices("abcd", k=40)}
+        )
+        known = [(low, list(draw.choice(["abc", "abd"]))) for low in (20, 25)]
+        groups = [
+            {"id": low, "region": {"age": {"ge": low, "lt": low + 5}}, "sensitive": values}
+            for low, values in known
+        ]
+        table = ps.Table(rows, {"age": None}, "s")
+        for share in cuts:
+            requirement = ps.Composition([{"groups": groups}], "1/2", share)
+            release = ps.publish(engine, table, [requirement], ps.Multidimensional())
+            assert release.safe
+            boxes = boxes_of(release)
+            exposed = 0
+            for box in boxes.values():
+                held = {s for *_, s in box}
+                exposed += sum(len(held & set(known[age >= 25][1])) <= 2 for age, _ in box)
+            (verdict,) = release.verdicts.values()
+            assert verdict.value == Fraction(exposed, len(rows)) <= Fraction(share)
+            cuts[share] += len(boxes) - 1
+    assert 0 < cuts["0"] < cuts["1/4"]

@@ -1,0 +1,7 @@
+-- Who is left so few values that an adversary is sure of one, when a partition begins.
+-- in: outcomes (person, n_people, fewest), most    out: person, n_people    grain: person
+select
+    person,
+    n_people
+from {{ outcomes }}
+where fewest <= {{ most }}

@@ -1,0 +1,8 @@
+-- A finished partition in which boxes that print the same are one.
+-- in: final (c, g), alike (g, lowest)    out: c, g    grain: combination, and box
+select distinct
+    final.c,
+    alike.lowest as g
+from {{ final }} as final
+inner join {{ alike }} as alike
+    on final.g = alike.g
