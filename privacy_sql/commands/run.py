@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.commands import Outcome, connected, shared
-from privacy_sql.errors import NoSafeChoice, NotSafe, number_of
+from privacy_sql.errors import Interrupted, NoSafeChoice, NotSafe, number_of
 
 if TYPE_CHECKING:
     from privacy_sql.running import Result
@@ -68,9 +68,18 @@ def _rows(results: list[Result]) -> int | None:
 
 
 def _safe(results: list[Result]) -> bool | None:
-    """Whether all is safe; None where nothing was found unsafe, but something was not judged to its end."""
+    """Whether all is safe; None where nothing was found unsafe, but something could not be judged.
+
+    A run that was interrupted is not safe: what it did not come to may not be.
+    """
     exits = {result.exit for result in results}
-    return False if exits & {NotSafe.exit, NoSafeChoice.exit} else None if exits - {0} else True
+    return (
+        False
+        if exits & {NotSafe.exit, NoSafeChoice.exit, Interrupted.exit}
+        else None
+        if exits - {0}
+        else True
+    )
 
 
 def _lines(result: Result, dry_run: bool) -> list[str]:
