@@ -158,6 +158,8 @@ def _run(
         return
     result.target = _shown(project, output)
     result.warnings += verbs.beside(release)
+    if isinstance(output, Path) and writing.kind_of(output) == "csv":
+        result.warnings += verbs.formulas(release)
     if dry_run:
         result.warnings += consulting.warnings(project.directory, release)
         return

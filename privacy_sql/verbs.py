@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 TABLE = "table:"
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
+FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
 NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
@@ -103,6 +105,25 @@ def examine(
 def beside(release: Release) -> tuple[str, ...]:
     """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
     return () if release.promise is not None else look_alikes(release.grouping.base)
+
+
+def formulas(release: Release) -> tuple[str, ...]:
+    """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
+    engine: Engine = release.grouping.base.engine
+    counts: Counter[str] = Counter()
+    for view in release.parts.values() or (release.view,):
+        shown = engine.create(view, view=True)
+        texts = [name for name, kind in engine.columns(shown).items() if kind == "text"]
+        if texts:
+            query = render("formulas.sql", relation=shown, columns=texts, pattern=FORMULA)
+            (found,) = engine.fetch(query)
+            counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
+    return tuple(
+        f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
+        " them for formulas; import the columns as text"
+        for name, n in counts.items()
+        if n
+    )
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:
