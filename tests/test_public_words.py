@@ -81,7 +81,7 @@ WHOLE = {"age": 2, "zip": 2, "job": 2}
 METHODS: dict[str, tuple[Any, tuple[Callable[..., Rows], ...]]] = {
     "generalise": (ps.Generalise(LEVELS, max_suppressed="0.5"), BANDS),
     "full_domain": (ps.FullDomain(minimise="height", max_suppressed="0.5"), (hidden, ordered)),
-    "local recoding": (ps.FullDomain(local_recoding=True, max_suppressed="0.2"), (hidden, ordered)),
+    "local recoding": (ps.FullDomain(local_recoding=True, max_suppressed="0.2"), (ordered,)),
     "multidimensional": (ps.Multidimensional(max_suppressed="0.2"), (ordered, swapped)),
     "bucketized boxes": (ps.Multidimensional(output="bucketized"), (ordered,)),
     "bucketize": (ps.Bucketize(["zip"]), (swapped, ordered)),
