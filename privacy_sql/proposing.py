@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from privacy_sql.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, EngineError, UsageError, number_of
 from privacy_sql.query import Sql, render
+from privacy_sql.table import Table
 
 PROJECT = "privacy.yml"
 SENSITIVE = re.compile(
@@ -29,6 +31,19 @@ IDENTIFYING = re.compile(
     r"(^|[\W_])(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
 )
 TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
+# what a stranger can know of somebody, by the names such columns have
+KNOWN = re.compile(
+    r"(?<![a-z])ages?(?![a-z])|birth|born|dob|(?<![a-z])sex|gender|(?<![a-z])zip|postal|postcode|region|state|county"
+    r"|city|municip|(?<![a-z])race|ethnic|citizen|national|marital|married|educat|degree|(?<![a-z])jobs?(?![a-z])"
+    r"|occupation|profession|industry|workclass|household|famil|country"
+    r"|(?<![a-z])alter(?![a-z])|geburt|geschlecht|(?<![a-z])plz|wohnort|familienstand|beruf|bildung|haushalt|staatsang"
+    r"|naissance|sexe|ville|commune|nationalit|civil|dipl[oô]me|m[eé]nage|(?<![a-z])[aâ]ge(?![a-z])"
+    r"|(?<![a-z])edad|nacimiento|ciudad|provincia|raza|nacionalidad|educaci|ocupaci|hogar"
+    r"|年齢|年龄|生年|出生|性別|性别|郵便|邮编|住所|地区|都道府県|国籍|民族|婚姻|学歴|学历|職業|职业|世帯",
+    re.IGNORECASE,
+)
+MOST_QUASI = 8  # more columns than this leave nearly everybody alone, whatever their levels
+FEW_PEOPLE = 5
 NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
 OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
 FEW = 60  # values a column may have and still be shown whole or not at all
@@ -43,6 +58,7 @@ class Proposed:
     role: str  # identifier, quasi, sensitive, drop
     reason: str
     hierarchy: Any = None
+    decide: bool = False  # dropped until a person has decided
 
 
 def propose(engine: Engine, file: Path) -> list[Proposed]:
@@ -56,7 +72,74 @@ def propose(engine: Engine, file: Path) -> list[Proposed]:
     if not any(fact["n_rows"] for fact in facts.values()):
         raise DataError("empty_table", f"{file.name} has no rows", hint="There is nothing to propose from.")
     made = [_role(column, fact) for column, fact in facts.items()]
-    return _one_person(_one_sensitive(made, facts))
+    return _at_most_eight(session, file, _one_person(_one_sensitive(made, facts)), facts)
+
+
+def _at_most_eight(
+    engine: Engine, file: Path, made: list[Proposed], facts: Mapping[str, Mapping[str, Any]]
+) -> list[Proposed]:
+    """The columns that tell people apart most, those a stranger can know first; the others are to be decided.
+
+    Exact and greedy: repeatedly the column that makes most groups with those chosen, the first in the file
+    among equals, until there are eight or no column adds a group. Where there are no more than eight at all,
+    those that add none stay too: somebody may know them, and what they add may be of this sample only.
+    """
+    left = {part.column: _undecided(part, facts[part.column]) for part in made if part.role == "quasi"}
+    able = [column for column, why in left.items() if not why]
+    for column, why in _chosen(engine, file, able) if able else ():
+        left[column] = why
+    if len(able) <= MOST_QUASI:
+        left |= {column: left[column] or "adds no group to the others" for column in able}
+    chosen = [column for column in able if left[column]]
+    full = "the eight columns above tell people apart" if len(chosen) == MOST_QUASI else "it adds no group"
+    return [
+        replace(part, reason=f"{part.reason}; {left[part.column]}")
+        if part.column in chosen
+        else replace(part, role="drop", reason=left[part.column] or full, hierarchy=None, decide=True)
+        if part.role == "quasi"
+        else part
+        for part in made
+    ]
+
+
+def _undecided(part: Proposed, fact: Mapping[str, Any]) -> str:
+    """Why a column cannot be proposed at all."""
+    if fact["n_values"] + bool(fact["n_nulls"]) < 2:
+        return "it has one value"
+    many = fact["n_values"] > max(FEW, fact["n_rows"] / 10)
+    if many and part.hierarchy == "keep_or_drop" and not KNOWN.search(part.column):
+        return "more than a tenth as many values as rows, and no levels"
+    return ""
+
+
+def _chosen(engine: Engine, file: Path, able: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The columns in the order they are chosen, and what each comes to with those before."""
+    counted = count(engine, Table(file, list(able)))
+    codes = {column: Sql(counted.aliases[column]) for column in able}
+    sizes = {column: counted.statistics[counted.aliases[column]]["top"] + 1 for column in able}
+    engine, n_chosen = counted.engine, 0
+    columns = ", ".join(codes.values())
+    whole = Sql(f"(select 0 as g, {columns}, n_rows from {counted.relation}) as b")
+    others = list(codes.values())
+    groups = engine.create(render("narrowed.sql", groups=whole, column=Sql("0"), others=others))
+    n_groups = 1
+    for tier in ([c for c in able if KNOWN.search(c)], [c for c in able if not KNOWN.search(c)]):
+        waiting = list(tier)
+        while waiting and n_chosen < MOST_QUASI:
+            asked = [(codes[column], sizes[column]) for column in waiting]
+            (made,) = engine.fetch(render("widest.sql", groups=groups, columns=asked))
+            best = max(waiting, key=lambda column: made[codes[column]])  # the first among equals
+            if made[codes[best]] == n_groups:
+                break
+            waiting.remove(best)
+            column = codes.pop(best)
+            old, others = groups, list(codes.values())
+            groups = engine.create(render("narrowed.sql", groups=old, column=column, others=others))
+            engine.drop(old)
+            (crowds,) = engine.fetch(render("crowds.sql", groups=groups, least=Sql(str(FEW_PEOPLE))))
+            n_groups, n_chosen = crowds["n_groups"], n_chosen + 1
+            few = f"{crowds['n_few']:,} people in groups below {FEW_PEOPLE}"
+            yield best, f"number {n_chosen}: {number_of(n_groups, 'group')}, {few}"
 
 
 def _role(column: str, fact: Mapping[str, Any]) -> Proposed:
@@ -173,7 +256,12 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed]) -> str:
     dropped = [part for part in proposed if part.role == "drop"]
     if dropped:
         lines.append("    drop:")
-        lines += [f"      - {_yaml(part.column)}    # {part.reason}" for part in dropped]
+        undecided = sum(part.decide for part in dropped)
+        lines[-1] += f"    # decide: {number_of(undecided, 'column')}" if undecided else ""
+        lines += [
+            f"      - {_yaml(part.column)}    # {'decide: ' if part.decide else ''}{part.reason}"
+            for part in dropped
+        ]
     return "\n".join([*lines, *_ending(bool(by_role["sensitive"]), name)]) + "\n"
 
 

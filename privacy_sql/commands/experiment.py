@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.commands import Outcome, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.experiments import Figure
 
 
 @click.command()
@@ -39,21 +42,38 @@ def command(
     from privacy_sql import plugs
     from privacy_sql.commands._tables import listed
     from privacy_sql.engines import connect
-    from privacy_sql.errors import UsageError
+    from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted
     from privacy_sql.experiments import save
 
     module = plugs.load("experiments", name)
     if data is None or not data.is_dir():
         hint = "Name it with --data or in the environment as PRIVACY_SQL_DATA."
         raise UsageError("no_data", "the folder of the study data is not there", where="--data", hint=hint)
-    with connect(unsafe_debug=options["unsafe_debug"]) as engine:
-        figures = list(module.run(engine, data, listed(part)))
     folder = output or directory / "target" / "experiments" / name
-    written = [] if dry_run else save(figures, folder)
+    figures: list[Figure] = []
+    written: list[str] = []
+    stopped: PrivacySqlError | None = None
+    try:
+        with connect(unsafe_debug=options["unsafe_debug"]) as engine:
+            for figure in module.run(engine, data, listed(part)):
+                figures.append(figure)
+                # at once: what took minutes outlives whatever stops the next figure
+                written += [] if dry_run else save([figure], folder)
+    except KeyboardInterrupt as problem:
+        stopped = interrupted(problem)
+    except Exception as problem:
+        stopped = as_error(problem)
+    if stopped is not None and not figures:
+        raise stopped
     lines = [line for figure in figures for line in (figure.title, *_note(figure.note), "")]
     lines += [f"wrote {folder / file}" for file in written]
     return Outcome(
-        "experiment", lines=lines, more={"figures": [f.to_json() for f in figures], "written": written}
+        "experiment",
+        exit=stopped.exit if stopped else 0,
+        lines=lines,
+        errors=[part.to_json() for part in stopped.parts] if stopped else [],
+        problems=[stopped] if stopped else [],
+        more={"figures": [f.to_json() for f in figures], "written": written},
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privacy_sql import writing
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.experiments._svg import plotted
 
@@ -82,7 +83,6 @@ def _refuse_others(figure: Figure, folder: Path) -> None:
 
 def save(figures: Iterable[Figure], folder: Path) -> list[str]:
     """Write each figure as CSV, JSON and, where it can be drawn, SVG; returns the file names."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for figure in figures:
         _refuse_others(figure, folder)
@@ -93,6 +93,6 @@ def save(figures: Iterable[Figure], folder: Path) -> list[str]:
         }
         for kind, text in texts.items():
             if text is not None:
-                (folder / f"{figure.name}.{kind}").write_text(text, encoding="utf-8")
+                writing.write_alone(folder / f"{figure.name}.{kind}", text.encode())
                 written.append(f"{figure.name}.{kind}")
     return written

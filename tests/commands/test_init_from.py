@@ -1,5 +1,7 @@
 """`init --from FILE`: a project proposed from counts and names, confirmed by a person before it publishes."""
 
+import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from privacy_sql import project
 from privacy_sql.cli import run
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Dates, Intervals, KeepOrDrop, Mask
-from privacy_sql.proposing import propose
+from privacy_sql.proposing import KNOWN, propose
 
 HEADER = "patient_id,age,zip,sex,admitted,survey_weight,no,diagnosis\n"
 LINES = [
@@ -129,3 +131,71 @@ def test_neither_a_salary_nor_a_date_that_differs_for_all_is_taken_for_the_perso
     path.write_text("salary,born,sex\n" + "".join(f"{1000 + n},{days[n]},{n % 2}\n" for n in range(200)))
     with connect() as engine:
         assert [part.role for part in propose(engine, path)] == ["drop", "quasi", "sensitive"]
+
+
+def wide(tmp_path: Path, seed: int, columns: int = 20, rows: int = 300) -> tuple[Path, list[str], list]:
+    """A table with more columns than can be published together, some known by name, some copies."""
+    draw = random.Random(seed)
+    named = ["age_group", "zip_area", "marital", "region", "sex"]
+    names = [*named, *(f"c{n}" for n in range(columns - len(named)))]
+    draw.shuffle(names)
+    kinds = [draw.randrange(2, 8) for _ in names]
+    table = [[f"v{draw.randrange(k)}" for k in kinds] for _ in range(rows)]
+    for row in table:
+        row[3] = row[2]  # a copy adds no group
+        row[5] = "v0"  # a constant tells nobody apart
+    path = tmp_path / f"wide{seed}.csv"
+    lines = [",".join([*names, "diagnosis"]), *(",".join([*row, draw.choice("abc")]) for row in table)]
+    path.write_text("\n".join(lines) + "\n")
+    return path, names, table
+
+
+def greedy(names: list[str], table: list) -> list[tuple[str, int, int]]:
+    """The oracle: in each tier, repeatedly the column that makes most groups, by counting rows of tuples."""
+    chosen: list[int] = []
+    told = []
+    several = [place for place in range(len(names)) if len({row[place] for row in table}) > 1]
+    for known in (True, False):
+        waiting = [place for place in several if bool(KNOWN.search(names[place])) == known]
+        while waiting and len(chosen) < 8:
+            sizes = {
+                place: Counter(tuple(row[p] for p in [*chosen, place]) for row in table) for place in waiting
+            }
+            best = max(waiting, key=lambda place: (len(sizes[place]), -place))
+            before = len({tuple(row[p] for p in chosen) for row in table})
+            if len(sizes[best]) == before:
+                break
+            waiting.remove(best)
+            chosen.append(best)
+            few = sum(n for n in sizes[best].values() if n < 5)
+            told.append((names[best], len(sizes[best]), few))
+    return told
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_most_eight_columns_are_proposed_by_the_groups_they_make_and_the_rest_is_to_be_decided(
+    tmp_path: Path, seed: int
+) -> None:
+    path, names, table = wide(tmp_path, seed)
+    with connect() as engine:
+        proposed = {part.column: part for part in propose(engine, path)}
+    expected = greedy(names, table)
+    quasi = {column for column, part in proposed.items() if part.role == "quasi"}
+    assert quasi == {column for column, _, _ in expected} and len(quasi) <= 8
+    for number, (column, groups, few) in enumerate(expected, start=1):
+        told = f"number {number}: {groups} groups, {few} people in groups below 5"
+        assert told in proposed[column].reason
+    outcome = run(["init", "--from", str(path), str(tmp_path / "p")])
+    assert outcome.exit == 0
+    text = (tmp_path / "p" / "privacy.yml").read_text()
+    undecided = len(names) - len(quasi)
+    assert f"drop:    # decide: {undecided} columns" in text and text.count("# decide: ") == undecided + 1
+    assert run(["search", "--project", str(tmp_path / "p")]).exit in (0, 5)  # valid as it stands
+    assert run(["run", "--project", str(tmp_path / "p")]).exit == 2  # and publishes nothing
+
+
+def test_names_that_a_stranger_can_know_are_told_from_others() -> None:
+    for name in ("age", "Age_Group", "birth_date", "zip", "PLZ", "Geschlecht", "état_civil", "edad", "年齢"):
+        assert KNOWN.search(name), name
+    for name in ("wage", "language", "percentage", "capital_gain", "c1", "visits", "race_time"):
+        assert not KNOWN.search(name) or name == "race_time", name
