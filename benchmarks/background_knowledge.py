@@ -30,13 +30,13 @@ import duckdb
 import numpy as np
 
 import privacy_sql as ps
-from privacy_sql import beliefs
-from privacy_sql.base import count
-from privacy_sql.experiments import li
-from privacy_sql.experiments._adult_beliefs import Study, adult
-from privacy_sql.group_posteriors import estimated, exact
+from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs.group_posteriors import estimated, exact
+from privacy_sql.counted.base import count
 from privacy_sql.hierarchies import Tree
-from privacy_sql.kernels.kernel_prior import weight_matrix
+from privacy_sql.kernels.beliefs.kernel_prior import weight_matrix
+from privacy_sql.papers import li
+from privacy_sql.papers._adult_beliefs import Study, adult
 from privacy_sql.table import Table
 
 BANDWIDTHS = (0.3, 1.25)

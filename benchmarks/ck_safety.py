@@ -28,13 +28,13 @@ import group_by
 import numpy as np
 
 import privacy_sql as ps
-from privacy_sql.base import count
-from privacy_sql.experiments import martin
+from privacy_sql.counted.base import count
 from privacy_sql.hierarchies import Tree
-from privacy_sql.judging import Requirements
-from privacy_sql.kernels.group_shapes import GroupShapes
-from privacy_sql.kernels.running_worst_case import RunningWorstCase
-from privacy_sql.kernels.worst_case import implication_curve
+from privacy_sql.judge import Requirements
+from privacy_sql.kernels.worst_case.disclosure import implication_curve
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case.running import RunningWorstCase
+from privacy_sql.papers import martin
 
 GROUPS, VALUES, FACTS = 50_000, 40, 32
 BASELINE_GROUPS, BASELINE_FACTS = 1_000, 8

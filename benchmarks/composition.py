@@ -30,8 +30,8 @@ import pandas as pd
 from group_by import seconds  # the script beside this one
 
 import privacy_sql as ps
-from privacy_sql.base import count
-from privacy_sql.experiments._overlap import Pair, People
+from privacy_sql.counted.base import count
+from privacy_sql.papers._overlap import Pair, People
 
 QUASI = ["age", "sex", "race", "marital_status", "education", "workclass", "native_country"]
 PEER = """

@@ -28,7 +28,7 @@ import duckdb
 from check import ADULT, QUASI, RESAMPLED, SENSITIVE  # the script beside this one
 
 import privacy_sql as ps
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 server = importlib.import_module("tests.engines.server")  # starts a PostgreSQL of its own

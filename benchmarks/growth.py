@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import privacy_sql as ps
-from privacy_sql.experiments._svg import plotted
+from privacy_sql.papers._svg import plotted
 
 PEOPLE = """
 create or replace table people as

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import duckdb
 
-from privacy_sql.query import Query, Sql, render
+from privacy_sql.query.template import Query, Sql, render
 
 # groups per million rows; each has up to twenty sensitive values
 GROUPS = (1_000, 4_000, 30_000, 300_000, 20_000_000)
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     asked = parser.parse_args()
     shell = duckdb.connect(config={"threads": 1})
-    guesses = render("guesses.sql", histogram=Sql("histogram"), members=None)
+    guesses = render("publishing/baseline.sql", histogram=Sql("histogram"), members=None)
     measured = [_measured(shell, asked.rows, groups, asked.times, guesses) for groups in GROUPS]
     missed = [row for row in measured if row["goal"] == "MISSED"]
     versions = {"duckdb": duckdb.__version__, "python": platform.python_version()}

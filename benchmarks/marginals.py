@@ -23,12 +23,12 @@ import duckdb
 import numpy as np
 
 import privacy_sql as ps
-from privacy_sql.base import count
-from privacy_sql.experiments.kifer import EIGHT, MORE_AGE, MORE_MARITAL, Study, adult, eight_columns
-from privacy_sql.kernels import worst_groups
-from privacy_sql.kernels.clique_join import JoinClique
-from privacy_sql.kernels.worst_groups import fewest_values, least_entropy, worst_ratio
-from privacy_sql.marginal_search import MarginalSearch
+from privacy_sql.counted.base import count
+from privacy_sql.kernels.marginals import worst_groups
+from privacy_sql.kernels.marginals.clique_join import JoinClique
+from privacy_sql.kernels.marginals.worst_groups import fewest_values, least_entropy, worst_ratio
+from privacy_sql.marginals.search import MarginalSearch
+from privacy_sql.papers.kifer import EIGHT, MORE_AGE, MORE_MARITAL, Study, adult, eight_columns
 from privacy_sql.searches import Limits
 from privacy_sql.searches.annealing import Annealing
 from privacy_sql.searches.beam import Beam

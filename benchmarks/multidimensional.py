@@ -31,9 +31,9 @@ import numpy as np
 from release_utility import worth
 
 import privacy_sql as ps
-from privacy_sql.base import count
-from privacy_sql.experiments._partition import partition
-from privacy_sql.query import Query
+from privacy_sql.counted.base import count
+from privacy_sql.papers._partition import partition
+from privacy_sql.query.template import Query
 
 SIZES = (1_000_000, 10_000_000)
 MEMORY_LIMIT = "1GB"
@@ -146,7 +146,7 @@ def alone(work: Callable[..., Any], *given: Any) -> Any:
 
 def measured(path: Path, quasi: list[str], require: str, split: str = "median") -> dict[str, Any]:
     """Count, then partition."""
-    from privacy_sql.judging import Requirements
+    from privacy_sql.judge import Requirements
 
     table = ps.Table(path, quasi, "job")
     with ps.connect("duckdb:", memory_limit=MEMORY_LIMIT) as engine:

@@ -31,9 +31,9 @@ import group_by  # the script beside this one
 import numpy as np
 
 import privacy_sql as ps
-from privacy_sql.experiments.chen import measured_improvement, uniform_groups
-from privacy_sql.kernels.skyline_find import find_skyline
-from privacy_sql.kernels.skyline_groups import Histograms
+from privacy_sql.kernels.skyline.find import find_skyline
+from privacy_sql.kernels.skyline.groups import Histograms
+from privacy_sql.papers.chen import measured_improvement, uniform_groups
 
 GROUP, VALUES = 100, 20
 CLOCK = time.process_time  # seconds of all threads, as the paper counts them; other load does not show

@@ -14,31 +14,31 @@ __version__ = "0.2.0.dev0"
 _HOME = {
     "connect": "engines",
     "Engine": "engines",
-    "Query": "query",
+    "Query": "query.template",
     "Table": "table",
     "Verdict": "verdict",
     "Witness": "verdict",
     "PrivacySqlError": "errors",
-    **dict.fromkeys(["kernel_weight", "numeric_distance"], "kernels.kernel_prior"),
+    **dict.fromkeys(["kernel_weight", "numeric_distance"], "kernels.beliefs.kernel_prior"),
     "knowledge_attack": "studies.knowledge_attack",
     **dict.fromkeys(
         ["belief_distance", "posterior", "posterior_over_groups", "prior", "smooth"],
         "studies.background_knowledge",
     ),
     "Release": "release",
-    **dict.fromkeys(["check", "publish", "search", "write"], "verbs"),
-    "baseline": "guesses",
-    "verify": "verifying",
-    "report": "reports",
+    **dict.fromkeys(["check", "publish", "search", "write"], "api"),
+    "baseline": "publishing.baseline",
+    "verify": "publishing.verifying",
+    "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",
     "specialisations": "studies.specialisations",
     "classification_accuracy": "studies.classification_accuracy",
     "disclosure_curve": "studies.disclosure_curve",
     "disclosure_risk": "studies.disclosure_risk",
     **dict.fromkeys(["breach_probability", "find_skyline"], "studies.skyline"),
-    **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.privacy_loss"),
-    **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.privacy_loss"),
-    "semantic_game": "kernels.semantic_game",
+    **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.composition.privacy_loss"),
+    **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.composition.privacy_loss"),
+    "semantic_game": "kernels.composition.semantic_game",
     "intersection_attack": "attacks.intersection",
     **dict.fromkeys(["AsIs", "Breaks", "Dates", "Intervals", "KeepOrDrop", "Mask", "Tree"], "hierarchies"),
 }
@@ -51,20 +51,20 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"privacy_sql.{_HOME[name]}"), name)
     if not name[:1].isupper():
         raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}")
-    from privacy_sql import plugs
+    from privacy_sql import registry
 
     try:
-        return plugs.by_class_name(name)
+        return registry.by_class_name(name)
     except AttributeError:
         raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:
-    from privacy_sql import plugs
+    from privacy_sql import registry
 
     parts = [
-        plugs.get(family, part).__name__
-        for family in ("criteria", "mechanisms")
-        for part in plugs.available(family)
+        registry.get(family, part).__name__
+        for family in ("criteria", "methods")
+        for part in registry.available(family)
     ]
     return sorted([*globals(), *_HOME, *parts])

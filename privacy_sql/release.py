@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from privacy_sql import notebook
+from privacy_sql.display import notebook
 from privacy_sql.errors import NotSafe, number_of
-from privacy_sql.query import Query
+from privacy_sql.query.template import Query
 from privacy_sql.verdict import Verdict, measured
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from privacy_sql import notebook
-from privacy_sql.rounding import Number as Number
-from privacy_sql.rounding import as_float
-from privacy_sql.rounding import shown as shown
+from privacy_sql.display import notebook
+from privacy_sql.display.rounding import Number as Number
+from privacy_sql.display.rounding import as_float
+from privacy_sql.display.rounding import shown as shown
 
 # Where no exact form exists, a value this close to its limit is not safe (it cannot be told apart).
 TOLERANCE = 1e-9

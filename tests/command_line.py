@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import cli
+from privacy_sql.cli import main
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def call(*arguments: object) -> Told:
     code = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            cli.main([str(argument) for argument in arguments])
+            main.main([str(argument) for argument in arguments])
     except SystemExit as leaving:
         code = int(leaving.code or 0)
     finally:

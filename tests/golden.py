@@ -15,10 +15,10 @@ from pathlib import Path
 import sqlglot
 
 import privacy_sql as ps
-from privacy_sql import compiling
-from privacy_sql.compiling import Statement
 from privacy_sql.criteria import make
-from privacy_sql.query import Query
+from privacy_sql.export import standalone
+from privacy_sql.export.standalone import Statement
+from privacy_sql.query.template import Query
 from tests.conftest import FIXTURES, cases
 from tests.statements import sent
 
@@ -55,17 +55,17 @@ def compiled() -> dict[str, list[Statement]]:
     """What `compile` prints: a table with every kind of hierarchy, and each criterion it has SQL for."""
     levels = dict.fromkeys(PEOPLE.quasi, 1)
     whole = PEOPLE.hierarchies
-    found = {"published": compiling.compiled(PEOPLE, levels, [])}
-    found["marginals"] = compiling.compiled_marginals(PEOPLE, [{"age": 1, "sex": 0}, {"sex": 0, "ill": 0}])
+    found = {"published": standalone.compiled(PEOPLE, levels, [])}
+    found["marginals"] = standalone.compiled_marginals(PEOPLE, [{"age": 1, "sex": 0}, {"sex": 0, "ill": 0}])
     few = replace(PEOPLE, quasi={name: whole[name] for name in ("age", "sex")}, where="age >= 18")
     asked = [("k_anonymous", {"k": 5}), ("l_diverse", {"l": 3}), ("t_close", {"t": "0.3"})]
-    found["left_out"] = compiling.compiled(few, {"age": 1}, [], asked)
+    found["left_out"] = standalone.compiled(few, {"age": 1}, [], asked)
     for parameter in cases("criteria"):
         name, case = parameter.values
         criterion = make(name, case["params"])
         kind = getattr(criterion, "kind", getattr(criterion, "distance", ""))
-        if compiling.standalone(criterion):
-            made = compiling.compiled(few, {"age": 1}, [criterion])[1:2]
+        if standalone.standalone(criterion):
+            made = standalone.compiled(few, {"age": 1}, [criterion])[1:2]
             found.setdefault("_".join(part for part in (name, kind) if part), made)
     return found
 
@@ -95,7 +95,7 @@ def normalised(text: str, dialect: str) -> list[str]:
 def write() -> None:
     """Write all golden files again."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    for dialect in compiling.DIALECTS:
+    for dialect in standalone.DIALECTS:
         for path, text in files(dialect):
             place = FOLDER / path
             place.parent.mkdir(parents=True, exist_ok=True)

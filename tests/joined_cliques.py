@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.clique_join import JoinClique
+from privacy_sql.kernels.marginals.clique_join import JoinClique
 
 
 @st.composite

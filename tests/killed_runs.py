@@ -21,13 +21,14 @@ import duckdb  # noqa: F401
 import numpy  # noqa: F401
 
 import privacy_sql as ps
-from privacy_sql import audit, cli, manifest, publication, running, verbs  # noqa: F401
-from privacy_sql.commands import run as run_command  # noqa: F401
+from privacy_sql.cli import main
+from privacy_sql.cli.verbs import run as run_command  # noqa: F401
 from privacy_sql.engines import _postgres_connection
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.engines.postgres import Postgres
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.register import FILE_NAME, Register
+from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.project import running  # noqa: F401
 from tests import kills
 
 FORMS = ("file", "parts", "table", "tables", "postgres")
@@ -68,7 +69,7 @@ def run(folder: Path) -> None:
     """One run that is to succeed."""
     for engine in (DuckDB, Postgres):
         kills.committing(engine)
-    outcome = cli.run(["run", "--overwrite", "--project", str(folder)])
+    outcome = main.run(["run", "--overwrite", "--project", str(folder)])
     if outcome.exit:
         sys.stderr.write(json.dumps(outcome.errors))
         raise SystemExit(outcome.exit)

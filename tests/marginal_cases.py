@@ -10,8 +10,8 @@ import pandas as pd
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql.kernels.junction_tree import Resolutions
-from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, domain_of
+from privacy_sql.kernels.marginals.junction_tree import Resolutions
+from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain, domain_of
 from tests.conftest import FIXTURES
 
 

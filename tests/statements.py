@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from privacy_sql import query
-from privacy_sql.query import Query
+from privacy_sql.query import template as query
+from privacy_sql.query.template import Query
 from tests import calls
 
 SHAPES = 3  # a template with many branches is shown in its first few shapes

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.base import count
-from privacy_sql.judging import Requirements
-from privacy_sql.lattice_search import LatticeSearch
-from privacy_sql.mechanisms._recoding import Recoding
+from privacy_sql.counted.base import count
+from privacy_sql.judge import Requirements
+from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.methods._recoding import Recoding
 from privacy_sql.searches import Limits
 
 COLUMNS = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.criteria import make
 from tests import cases as reading
 from tests.conftest import ROOT, cases
 
-CRITERIA = plugs.available("criteria")
+CRITERIA = registry.available("criteria")
 
 
 @pytest.mark.parametrize(("name", "case"), cases("criteria"))
@@ -36,7 +36,7 @@ def test_a_criterion_has_a_safe_and_an_unsafe_case(name: str) -> None:
 def test_the_docstring_cites_a_paper_of_the_list(name: str) -> None:
     known = re.findall(r"^## (\w+)", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert any(
-        re.search(rf"{key}, (Sec|Def|Thm|Fig|Table|Prop)", plugs.get("criteria", name).__doc__)
+        re.search(rf"{key}, (Sec|Def|Thm|Fig|Table|Prop)", registry.get("criteria", name).__doc__)
         for key in known
     )
 

@@ -20,7 +20,8 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import cli, example
+from privacy_sql.cli import main
+from privacy_sql.project import example
 from tests import engines
 from tests import guard_cases as asked
 from tests.conftest import ROOT
@@ -288,8 +289,8 @@ def put(place: Place, project: Path) -> None:
     """Replace the models by what `compile --dbt` writes for the last run of a project."""
     models = place.folder / "models"
     shutil.rmtree(models)
-    assert cli.run(["run", "--project", str(project)]).exit == 0
-    assert cli.run(["compile", "--project", str(project), "--dbt", "--into", str(models)]).exit == 0
+    assert main.run(["run", "--project", str(project)]).exit == 0
+    assert main.run(["compile", "--project", str(project), "--dbt", "--into", str(models)]).exit == 0
 
 
 @both
@@ -349,12 +350,12 @@ def test_a_model_reads_the_table_that_was_judged_and_fails_once_it_is_another(
 def test_dbt_publishes_what_compile_writes_for_the_last_run(place: Place, tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     example.write(shop)
-    assert cli.run(["run", "--project", str(shop)]).exit == 0
+    assert main.run(["run", "--project", str(shop)]).exit == 0
     models = place.folder / "models"
     shutil.rmtree(models)
     compiling = ["compile", "--project", str(shop), "--dbt", "--into", str(models)]
-    assert cli.run(compiling).exit == 0
-    again = cli.run(compiling)
+    assert main.run(compiling).exit == 0
+    again = main.run(compiling)
     assert again.exit == 2 and "exists" in again.errors[0]["message"]
     rows = f"read_csv('{shop}/data/people.csv', all_varchar = true)"
     # dbt knows the file as a model of its name

@@ -74,7 +74,7 @@ def test_how_large_a_search_is_is_said_before_anything_is_counted(caplog: Any) -
 
 def test_a_search_that_is_stopped_in_a_statement_keeps_its_best_choice(monkeypatch: Any) -> None:
     """The alarm rings while a later choice is counted: what was safe before is what is reported."""
-    from privacy_sql.lattice_search import LatticeSearch
+    from privacy_sql.lattice.search import LatticeSearch
 
     frame = pd.DataFrame({"a": [str(n) for n in range(40)], "b": [str(n % 9) for n in range(40)]})
     quasi = {"a": ps.Intervals(2, 4, 8, 16), "b": ps.Intervals(3, 6)}

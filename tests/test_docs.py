@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from privacy_sql import cli, example
+from privacy_sql.cli import main
+from privacy_sql.project import example
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,7 +70,7 @@ def test_the_statements_of_a_page_run_in_duckdbs_shell(
 ) -> None:
     example.write(tmp_path)
     monkeypatch.chdir(tmp_path)
-    outcome = cli.run(["compile", "--duckdb-macros"])
+    outcome = main.run(["compile", "--duckdb-macros"])
     (tmp_path / "macros.sql").write_text(outcome.lines[0])
     printed = ""
     for kind, text in blocks(ROOT / "docs" / "walkthroughs" / "duckdb_shell.md"):
@@ -99,7 +100,7 @@ def called(command: str) -> str:
     assert words[0] == "privacy-sql", f"cannot run {words[0]}"
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed), pytest.raises(SystemExit):
-        cli.main(words[1:])
+        main.main(words[1:])
     return printed.getvalue()
 
 

@@ -21,12 +21,12 @@ import pytest
 
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.ledger import FILE_NAME, Ledger
+from privacy_sql.history.ledger import FILE_NAME, Ledger
+from privacy_sql.history.register import FILE_NAME as REGISTER
+from privacy_sql.history.register import Register
 from privacy_sql.manifest import read
-from privacy_sql.mechanisms import noisy_counts
-from privacy_sql.register import FILE_NAME as REGISTER
-from privacy_sql.register import Register
-from privacy_sql.verifying import verify
+from privacy_sql.methods import noisy_counts
+from privacy_sql.publishing.verifying import verify
 from tests import engines, kills
 from tests.command_line import Told, call
 from tests.conftest import ROOT

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.criteria import Criterion
-from privacy_sql.judging import Verdicts
-from privacy_sql.query import Query
+from privacy_sql.judge import Verdicts
+from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.verdict import COMPARE, TOLERANCE, Verdict, finite, holds
 from tests.test_matrix import criteria
@@ -129,7 +129,7 @@ def test_merging_groups_never_raises_a_risk(engine: Any, seed: int) -> None:
 
 
 def test_every_criterion_that_is_declared_safe_under_merging_is_tried() -> None:
-    kinds = {name: plugs.get("criteria", name) for name in plugs.available("criteria")}
+    kinds = {name: registry.get("criteria", name) for name in registry.available("criteria")}
     declared = {name for name, kind in kinds.items() if kind.safe_under_merging}
     assert {criterion.name for criterion in MERGING} == declared
 
@@ -176,7 +176,7 @@ def test_people_outside_every_group_are_judged_and_cannot_be_left_out(engine: An
 
 
 # the evidence of the others is more than rows of a template
-OF_ROWS = set(plugs.available("criteria")) - {"ck_safety", "privacy_skyline", "composition"}
+OF_ROWS = set(registry.available("criteria")) - {"ck_safety", "privacy_skyline", "composition"}
 
 
 @pytest.mark.parametrize("name", sorted(OF_ROWS))

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import cli, writing
+from privacy_sql import files
+from privacy_sql.cli import main
 from privacy_sql.engines.duckdb import DuckDB
 from privacy_sql.errors import PrivacySqlError
 from tests import engines
@@ -233,14 +234,14 @@ def test_a_target_in_a_folder_that_may_only_be_read_is_exit_four(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(folder: Path, **_: Any) -> Any:
-        raise writing.unwritable(folder, OSError(30, "read-only"))
+        raise files.unwritable(folder, OSError(30, "read-only"))
 
     folder = project(tmp_path / "project", "file")
-    monkeypatch.setattr(writing, "only_writer", refuse)
+    monkeypatch.setattr(files, "only_writer", refuse)
     told = run(folder)
     assert told.exit == 4 and "cannot_write" in told.codes
     assert not (folder / "out").exists()
 
 
 def test_the_program_that_was_started_is_the_one_of_this_folder() -> None:
-    assert Path(cli.__file__).is_relative_to(ROOT)
+    assert Path(main.__file__).is_relative_to(ROOT)

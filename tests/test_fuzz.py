@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
 from tests.command_line import Told, call, check
-from tests.test_project import PROJECT, RELEASE, ROWS
+from tests.project.test_project import PROJECT, RELEASE, ROWS
 
 bounded = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from privacy_sql import compiling
+from privacy_sql.export import standalone
 from tests import golden
 
 COMMITTED = golden.FOLDER.is_dir()
 
 
-@pytest.mark.parametrize("dialect", compiling.DIALECTS)
+@pytest.mark.parametrize("dialect", standalone.DIALECTS)
 @pytest.mark.skipif(not COMMITTED, reason="needs fixtures/golden: python -m tests.golden")
 def test_an_engine_receives_the_sql_that_was_looked_at(dialect: str) -> None:
     made = dict(golden.files(dialect))

@@ -16,7 +16,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import EngineError, PrivacySqlError, UsageError
-from privacy_sql.query import Query, environment, literal, quote
+from privacy_sql.query.template import Query, environment, literal, quote
 from tests.command_line import check
 from tests.conftest import ROOT
 

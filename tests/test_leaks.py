@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.errors import PrivacySqlError
 from tests.command_line import Told, call, check
 
@@ -52,7 +52,7 @@ ELSEWHERE = {"k_link", "k_combinatorial", "maxent_l_diversity", "composition"}
 
 
 def test_every_criterion_is_held_to_the_tests_of_this_file() -> None:
-    assert set(plugs.available("criteria")) <= set(REQUIREMENTS) | ELSEWHERE
+    assert set(registry.available("criteria")) <= set(REQUIREMENTS) | ELSEWHERE
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_unforeseen_error_tells_its_kind_only(tmp_path: Path, monkeypatch: py
     def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError(MARK)
 
-    monkeypatch.setattr("privacy_sql.verbs.look_alikes", fail)
+    monkeypatch.setattr("privacy_sql.api.look_alikes", fail)
     silent(check(canaries(tmp_path), "--require", "k_anonymity(k=2)"), 4)
     told = check(canaries(tmp_path), "--require", "k_anonymity(k=2)", "--unsafe-debug")
     assert MARK in told.err and MARK not in told.out

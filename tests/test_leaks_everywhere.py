@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.engines.duckdb import DuckDB
 from tests import canaries, engines
 from tests.canaries import MARK, failing, holding, prepared, silent, tried
@@ -58,7 +58,7 @@ def served(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_every_verb_that_reads_a_table_is_tried() -> None:
-    assert set(plugs.available("commands")) == {verb.split()[0] for verb in FILES} | TABLELESS
+    assert set(registry.available("cli.verbs")) == {verb.split()[0] for verb in FILES} | TABLELESS
 
 
 @pytest.mark.parametrize("form", ["", "--json"])

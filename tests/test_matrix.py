@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.errors import UsageError
 from tests.conftest import ROOT
 
@@ -85,8 +85,8 @@ def refused() -> set[tuple[str, str]]:
 
 
 def test_the_matrix_knows_every_method_and_every_criterion() -> None:
-    assert set(methods()) == set(plugs.available("mechanisms"))
-    assert set(criteria()) == set(plugs.available("criteria"))
+    assert set(methods()) == set(registry.available("methods"))
+    assert set(criteria()) == set(registry.available("criteria"))
 
 
 @pytest.mark.parametrize("criterion", sorted(criteria()))

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.criteria import make
 from tests import cases as reading
 from tests.conftest import cases
@@ -106,7 +106,7 @@ SIZES = {"k_anonymity", "k_map", "k_link", "k_combinatorial"}
 OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity"}
 
 
-@pytest.mark.parametrize("name", plugs.available("criteria"))
+@pytest.mark.parametrize("name", registry.available("criteria"))
 def test_every_person_three_times_leaves_every_share_and_makes_every_size_three_times_larger(
     name: str,
 ) -> None:

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
-from privacy_sql.base import count
-from privacy_sql.verbs import examine
+from privacy_sql import registry
+from privacy_sql.api import examine
+from privacy_sql.counted.base import count
 
 MARK = "CANARY"
 FRAME = pd.DataFrame(
@@ -86,11 +86,13 @@ def test_no_object_shows_a_row_when_it_is_printed(tmp_path: Path) -> None:
                 for text in printed(found):
                     assert MARK not in text, type(found)
     names = [name for name in ps.__all__ if inspect.isclass(getattr(ps, name))]
-    methods = {plugs.get("mechanisms", name) for name in plugs.available("mechanisms")}
+    methods = {registry.get("mechanisms", name) for name in registry.available("mechanisms")}
     public = {getattr(ps, name) for name in names} - {ps.Tree} | methods
     # marginals and others are made from parameters alone
     missing = {kind for kind in public if not any(kind in each.__mro__ for each in looked)}
-    parameters = {plugs.get("mechanisms", name) for name in ("marginals", "microaggregate", "noisy_counts")}
+    parameters = {
+        registry.get("mechanisms", name) for name in ("marginals", "microaggregate", "noisy_counts")
+    }
     assert missing <= parameters | {ps.Engine}, missing
 
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from privacy_sql import example
+from privacy_sql.project import example
 from tests.conftest import ROOT
 
-RUN = "import sys; from privacy_sql.cli import main; main(sys.argv[1:])"
+RUN = "import sys; from privacy_sql.cli.main import main; main(sys.argv[1:])"
 
 
 def seconds(*words: str) -> float:
@@ -38,7 +38,7 @@ def test_help_takes_less_than_three_tenths_of_a_second() -> None:
 def test_help_loads_no_engine_and_no_frames() -> None:
     heavy = {"duckdb", "pandas", "numpy", "sqlglot", "networkx", "pyarrow", "rich", "opendp", "sklearn"}
     code = (
-        "import sys\nfrom privacy_sql.cli import main\n"
+        "import sys\nfrom privacy_sql.cli.main import main\n"
         "try: main(['--help'])\nexcept SystemExit: pass\n"
         f"sys.exit(','.join({heavy} & set(sys.modules)) or 0)"
     )

@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.errors import PrivacySqlError
 from tests.oracles.verdicts import MEANT, Known, keeps
 from tests.test_matrix import refused
@@ -127,10 +127,10 @@ PLAIN = {"t_closeness", "bt_privacy", "composition"}
 
 
 def test_every_requirement_has_a_meaning_and_every_method_of_rows_is_tried() -> None:
-    assert set(MEANT) == set(plugs.available("criteria"))
+    assert set(MEANT) == set(registry.available("criteria"))
     assert set(CRITERIA) | {"composition"} == set(MEANT)
     # marginals are judged together in tests/criteria, and noisy counts are a promise of the noise
-    assert set(METHODS) | {"marginals", "noisy_counts"} == set(plugs.available("mechanisms"))
+    assert set(METHODS) | {"marginals", "noisy_counts"} == set(registry.available("methods"))
 
 
 def label(age: Any, job: Any, levels: dict[str, int]) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-{# A checksum of rows in any order; see sql/fingerprint.sql. #}
+{# A checksum of rows in any order; see sql/counted/fingerprint.sql. #}
 {% macro fingerprint(relation, columns, empty_is_null=false) %}
 with hashed as (
     select

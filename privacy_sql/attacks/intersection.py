@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from privacy_sql import held, reading
-from privacy_sql.base import count
-from privacy_sql.described import Description, Published, by_what_it_holds, describe, refuse_counts
+from privacy_sql.attacks.intersection_summary import Findings, unknown
+from privacy_sql.attacks.locating import Crowd, Names, locate, nothing_shared
+from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
-from privacy_sql.findings import Findings, unknown
-from privacy_sql.kernels.intersection import DEFAULT_LEVELS
-from privacy_sql.locating import Crowd, Names, locate, nothing_shared
-from privacy_sql.query import Query
+from privacy_sql.history import group_contents, kept_privately
+from privacy_sql.history.described import Description, Published, by_what_it_holds, describe, refuse_counts
+from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
+from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 
@@ -91,11 +91,11 @@ def _of_release(release: Release) -> Description:
         group=release.group,
         several=release.table.values_per_person != "one",
     )
-    kept = held.held(release.grouping)
+    kept = group_contents.held(release.grouping)
     if kept is None:
         return found
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
-    return by_what_it_holds(found, reading.Kept(kinds, held.frames(kept)))
+    return by_what_it_holds(found, kept_privately.Kept(kinds, group_contents.frames(kept)))
 
 
 def _published(release: Release, name: str) -> Published:

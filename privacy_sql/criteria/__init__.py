@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.parameters import bind, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
@@ -255,7 +255,7 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
     >>> str(make("k_anonymity", {"k": "5"}))
     'k_anonymity(k=5)'
     """
-    kind: type[Criterion] = plugs.get("criteria", name)
+    kind: type[Criterion] = registry.get("criteria", name)
     return bind(kind, name, params, where)
 
 

@@ -13,9 +13,9 @@ from privacy_sql.criteria._skyline_points import Limit
 from privacy_sql.criteria._skyline_words import in_words
 from privacy_sql.errors import people
 from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline, Worst
-from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson
-from privacy_sql.kernels.skyline_groups import Histograms, Integers
-from privacy_sql.query import names, render
+from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
+from privacy_sql.kernels.skyline.groups import Histograms, Integers
+from privacy_sql.query.template import names, render
 from privacy_sql.verdict import Witness, shown
 
 UNDECIDED = "groups of people with several values are too large here to count every way they may have them"
@@ -50,9 +50,9 @@ class PrintedGroups:
     @classmethod
     def of(cls, grouping: Any, own: Mapping[int, int], absent: tuple[str, ...] = ()) -> PrintedGroups:
         engine = grouping.base.engine
-        query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+        query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         tables, groups = Histograms.from_columns(engine.arrays(query))
-        listed = render("listed.sql", relation=grouping.holders, columns=names(["g", "n_rows"]))
+        listed = render("counted/listed.sql", relation=grouping.holders, columns=names(["g", "n_rows"]))
         found = engine.arrays(listed)
         held = dict(zip(np.asarray(found["g"]).tolist(), np.asarray(found["n_rows"]).tolist(), strict=True))
         holders = np.array([held.get(g, 0) for g in groups.tolist()], dtype=np.int64)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
-from privacy_sql.kernels.skyline import Amounts
+from privacy_sql.kernels.skyline.breach_probability import Amounts
 
 LARGEST = 10**9  # more people than a table has prove everything anyway
 SHAPE = "[values ruled out, others known, family, limit], for example [1, 1, 5, 0.9]"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from privacy_sql.errors import people
-from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson, Worst, chance
+from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson, Worst, chance
 from privacy_sql.verdict import Number, shown
 
 

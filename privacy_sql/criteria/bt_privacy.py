@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privacy_sql import beliefs, moves
+from privacy_sql.beliefs import belief_moves, beliefs
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
-from privacy_sql.kernels import belief_distance as distances
-from privacy_sql.kernels.belief_move import ESTIMATED, EXACT, IMPOSSIBLE, UNDECIDED
-from privacy_sql.kernels.posterior import STATE_CAP
+from privacy_sql.kernels.beliefs import distance as distances
+from privacy_sql.kernels.beliefs.move import ESTIMATED, EXACT, IMPOSSIBLE, UNDECIDED
+from privacy_sql.kernels.beliefs.posterior import STATE_CAP
 from privacy_sql.verdict import Verdict, Witness
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
@@ -105,14 +105,16 @@ class BTPrivacy(Criterion):
 
     def gather(self, grouping: Any, cap: int | None = None) -> list[Row]:
         """The largest move of belief in every group, for every point."""
-        table = moves.studied(grouping.base)
+        table = belief_moves.studied(grouping.base)
         measure = self.measure(table)
         groups = beliefs.published(grouping, table)
         allowed = STATE_CAP if cap is None else cap
         return [
             row
             for number, (bandwidth, t) in enumerate(self.points)
-            for row in moves.rows(table, groups, number, bandwidth, t, measure, self.posterior, allowed)
+            for row in belief_moves.rows(
+                table, groups, number, bandwidth, t, measure, self.posterior, allowed
+            )
         ]
 
     def splits(self, whole: Any) -> Splits:
@@ -127,14 +129,14 @@ class BTPrivacy(Criterion):
 
     def beforehand(self, base: Any) -> str | None:
         """What to say before a search: exact posteriors leave large groups undecided."""
-        if self.posterior != "exact" or moves.states(moves.studied(base)) <= STATE_CAP:
+        if self.posterior != "exact" or belief_moves.states(belief_moves.studied(base)) <= STATE_CAP:
             return None
         return (
             f"{self} decides exactly up to {STATE_CAP:,} count vectors per group; larger groups are undecided"
             " and never safe. posterior=estimate answers for them without a guarantee."
         )
 
-    def measure(self, table: beliefs.Studied) -> moves.Measured:
+    def measure(self, table: beliefs.Studied) -> belief_moves.Measured:
         """How a move is measured on this table."""
         bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else None
         given, name = self.smoothing, self.distance
@@ -143,7 +145,7 @@ class BTPrivacy(Criterion):
         if isinstance(given, str | int | float | Fraction) and not isinstance(given, bool):
             bandwidth, given = given, None
         log_base = "e" if self.log_base == "e" else 2
-        return moves.measured(table, name, given, bandwidth, self.normalise, log_base)
+        return belief_moves.measured(table, name, given, bandwidth, self.normalise, log_base)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The point with least slack decides; one group undecided or impossible is enough to refuse.
@@ -191,7 +193,8 @@ class BTPrivacy(Criterion):
         """The groups in which some belief moves too far, or nobody knows how far."""
         limits = [t for _, t in self.points]
         safe = (
-            row["risk"] is not None and moves.within(row["risk"], limits[row["point"]]) for row in evidence
+            row["risk"] is not None and belief_moves.within(row["risk"], limits[row["point"]])
+            for row in evidence
         )
         return sorted({row["g"] for row, fine in zip(evidence, safe, strict=True) if not fine})
 
@@ -200,7 +203,7 @@ class BTPrivacy(Criterion):
         rows = sorted((row for row in evidence if row["point"] == number), key=lambda row: row["g"])
         risks = tuple(row["risk"] for row in rows)
         largest = max((risk for risk in risks if risk is not None), default=None)
-        over = largest is not None and not moves.within(largest, t)
+        over = largest is not None and not belief_moves.within(largest, t)
         if None in risks and not over:
             largest = None
         safe = bool(risks) and largest is not None and not over

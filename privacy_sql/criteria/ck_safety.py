@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
 from privacy_sql.errors import DataError, Undecided, UsageError, number_of, people
-from privacy_sql.kernels.group_shapes import GroupShapes
-from privacy_sql.kernels.running_worst_case import RunningWorstCase
-from privacy_sql.kernels.worst_case import (
+from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
     Knowledge,
     Place,
@@ -23,7 +21,9 @@ from privacy_sql.kernels.worst_case import (
     shapes_to_leave_out,
     worst_knowledge,
 )
-from privacy_sql.query import render
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case.running import RunningWorstCase
+from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness, shown
 
 
@@ -68,7 +68,7 @@ class CKSafety(Criterion):
 
     def necessary(self) -> Sequence[Criterion]:
         """With d values in a group, d - 1 facts disclose everything there: k + 2 values are needed."""
-        return (plugs.get("criteria", "l_diversity")(self.k + 2),)
+        return (registry.get("criteria", "l_diversity")(self.k + 2),)
 
     def splits(self, whole: Any) -> Splits:
         """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
@@ -132,7 +132,7 @@ class _Splits:
 
 def _histograms(grouping: Any) -> dict[int, dict[int, int]]:
     """Per group its counts by sensitive value."""
-    query = render("histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
+    query = render("counted/histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
     found = grouping.base.engine.arrays(query)
     made: dict[int, dict[int, int]] = {}
     for g, s, n in zip(found["g"].tolist(), found["s"].tolist(), found["n_rows"].tolist(), strict=True):

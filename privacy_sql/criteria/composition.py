@@ -8,13 +8,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+from privacy_sql.attacks.intersection_summary import Findings, Others
 from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
-from privacy_sql.described import Description
 from privacy_sql.errors import DataError, UsageError, people
-from privacy_sql.findings import Findings, Others
-from privacy_sql.query import render
-from privacy_sql.register import FILE_NAME, Register
-from privacy_sql.registered import Out, as_published, registered
+from privacy_sql.history.described import Description
+from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.history.registered import Out, as_published, registered
+from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
 
 

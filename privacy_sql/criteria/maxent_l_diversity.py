@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
-from privacy_sql.kernels.max_entropy import least_c
+from privacy_sql.kernels.marginals.max_entropy import least_c
 from privacy_sql.verdict import Number, Verdict, Witness, shown
 
 KINDS = ("recursive", "entropy", "distinct")

@@ -13,8 +13,7 @@ from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, 
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError, nearest, raise_all
-from privacy_sql.kernels.running_skyline import Question, RunningSkyline, Seen
-from privacy_sql.kernels.skyline import (
+from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
     Group,
     ValuesPerPerson,
@@ -23,9 +22,10 @@ from privacy_sql.kernels.skyline import (
     least_amounts,
     worst_case,
 )
-from privacy_sql.kernels.skyline_groups import Histograms
-from privacy_sql.kernels.skyline_leave_out import rows_to_leave_out
-from privacy_sql.query import Query, Sql, literal, render
+from privacy_sql.kernels.skyline.groups import Histograms
+from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
+from privacy_sql.kernels.skyline.running import Question, RunningSkyline, Seen
+from privacy_sql.query.template import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
 
@@ -153,7 +153,7 @@ class PrivacySkyline(Criterion):
         columns = {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", wanted)}
         named = base.engine.load(columns, "named")
         rows = base.engine.fetch(
-            render("studies/named_values.sql", values=base.dictionaries["s"], named=named)
+            render("criteria/named_values.sql", values=base.dictionaries["s"], named=named)
         )
         own = {row["code"]: row["position"] + 1 for row in rows}
         absent = tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
@@ -258,7 +258,7 @@ class _Splits:
 
 
 def _counted(grouping: Any) -> tuple[Histograms, Any]:
-    query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+    query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
     return Histograms.from_columns(grouping.base.engine.arrays(query))
 
 
@@ -323,7 +323,7 @@ class _AsPrinted(PrivacySkyline):
 
 def _unknown(base: Any, absent: Iterable[str]) -> list[UsageError]:
     """One error for each value that does not occur, with one that is spelt nearly so; never the others."""
-    rows = base.engine.fetch(render("studies/value_names.sql", values=base.dictionaries["s"]))
+    rows = base.engine.fetch(render("criteria/value_names.sql", values=base.dictionaries["s"]))
     known = [str(row["value"]) for row in rows if row["value"] is not None]
     where = f"{base.table.name}.require.privacy_skyline.per_value"
     hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
 from privacy_sql.errors import DataError, people
-from privacy_sql.query import Sql
+from privacy_sql.query.template import Sql
 from privacy_sql.verdict import Verdict, Witness, shown
 
 DISTANCES = ("equal", "ordered", "hierarchical")

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.errors import UsageError
-from privacy_sql.query import Query, Sql
+from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -129,5 +129,5 @@ def connect(url: str = "duckdb:", **options: Any) -> Engine:
         raise UsageError(
             "bad_url", "a connection is written engine:place", hint='For example "duckdb:file.db".'
         )
-    engine: Engine = plugs.get("engines", scheme)(rest, **options)
+    engine: Engine = registry.get("engines", scheme)(rest, **options)
     return engine

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from privacy_sql.errors import DataError, EngineError
-from privacy_sql.query import Sql, quote
+from privacy_sql.query.template import Sql, quote
 
 # words of DuckDB's errors about a file it cannot read
 BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")

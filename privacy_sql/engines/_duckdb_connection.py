@@ -15,7 +15,7 @@ import duckdb
 from privacy_sql import deadlines
 from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import EngineError, UsageError
-from privacy_sql.query import literal
+from privacy_sql.query.template import literal
 
 # relations somebody else made on this connection, which a second connection would not see
 USERS_OWN = """

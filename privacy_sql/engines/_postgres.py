@@ -6,7 +6,7 @@ import psycopg
 import pyarrow as pa
 
 from privacy_sql.errors import DataError, EngineError
-from privacy_sql.query import quote
+from privacy_sql.query.template import quote
 
 # pg_type numbers, which never change
 TEXT = frozenset({18, 19, 25, 1042, 1043})

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.query import Sql, quote
+from privacy_sql.query.template import Sql, quote
 
 END_MARK = "\\."
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")

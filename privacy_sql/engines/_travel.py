@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql import plugs
+from privacy_sql import registry
 from privacy_sql.engines import Columns, Engine, Row
-from privacy_sql.query import Query, Sql
+from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -215,7 +215,7 @@ def travelled(engine: Engine, relations: Sequence[Sql], size: int) -> tuple[Engi
     """
     if not engine.travel or size > engine.travel:
         return engine, list(relations)
-    near: Engine = plugs.get("engines", "duckdb")()
+    near: Engine = registry.get("engines", "duckdb")()
     # a prefix nobody can guess: no text of the data is taken for a relation
     prefix = f"ps{secrets.token_hex(4)}"
     both = Travelled(engine, near, prefix, weakref.WeakValueDictionary(), itertools.count(1))

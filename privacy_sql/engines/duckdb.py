@@ -22,7 +22,7 @@ from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
 from privacy_sql.errors import DataError, EngineError
-from privacy_sql.query import Query, Sql, literal, quote
+from privacy_sql.query.template import Query, Sql, literal, quote
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -38,7 +38,7 @@ from privacy_sql.engines._sources import (
     without_end_marks,
 )
 from privacy_sql.errors import DataError
-from privacy_sql.query import Query, Sql, literal, quote
+from privacy_sql.query.template import Query, Sql, literal, quote
 
 log = logging.getLogger("privacy_sql")
 

@@ -20,7 +20,7 @@ from privacy_sql.engines import Columns, Row
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
-from privacy_sql.query import Query, Sql
+from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
     import pyarrow as pa

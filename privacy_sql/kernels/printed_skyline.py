@@ -15,7 +15,7 @@ from itertools import combinations
 from math import comb, prod
 from typing import NamedTuple
 
-from privacy_sql.kernels.skyline import Amounts, ValuesPerPerson
+from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 
 MOST_WORK = 100_000_000  # bits handled for one question; beyond, it is not decided
 MOST_CHOICES = 10_000  # sets of values that may be ruled out of one group

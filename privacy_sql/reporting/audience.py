@@ -12,11 +12,11 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Literal
 
-from privacy_sql import public_record
 from privacy_sql.errors import NotSafe
-from privacy_sql.guesses import SURE
-from privacy_sql.public_record import only, smallest_told
-from privacy_sql.records import Record
+from privacy_sql.publishing import public_record
+from privacy_sql.publishing.baseline import SURE
+from privacy_sql.publishing.public_record import only, smallest_told
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.words import AtMost, Below
 
 Audience = Literal["internal", "public"]

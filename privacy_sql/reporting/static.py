@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import targets
 from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.publishing import targets
 from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Bars, Chart, Line, Value
 from privacy_sql.reporting.sections import skyline
 

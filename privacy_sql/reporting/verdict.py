@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privacy_sql.records import Record
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material
 from privacy_sql.reporting.sections.options import best
 from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value

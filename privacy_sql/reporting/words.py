@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from privacy_sql.rounding import shown
+from privacy_sql.display.rounding import shown
 
 TOP = "*"
 

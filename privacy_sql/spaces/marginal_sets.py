@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
-from privacy_sql.kernels.junction_tree import Resolutions
+from privacy_sql.kernels.marginals.junction_tree import Resolutions
 
 Graph = tuple[int, ...]  # per vertex the bits of its neighbours and itself; 0 when it is not there
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from privacy_sql.base import count
-from privacy_sql.described import refuse_counts
+from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.grouping import Grouping
+from privacy_sql.history.described import refuse_counts
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 

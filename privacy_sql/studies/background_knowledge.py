@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from privacy_sql import beliefs
-from privacy_sql.base import Base, count
+from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs.group_posteriors import SWEEPS, estimated, exact
+from privacy_sql.beliefs.resemblance import is_span, resemblance
+from privacy_sql.counted.base import Base, count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.group_posteriors import SWEEPS, estimated, exact
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.kernels import belief_distance as distances
-from privacy_sql.kernels import posterior as posteriors
-from privacy_sql.kernels.belief_move import ESTIMATED, exact_posteriors
-from privacy_sql.kernels.kernel_prior import Kernel, as_number
-from privacy_sql.resemblance import is_span, resemblance
+from privacy_sql.kernels.beliefs import distance as distances
+from privacy_sql.kernels.beliefs import posterior as posteriors
+from privacy_sql.kernels.beliefs.kernel_prior import Kernel, as_number
+from privacy_sql.kernels.beliefs.move import ESTIMATED, exact_posteriors
 from privacy_sql.table import Table
 
 Belief = Sequence[Any] | Mapping[Any, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.query import names, render
+from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
 
 
@@ -28,7 +28,7 @@ def bucketized_kl(engine: Engine, release: Release) -> float:
         hint = "It compares one sensitive value per person."
         raise UsageError("no_sensitive", "the divergence needs a sensitive column", hint=hint)
     query = render(
-        "utilities/bucketized_kl.sql",
+        "studies/bucketized_kl.sql",
         candidate=grouping.candidate,
         histogram=grouping.histogram,
         groups=grouping.groups,

@@ -6,7 +6,7 @@ import numpy as np
 
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError, did_you_mean
-from privacy_sql.query import render
+from privacy_sql.query.template import render
 from privacy_sql.release import Release
 from privacy_sql.utilities.classification_accuracy import accuracy
 

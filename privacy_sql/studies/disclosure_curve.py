@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import one_of
 from privacy_sql.criteria.ck_safety import group_counts, within_reach
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.grouping import Grouping
-from privacy_sql.kernels.group_shapes import GroupShapes
-from privacy_sql.kernels.worst_case import implication_curve, negation_curve
+from privacy_sql.kernels.worst_case.disclosure import implication_curve, negation_curve
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.studies import groups_of
 
 MOST_FACTS = 10_000  # points of one curve; with as many facts as values every curve has reached 1

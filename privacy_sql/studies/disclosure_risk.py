@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql import facts as written
-from privacy_sql.base import Base, Grouping
+from privacy_sql.counted.base import Base, Grouping
 from privacy_sql.criteria.ck_safety import ranked
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, people, raise_all
-from privacy_sql.kernels.known_facts import DOUBT, Chance, KnownFacts
-from privacy_sql.kernels.world_count import WORK_LIMIT, Contradiction
-from privacy_sql.kernels.world_sample import SAMPLES, NothingAgreed
-from privacy_sql.kernels.worlds import Atom, Clause, Group
-from privacy_sql.query import Sql, render
+from privacy_sql.kernels.worst_case.known_facts import DOUBT, Chance, KnownFacts
+from privacy_sql.kernels.worst_case.world_count import WORK_LIMIT, Contradiction
+from privacy_sql.kernels.worst_case.world_sample import SAMPLES, NothingAgreed
+from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Group
+from privacy_sql.query.template import Sql, render
+from privacy_sql.studies import facts as written
 from privacy_sql.studies import groups_of
 from privacy_sql.verdict import Witness, exact_text, finite, shown
 
@@ -205,7 +205,7 @@ class _Counts:
 
     @classmethod
     def of(cls, grouping: Grouping) -> _Counts:
-        query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+        query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         found = grouping.base.engine.arrays(query)
         order = np.argsort(found["g"], kind="stable")
         return cls(*(np.asarray(found[name], np.int64)[order] for name in ("g", "n_people", "s", "n_rows")))
@@ -305,7 +305,7 @@ def _column(base: Base, alias: str) -> str:
 
 def _codes(grouping: Grouping, values: Sequence[str]) -> dict[str, int]:
     base = grouping.base
-    query = render("studies/named_values.sql", values=base.dictionaries["s"], named=_named(grouping, values))
+    query = render("criteria/named_values.sql", values=base.dictionaries["s"], named=_named(grouping, values))
     return {values[row["position"]]: row["code"] for row in base.engine.fetch(query)}
 
 
@@ -320,5 +320,5 @@ def _named(grouping: Grouping, names: Sequence[str]) -> Sql:
 def label(grouping: Grouping, code: int) -> Any:
     """INTERNAL: the sensitive value behind a code."""
     base = grouping.base
-    query = render("label.sql", levels=base.dictionaries["s"], codes=None, level=0, code=code)
+    query = render("counted/label.sql", levels=base.dictionaries["s"], codes=None, level=0, code=code)
     return base.engine.fetch(query)[0]["label"]

@@ -10,7 +10,7 @@ from typing import Any
 from privacy_sql.criteria.bt_privacy import BTPrivacy
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.judging import judge
+from privacy_sql.judge import judge
 from privacy_sql.release import Release
 from privacy_sql.studies import groups_of
 from privacy_sql.table import Table

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.kernels.consistent_tables import (
+from privacy_sql.kernels.marginals.consistent_tables import (
     largest_counts,
     largest_counts_by_program,
     largest_support,
 )
-from privacy_sql.kernels.junction_tree import (
+from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
     finest,
     is_decomposable,
@@ -32,8 +32,8 @@ from privacy_sql.kernels.junction_tree import (
     maximal_cliques,
     perfect_separators,
 )
-from privacy_sql.kernels.leaf_domain import Cell, with_one_value
-from privacy_sql.kernels.max_entropy import (
+from privacy_sql.kernels.marginals.leaf_domain import Cell, with_one_value
+from privacy_sql.kernels.marginals.max_entropy import (
     closed_form_kl,
     expected_counts,
     fitted_counts,
@@ -41,12 +41,12 @@ from privacy_sql.kernels.max_entropy import (
     n_log_n,
     sensitive_groups,
 )
-from privacy_sql.kernels.worst_groups import fewest_near_top
-from privacy_sql.leaves import leaves
-from privacy_sql.marginal_columns import Attributes, Levels
-from privacy_sql.marginal_tables import counted, marginal_tables
-from privacy_sql.marginal_views import maximum_entropy
-from privacy_sql.query import Query, render
+from privacy_sql.kernels.marginals.worst_groups import fewest_near_top
+from privacy_sql.marginals.columns import Attributes, Levels
+from privacy_sql.marginals.leaves import leaves
+from privacy_sql.marginals.tables import counted, marginal_tables
+from privacy_sql.marginals.views import maximum_entropy
+from privacy_sql.query.template import Query, render
 
 LISTED_CELLS = 2_000_000  # leaf cells a listing may have
 

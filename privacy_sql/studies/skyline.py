@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from privacy_sql.base import Base
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.grouping import Grouping
-from privacy_sql.kernels import skyline as kernel
-from privacy_sql.kernels.skyline_find import Point
-from privacy_sql.kernels.skyline_find import find_skyline as edge
-from privacy_sql.kernels.skyline_groups import Histograms, Integers
-from privacy_sql.query import render
+from privacy_sql.kernels.skyline import breach_probability as kernel
+from privacy_sql.kernels.skyline.find import Point
+from privacy_sql.kernels.skyline.find import find_skyline as edge
+from privacy_sql.kernels.skyline.groups import Histograms, Integers
+from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
 
 
@@ -80,7 +80,7 @@ class Skylines:
             raise DataError(
                 "empty_table", f"{base.table.name} has no rows", hint="There is nothing to disclose."
             )
-        query = render("studies/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
+        query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         return cls(base, *Histograms.from_columns(base.engine.arrays(query)))
 
     @property
@@ -96,7 +96,7 @@ class Skylines:
             "name": ("varchar", [str(value)]),
         }
         query = render(
-            "studies/named_values.sql",
+            "criteria/named_values.sql",
             values=self.base.dictionaries["s"],
             named=self.base.engine.load(named, "named"),
         )
@@ -104,7 +104,7 @@ class Skylines:
 
     def values(self) -> dict[int, Any]:
         """Every sensitive value that occurs, by code. Names of values: for those who may see the data."""
-        rows = self.base.engine.fetch(render("studies/value_names.sql", values=self.base.dictionaries["s"]))
+        rows = self.base.engine.fetch(render("criteria/value_names.sql", values=self.base.dictionaries["s"]))
         return {row["code"]: row["value"] for row in rows}
 
     def everybody(self, code: int) -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from privacy_sql.base import Base, count
+from privacy_sql.counted.base import Base, count
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
-from privacy_sql.judging import decided
+from privacy_sql.judge import decided
 from privacy_sql.kernels.information_gain import class_entropy, gain_per_loss
-from privacy_sql.mechanisms import check_levels
-from privacy_sql.query import names, render
+from privacy_sql.methods import check_levels
+from privacy_sql.query.template import names, render
 from privacy_sql.table import Table
 
 

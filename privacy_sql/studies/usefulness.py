@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privacy_sql import plugs
-from privacy_sql.answers import Answers
-from privacy_sql.base import Base
-from privacy_sql.costs import Costs, Seen, Shown
-from privacy_sql.grouping import Grouping
-from privacy_sql.query import Sql, names, render
+from privacy_sql import registry
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.lattice.costs import Costs, Seen, Shown
+from privacy_sql.query.template import Sql, names, render
 from privacy_sql.release import Release
 from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities._counting_queries import Answers
 from privacy_sql.utilities.query_error import Query, QueryError, some
 from privacy_sql.verdict import finite
 
@@ -71,7 +71,7 @@ def usefulness(release: Release) -> Usefulness:
         return Usefulness({}, list(_errors(base, _permuted(release.grouping), (0,) * len(base.columns))))
     shown = shown_of(release)
     costs = Costs(base)
-    reads = [plugs.get("utilities", name)() for name in UTILITIES]
+    reads = [registry.get("utilities", name)() for name in UTILITIES]
     able = [u for u in reads if base.table.sensitives or not u.needs_sensitive]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
     asked = base.table.sensitives
@@ -82,7 +82,7 @@ def _permuted(grouping: Grouping) -> Sql:
     """What a reader expects where values are permuted: every person has each value of the group in part."""
     aliases = names(f"k{number}" for number, _ in enumerate(grouping.base.columns, start=1))
     query = render(
-        "utilities/permuted.sql",
+        "studies/permuted.sql",
         candidate=grouping.candidate,
         histogram=grouping.histogram,
         groups=grouping.groups,
@@ -98,7 +98,7 @@ def shown_of(release: Release) -> Shown:
     whole = base.grouped(base.keys(release.levels))
     gone: frozenset[int] = frozenset()
     if grouping.gone is not None:
-        rows = base.engine.fetch(render("listed.sql", relation=grouping.gone, columns=names(["g"])))
+        rows = base.engine.fetch(render("counted/listed.sql", relation=grouping.gone, columns=names(["g"])))
         gone = frozenset(row["g"] for row in rows)
     return Shown(tuple(release.levels.get(name, 0) for name in base.table.quasi), Seen(whole), gone)
 

@@ -1,6 +1,6 @@
 -- Which labels of a release cover which values of the people, column by column, and how well: 0 as it says, 1 as the
 -- same number written otherwise, 2 as `*`, which is for what no other label covers, 3 where nobody can tell.
--- in: readable (k, code, exact, number), rules (privacy_sql/labels.py), hierarchies [(k, levels (code, l0..lH) of the
+-- in: readable (k, code, exact, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of the
 --     people's values, [(level, its labels (code, value))], all labels (code, value), whether a value it lacks may be any)]
 -- out: k, value, label (both codes), tier    grain: column, value, label
 with covered as (

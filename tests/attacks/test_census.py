@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import held
-from privacy_sql.experiments._overlap import WHO, People
-from privacy_sql.query import names, render
-from privacy_sql.register import Register
-from privacy_sql.registered import registered
+from privacy_sql.history import group_contents
+from privacy_sql.history.register import Register
+from privacy_sql.history.registered import registered
+from privacy_sql.papers._overlap import WHO, People
+from privacy_sql.query.template import names, render
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
@@ -43,7 +43,7 @@ def test_missing_values_hide_nobody_in_two_releases_of_a_census_file(tmp_path: P
             )
             release = ps.publish(engine, table, [ps.KAnonymity(5)], ps.Multidimensional())
             places.append(ps.write(engine, release, tmp_path / f"{name}.csv"))
-            register.keep(name, places[-1], private=held.writer(release))
+            register.keep(name, places[-1], private=group_contents.writer(release))
             truths.append(_values(release))
         left = [len(truths[0][who] & truths[1][who]) for who in shared.tolist()]
         truth = [Fraction(100 * sum(n * level <= 1 for n in left), len(left)) for level in LEVELS]
@@ -60,7 +60,7 @@ def _values(release: Any) -> dict[int, set[Any]]:
     """What the box of each person holds."""
     base = release.grouping.base
     who = base.others[WHO]
-    query = render("listed.sql", relation=release.grouping.rows, columns=names([who, "g", "s"]))
+    query = render("counted/listed.sql", relation=release.grouping.rows, columns=names([who, "g", "s"]))
     found = base.engine.fetch(query)
     boxes: dict[int, set[Any]] = {}
     for row in found:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.register import Register
+from privacy_sql.history.register import Register
 
 PLACES = ps.Tree(
     {"oslo": ["north", "*"], "turku": ["north", "*"], "rome": ["south", "*"], "split": ["south", "*"]}

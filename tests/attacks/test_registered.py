@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import held
 from privacy_sql.errors import DataError, UsageError
-from privacy_sql.query import names, render
-from privacy_sql.register import Register
-from privacy_sql.registered import registered
+from privacy_sql.history import group_contents
+from privacy_sql.history.register import Register
+from privacy_sql.history.registered import registered
+from privacy_sql.query.template import names, render
 from tests.oracles import composition as oracle
 
 # "food" is a job and the name of several jobs; the root has a name of its own
@@ -70,7 +70,7 @@ def _table(people: pd.DataFrame, **more: Any) -> ps.Table:
 def _registered(engine: Any, release: Any, folder: Path) -> Any:
     place = ps.write(engine, release, folder / "out.csv")
     register = Register(folder / "register.jsonl")
-    register.keep("people", place, private=held.writer(release))
+    register.keep("people", place, private=group_contents.writer(release))
     return registered(register).groups
 
 
@@ -83,7 +83,7 @@ def _true_groups(release: Any) -> dict[str, frozenset[Any]]:
         rows = [(row["who"], tuple(row[column] for column in by), row["ill"]) for row in shown]
     else:
         who = grouping.base.others["who"]
-        query = render("listed.sql", relation=grouping.rows, columns=names([who, "g", "s"]))
+        query = render("counted/listed.sql", relation=grouping.rows, columns=names([who, "g", "s"]))
         rows = [(row[who], row["g"], row["s"]) for row in grouping.base.engine.fetch(query)]
     values: dict[Any, set[Any]] = {}
     for _, group, value in rows:
@@ -181,7 +181,7 @@ def test_a_release_is_read_with_the_hierarchy_of_its_day(engine: Any, tmp_path: 
     assert "register add" in str(refused.value)
     # where the hierarchy is the same still, it is read
     ps.check(engine, published, [ps.Composition("register", register=str(register.path))])
-    register.keep("people", place, private=held.writer(release))
+    register.keep("people", place, private=group_contents.writer(release))
     assert list(register.find(["people"])) == ["people"]
     for kinds in (moved, ROOTED):
         raw = ps.Table(people.assign(ill="?"), {"job": kinds}, identifier=None)
@@ -252,7 +252,7 @@ def test_centres_registered_without_their_people_are_refused(engine: Any, tmp_pa
     asked = ps.Composition("register", register=str(register.path))
     with pytest.raises(DataError, match="not kept"):
         ps.check(engine, table, [asked])
-    register.keep("people", place, private=held.writer(release))
+    register.keep("people", place, private=group_contents.writer(release))
     (verdict,) = ps.check(engine, table, [asked]).values()
     assert verdict.witness["located"] == 14
 

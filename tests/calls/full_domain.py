@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
-from privacy_sql import proposing
-from privacy_sql.base import count
-from privacy_sql.lattice_search import LatticeSearch
+from privacy_sql.counted.base import count
+from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.project import proposing
 from tests.calls import JOBS, WORKERS, workers
 
 UTILITIES = (

@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
-from privacy_sql import example
-from privacy_sql.base import count
-from privacy_sql.cli import run as run_command
+from privacy_sql.cli.main import run as run_command
+from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
+from privacy_sql.project import example
 from tests import cases as reading
 from tests.calls import workers
 from tests.conftest import cases

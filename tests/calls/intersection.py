@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 import privacy_sql as ps
-from privacy_sql import held
+from privacy_sql.history import group_contents
 from tests.calls import JOBS, workers
 
 
@@ -58,7 +58,7 @@ def of_our_own(engine: ps.Engine) -> None:
     found = ps.intersection_attack(engine, [*releases, unread], table)
     assert found.summary.n_unlocated == 0 and len(found.people()) == 6 >= found.newly_known
     with tempfile.TemporaryDirectory() as folder:
-        assert len(held.writer(releases[0])(Path(folder))) == 3
+        assert len(group_contents.writer(releases[0])(Path(folder))) == 3
     people = rows[["age", "job"]].assign(n=["1.50", "2.5", "4", "8", None, "9"])
     known = ps.Table(rows, {"job": JOBS, "n": None}, "s", population=people)
     requirement = ps.Composition([{"relation": rows, "sensitive": "s", "columns": ["age", "job"]}])

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 import privacy_sql as ps
-from privacy_sql.compiling import compiled_marginals
-from privacy_sql.judging import judge
-from privacy_sql.published_marginals import read
+from privacy_sql.export.standalone import compiled_marginals
+from privacy_sql.judge import judge
+from privacy_sql.publishing.published_marginals import read
 from tests.calls import workers
 
 COLLECTION = [{"age": 0, "s": 0}, {"job": 1, "s": 0}, {"age": 0, "job": 0}]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import privacy_sql as ps
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
-from privacy_sql.judging import failing
+from privacy_sql.judge import failing
 from privacy_sql.studies.skyline import Skylines
 from tests.calls import workers
 

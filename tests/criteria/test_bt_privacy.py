@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.criteria import read
-from privacy_sql.kernels import posterior as kernel
+from privacy_sql.kernels.beliefs import posterior as kernel
 from tests.oracles import background_knowledge as oracle
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import beliefs
-from privacy_sql.base import count
-from privacy_sql.judging import Requirements, judge
-from privacy_sql.mechanisms.full_domain import FullDomain
-from privacy_sql.query import Query, render
+from privacy_sql.beliefs import beliefs
+from privacy_sql.counted.base import count
+from privacy_sql.judge import Requirements, judge
+from privacy_sql.methods.full_domain import FullDomain
+from privacy_sql.query.template import Query, render
 
 JOBS = ps.Tree({"cook": ["food", "*"], "baker": ["food", "*"], "nurse": ["care", "*"]})
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 from privacy_sql.errors import PrivacySqlError, Undecided
-from privacy_sql.judging import failing
+from privacy_sql.judge import failing
 from tests.oracles import worst_case as oracle
 
 few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

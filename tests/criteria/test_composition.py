@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql import manifest
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
-from privacy_sql.register import Register
+from privacy_sql.history.register import Register
 from tests.oracles import composition as oracle
 
 LEVEL = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3)])
@@ -176,11 +176,11 @@ def test_parameters_out_of_range_are_refused(params: Any) -> None:
 
 
 def test_a_search_reads_the_other_releases_once(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from privacy_sql import findings
+    from privacy_sql.attacks import intersection_summary
 
     asked = []
-    located = findings.locate
-    monkeypatch.setattr(findings, "locate", lambda *given: asked.append(1) or located(*given))
+    located = intersection_summary.locate
+    monkeypatch.setattr(intersection_summary, "locate", lambda *given: asked.append(1) or located(*given))
     requirement = ps.Composition([HOSPITAL], "1", "1/2")
     release = ps.publish(engine, _table(), [requirement], ps.FullDomain())
     assert release.safe

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql import plugs
-from privacy_sql.base import count
+from privacy_sql import registry
+from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
-from privacy_sql.judging import failing
+from privacy_sql.judge import failing
 from tests.conftest import cases
 from tests.criteria.random_tables import rows, verdict
 
@@ -29,7 +29,7 @@ def requirements(name: str) -> list[Any]:
 
 def declared(word: str) -> list[str]:
     """The criteria that declare a property, of those that a table of one group column can be asked about."""
-    kinds = {name: plugs.get("criteria", name) for name in plugs.available("criteria")}
+    kinds = {name: registry.get("criteria", name) for name in registry.available("criteria")}
     return [
         name
         for name, kind in kinds.items()

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
 import privacy_sql as ps
-from privacy_sql import marginal_evidence
 from privacy_sql.errors import Undecided
-from privacy_sql.kernels import consistent_tables
-from privacy_sql.kernels.junction_tree import maximal_sets
-from privacy_sql.kernels.worst_groups import smallest_sum
+from privacy_sql.kernels.marginals import consistent_tables
+from privacy_sql.kernels.marginals.junction_tree import maximal_sets
+from privacy_sql.kernels.marginals.worst_groups import smallest_sum
+from privacy_sql.marginals import evidence
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 
@@ -39,12 +39,12 @@ def test_the_verdict_is_that_of_all_consistent_tables(engine: Any, small: Small)
 @few
 @given(small_collections(most_rows=10))
 def test_a_join_too_large_for_one_statement_gets_the_same_verdict(engine: Any, small: Small) -> None:
-    kept = marginal_evidence.PLAIN_GROUPS
-    marginal_evidence.PLAIN_GROUPS = 0
+    kept = evidence.PLAIN_GROUPS
+    evidence.PLAIN_GROUPS = 0
     try:
         walked = verdict(engine, small)
     finally:
-        marginal_evidence.PLAIN_GROUPS = kept
+        evidence.PLAIN_GROUPS = kept
     once = verdict(engine, small)
     assert (walked.safe, walked.value) == (once.safe, once.value)
 

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 from privacy_sql.criteria import read
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.judging import failing, judge
-from privacy_sql.kernels.skyline import Amounts, breach_probability
-from privacy_sql.kernels.skyline_groups import Histograms
+from privacy_sql.judge import failing, judge
+from privacy_sql.kernels.skyline.breach_probability import Amounts, breach_probability
+from privacy_sql.kernels.skyline.groups import Histograms
 from tests.oracles.skyline import Oracle
 
 few = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])

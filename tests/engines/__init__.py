@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import plugs
+from privacy_sql import registry
 from tests.engines import server
 
 # so many cases run at least where an engine is required (`.ci/run`); raise it when cases are added
@@ -47,7 +47,7 @@ def dsn() -> str:
 @contextmanager
 def without_duckdb(monkeypatch: Any) -> Iterator[None]:
     """A machine on which nothing may import DuckDB."""
-    for cache_of_parts in (plugs.get, plugs.load):
+    for cache_of_parts in (registry.get, registry.load):
         cache_of_parts.cache_clear()
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "duckdb", None)
@@ -55,7 +55,7 @@ def without_duckdb(monkeypatch: Any) -> Iterator[None]:
         with pytest.raises(ImportError):
             ps.connect("duckdb:")
         yield
-    plugs.get.cache_clear()
+    registry.get.cache_clear()
 
 
 @contextmanager

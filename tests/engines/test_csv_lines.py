@@ -12,7 +12,7 @@ import pytest
 
 from privacy_sql.engines._sources import without_end_marks
 from privacy_sql.errors import DataError
-from privacy_sql.query import Query
+from privacy_sql.query.template import Query
 from tests.command_line import call
 
 CELLS = ["a", "", '"b"', '""', "\\.", '"\\."', "\\.c", '"a\n\\.\nb"', '"a\r\n\r\nb"']

@@ -13,7 +13,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import DataError
-from privacy_sql.query import Query
+from privacy_sql.query.template import Query
 
 UNLIKE = {
     "letters that a collation holds equal": ("varchar collate nocase", "'Flu'", "'flu'"),

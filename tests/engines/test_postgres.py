@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import example
 from privacy_sql.errors import EngineError, NotSafe, UsageError
+from privacy_sql.project import example
 from tests import engines, test_docs
 from tests.conftest import ROOT
 
@@ -83,7 +83,7 @@ def test_a_published_table_is_written_in_one_transaction(
             seen.append(stranger.execute(PUBLIC).fetchall())
         raise NotSafe("audit", "refused by the test")
 
-    monkeypatch.setattr("privacy_sql.audit.audit", refuse)
+    monkeypatch.setattr("privacy_sql.publishing.audit.audit", refuse)
     with pytest.raises(NotSafe):
         ps.write(server, release, "table:public.out", manifest_to=tmp_path / "m.manifest.json")
     assert seen == [[]]
@@ -135,7 +135,7 @@ def test_a_server_that_is_away_is_an_error_of_the_engine() -> None:
 
 
 def test_counts_travel_when_they_are_few_and_stay_when_they_are_many(server: Any) -> None:
-    from privacy_sql.base import count
+    from privacy_sql.counted.base import count
 
     for limit, travels in ((0, False), (1, False), (2, True)):
         server.travel = limit

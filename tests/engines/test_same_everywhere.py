@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.query import Query
+from privacy_sql.query.template import Query
 from tests.engines import odd_people, random_people
 
 

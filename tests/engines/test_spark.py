@@ -17,10 +17,11 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import example, plugs
-from privacy_sql.base import count
+from privacy_sql import registry
+from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
+from privacy_sql.project import example
 from tests import canaries, engines, test_docs, test_fingerprints
 from tests import cases as reading
 from tests.conftest import ROOT, cases
@@ -69,7 +70,7 @@ def chosen() -> list[Any]:
     for parameter in cases("criteria"):
         for kind in kinds(*parameter.values):
             found.setdefault((parameter.values[0], kind), parameter)
-    missing = set(itertools.product(plugs.available("criteria"), KINDS)) - set(found)
+    missing = set(itertools.product(registry.available("criteria"), KINDS)) - set(found)
     assert not missing, f"no case for {sorted(missing)}"
     return list({parameter.id: parameter for parameter in found.values()}.values())
 
@@ -137,7 +138,8 @@ def test_parquet_is_published_as_a_folder_that_appears_whole(
     seen: list[list[str]] = []
     with monkeypatch.context() as patch:
         patch.setattr(
-            "privacy_sql.audit.audit", lambda *_: seen.append(list(map(str, tmp_path.iterdir()))) or 1 / 0
+            "privacy_sql.publishing.audit.audit",
+            lambda *_: seen.append(list(map(str, tmp_path.iterdir()))) or 1 / 0,
         )
         with pytest.raises(ZeroDivisionError):
             ps.write(spark, release, target)
@@ -178,7 +180,7 @@ def test_a_table_that_fails_its_audit_is_taken_away_again(
     release = ps.publish(spark, people(), [ps.KAnonymity(2)], METHODS["generalise"])
     place = tmp_path / "m.manifest.json"
     with monkeypatch.context() as patch:
-        patch.setattr("privacy_sql.audit.audit", lambda *_: 1 / 0)
+        patch.setattr("privacy_sql.publishing.audit.audit", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             ps.write(spark, release, "table:published", manifest_to=place)
     assert spark.connection.sql("show tables").where("not isTemporary").count() == 0

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import PrivacySqlError
-from privacy_sql.kernels import belief_distance as bd
-from privacy_sql.kernels import belief_move as bm
-from privacy_sql.kernels import kernel_chain as kc
-from privacy_sql.kernels import kernel_halves as kh
-from privacy_sql.kernels import kernel_prior as kp
-from privacy_sql.kernels import posterior as po
-from privacy_sql.kernels.running_sums import running_sum_mass
+from privacy_sql.kernels.beliefs import distance as bd
+from privacy_sql.kernels.beliefs import kernel_chain as kc
+from privacy_sql.kernels.beliefs import kernel_halves as kh
+from privacy_sql.kernels.beliefs import kernel_prior as kp
+from privacy_sql.kernels.beliefs import move as bm
+from privacy_sql.kernels.beliefs import posterior as po
+from privacy_sql.kernels.beliefs.running_sums import running_sum_mass
 from tests.oracles import background_knowledge as oracle
 
 CASES = json.loads((Path(__file__).parents[2] / "fixtures/vectors/bt_composition.json").read_text())["cases"]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 
-from privacy_sql.kernels.clique_join import JoinClique, exact_group, join_size, walk
+from privacy_sql.kernels.marginals.clique_join import JoinClique, exact_group, join_size, walk
 from tests.joined_cliques import all_groups, joins
 
 

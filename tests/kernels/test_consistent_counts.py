@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.consistent_counts import NoisyMarginal, consistent, non_negative
+from privacy_sql.kernels.composition.consistent_counts import NoisyMarginal, consistent, non_negative
 
 numbers = st.lists(st.integers(-20, 30), min_size=1, max_size=8)
 

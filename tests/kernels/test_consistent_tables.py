@@ -13,15 +13,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import Undecided
-from privacy_sql.kernels import consistent_tables
-from privacy_sql.kernels.consistent_tables import (
+from privacy_sql.kernels.marginals import consistent_tables
+from privacy_sql.kernels.marginals.consistent_tables import (
     largest_counts,
     largest_counts_by_program,
     largest_support,
     smallest_count_by_program,
 )
-from privacy_sql.kernels.junction_tree import finest, is_decomposable, maximal_sets
-from privacy_sql.kernels.leaf_domain import Cell, LeafDomain, with_one_value
+from privacy_sql.kernels.marginals.junction_tree import finest, is_decomposable, maximal_sets
+from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain, with_one_value
 from tests.marginal_cases import Small, in_numbers, resolutions_of, small_collections, vector_cases
 from tests.oracles import marginals as oracle
 

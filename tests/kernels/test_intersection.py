@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.intersection import DEFAULT_LEVELS, Outcome, intersect, summarise, tally
+from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, intersect, summarise, tally
 from tests.oracles import intersection_attack as oracle
 
 CASES = json.loads(Path("fixtures/vectors/bt_composition.json").read_text())["cases"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.junction_tree import (
+from privacy_sql.kernels.marginals.junction_tree import (
     contains,
     intersection,
     is_decomposable,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.known_facts import Chance, KnownFacts
-from privacy_sql.kernels.world_count import Contradiction, TooMuchWork
-from privacy_sql.kernels.world_sample import NothingAgreed
-from privacy_sql.kernels.worlds import Atom, Clause, Group
+from privacy_sql.kernels.worst_case.known_facts import Chance, KnownFacts
+from privacy_sql.kernels.worst_case.world_count import Contradiction, TooMuchWork
+from privacy_sql.kernels.worst_case.world_sample import NothingAgreed
+from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Group
 from tests.oracles import facts as oracle
 
 few = settings(max_examples=80, deadline=None)

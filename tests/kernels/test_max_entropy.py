@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from privacy_sql.errors import Undecided
-from privacy_sql.kernels.consistent_tables import largest_support
-from privacy_sql.kernels.junction_tree import finest, is_decomposable, junction_tree, maximal_sets
-from privacy_sql.kernels.leaf_domain import Cell, LeafDomain
-from privacy_sql.kernels.max_entropy import (
+from privacy_sql.kernels.marginals.consistent_tables import largest_support
+from privacy_sql.kernels.marginals.junction_tree import finest, is_decomposable, junction_tree, maximal_sets
+from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain
+from privacy_sql.kernels.marginals.max_entropy import (
     closed_form_kl,
     expected_counts,
     fitted_counts,

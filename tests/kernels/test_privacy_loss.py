@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.privacy_loss import (
+from privacy_sql.kernels.composition.privacy_loss import (
     compose,
     compose_zcdp,
     discrete_laplace,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.semantic_game import dirichlet_prior, semantic_game, two_point_prior
+from privacy_sql.kernels.composition.semantic_game import dirichlet_prior, semantic_game, two_point_prior
 from tests.oracles.semantic_game import posterior_differences
 
 CASES = json.loads(Path("fixtures/vectors/bt_composition.json").read_text())["cases"]

@@ -1,4 +1,4 @@
-"""privacy_sql.kernels.skyline against the paper, the shared vectors and enumeration of worlds."""
+"""Breach probabilities against the paper, the shared vectors and enumeration of worlds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.skyline import (
+from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
     Group,
     breach_probability,
@@ -24,9 +24,9 @@ from privacy_sql.kernels.skyline import (
     negated_ratio,
     worst_case,
 )
-from privacy_sql.kernels.skyline_find import find_skyline
-from privacy_sql.kernels.skyline_groups import Histograms
-from privacy_sql.kernels.skyline_program import breach_by_program
+from privacy_sql.kernels.skyline.dynamic_program import breach_by_program
+from privacy_sql.kernels.skyline.find import find_skyline
+from privacy_sql.kernels.skyline.groups import Histograms
 from tests.oracles.skyline import Oracle
 
 CASES = {"SVPI": "one", "MVPI_SET": "set", "MVPI_MULTISET": "multiset"}

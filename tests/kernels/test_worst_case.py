@@ -13,9 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.group_shapes import GroupShapes
-from privacy_sql.kernels.running_worst_case import RunningWorstCase
-from privacy_sql.kernels.worst_case import (
+from privacy_sql.kernels.worst_case.disclosure import (
     Knowledge,
     growing_certainty,
     implication_curve,
@@ -24,6 +22,8 @@ from privacy_sql.kernels.worst_case import (
     worst_knowledge,
     worst_negations,
 )
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from tests.oracles import worst_case as oracle
 
 FIG_3 = [[2, 2, 1, 0, 0, 0], [2, 0, 0, 1, 1, 1]]  # flu, lung cancer, mumps; breast, heart, ovarian

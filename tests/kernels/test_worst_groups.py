@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privacy_sql.errors import Undecided
-from privacy_sql.kernels import clique_join, ratio_bounds, worst_groups
-from privacy_sql.kernels.clique_join import JoinClique, exact_group
-from privacy_sql.kernels.max_entropy import least_c
-from privacy_sql.kernels.worst_groups import (
+from privacy_sql.kernels.marginals import clique_join, ratio_bounds, worst_groups
+from privacy_sql.kernels.marginals.clique_join import JoinClique, exact_group
+from privacy_sql.kernels.marginals.max_entropy import least_c
+from privacy_sql.kernels.marginals.worst_groups import (
     MANY_TIES,
     Nearest,
     entropies_of,

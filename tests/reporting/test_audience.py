@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.kernels.intersection import Tally, summarise
-from privacy_sql.recording import recorded
-from privacy_sql.reporting import material_of, page
+from privacy_sql.kernels.composition.intersection import Tally, summarise
 from privacy_sql.reporting.audience import UNTOLD, masked
+from privacy_sql.reporting.page import material_of, page
+from privacy_sql.reporting.recording import recorded
 from privacy_sql.reporting.sections import Material, intersection
 
 

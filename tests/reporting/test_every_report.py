@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from privacy_sql import plugs
+from privacy_sql import registry
 from tests.command_line import call
 
 AGE, ILL = "age", "illness"
@@ -84,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_method_is_among_them() -> None:
     asked = {method for parts in METHODS.values() for method in parts["method"]}
-    assert asked == set(plugs.available("mechanisms"))
+    assert asked == set(registry.available("mechanisms"))
 
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
@@ -104,7 +104,7 @@ def test_every_release_has_a_report_for_everybody_whatever_was_recorded(
 
 
 def _rendered(found: dict[str, Any], audience: str) -> str:
-    from privacy_sql import reporting
+    from privacy_sql.reporting import page as reporting
 
     return reporting.page(reporting.material_of(found, audience)).html
 

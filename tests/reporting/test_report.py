@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import records as kept
+from privacy_sql.reporting import records as kept
 from privacy_sql.reporting import sections
 from tests.command_line import call
 from tests.conftest import ROOT
@@ -113,10 +113,10 @@ def test_no_value_of_a_row_and_no_promise_without_an_adversary(pages: Path, reco
 
 
 def test_every_criterion_asks_a_question_and_names_its_adversary() -> None:
-    from privacy_sql import plugs
+    from privacy_sql import registry
 
-    for name in plugs.available("criteria"):
-        kind = plugs.get("criteria", name)
+    for name in registry.available("criteria"):
+        kind = registry.get("criteria", name)
         assert kind.question.endswith("?") and kind.against.startswith("somebody who")
         assert kind.unit in ("", "people", "values", "share")
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privacy_sql.kernels.junction_tree import (
+from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
     finest,
     is_decomposable,
     junction_tree,
     maximal_sets,
 )
-from privacy_sql.kernels.max_entropy import expected_counts, kl_divergence, n_log_n
+from privacy_sql.kernels.marginals.max_entropy import expected_counts, kl_divergence, n_log_n
 from privacy_sql.spaces.marginal_sets import Collection, MarginalSets, maximal_masks
 from tests.marginal_cases import Small, small_collections
 

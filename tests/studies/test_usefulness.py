@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.query import names, render
-from privacy_sql.recording import recorded
+from privacy_sql.query.template import names, render
+from privacy_sql.reporting.recording import recorded
 from privacy_sql.studies.bucketized_kl import bucketized_kl
 from privacy_sql.studies.usefulness import Typical, usefulness
 
@@ -34,7 +34,7 @@ def published(engine: Any, rows: list[Row], method: Any, **hierarchies: Any) -> 
 def values(release: ps.Release, alias: str) -> list[Any]:
     """The values a query's places stand for."""
     base = release.grouping.base
-    query = render("listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"]))
+    query = render("counted/listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"]))
     return [row["value"] for row in sorted(base.engine.fetch(query), key=lambda row: row["code"])]
 
 
@@ -109,7 +109,9 @@ def test_the_divergence_of_permuted_values_counts_people_alike_in_every_group_th
 def engine_rows(release: ps.Release) -> list[Row]:
     """Group, codes of both columns and of the value of every row, as only the engine knows them."""
     query = render(
-        "listed.sql", relation=release.grouping.candidate, columns=names(["g", "q1", "q2", "s", "n_rows"])
+        "counted/listed.sql",
+        relation=release.grouping.candidate,
+        columns=names(["g", "q1", "q2", "s", "n_rows"]),
     )
     found = release.grouping.base.engine.fetch(query)
     return [(row["g"], row["q1"], row["q2"], row["s"]) for row in found for _ in range(row["n_rows"])]

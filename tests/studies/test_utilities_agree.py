@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql.recording import recorded
+from privacy_sql.reporting.recording import recorded
 from tests.oracles import utility as oracle
 
 AGES = {"1": ["young", "*"], "2": ["young", "*"], "3": ["old", "*"], "4": ["old", "*"]}

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from privacy_sql.records import Record
 from privacy_sql.reporting.audience import Audience
 from privacy_sql.reporting.charts import Chart
+from privacy_sql.reporting.records import Record
 
 ORDER = (
     "published",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from privacy_sql.records import Record
 from privacy_sql.reporting.audience import UNTOLD
 from privacy_sql.reporting.charts import SAFE, UNSAFE, Axis, Chart, Line, Rule
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import number
 

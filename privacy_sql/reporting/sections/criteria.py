@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privacy_sql.records import Record
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import limit, value
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from privacy_sql.records import Record
 from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule, Zone
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.sections.options import best
 from privacy_sql.reporting.words import percent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from privacy_sql.records import Record
 from privacy_sql.reporting.charts import DASHES, MARKERS, SERIES, Axis, Bars, Chart, Line
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import Below, count, number_of, people, percent
 

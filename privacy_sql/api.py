@@ -1,0 +1,418 @@
+"""The verbs: the only module that wires tables, engines, requirements and methods together."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import privacy_sql
+from privacy_sql import deadlines, manifest
+from privacy_sql import files as writing
+from privacy_sql.counted.base import Base, count
+from privacy_sql.criteria import Criterion
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe, UsageError, number_of
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.history import group_contents
+from privacy_sql.history.register import Register
+from privacy_sql.judge import Requirements, Verdicts, judge, refuse_unfit
+from privacy_sql.methods import Mechanism, Proposal
+from privacy_sql.publishing import audit, parts, public_record, publication, register_check
+from privacy_sql.publishing import baseline as guesses
+from privacy_sql.publishing.targets import Kept, read_by
+from privacy_sql.query.template import Sql, render
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.lattice.result import SearchResult
+    from privacy_sql.marginals.result import MarginalResult
+    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods.marginals import Marginals
+    from privacy_sql.searches.full_domain import Goal
+
+TABLE = "table:"
+# full-width letters and blanks of East Asian keyboards, and the plain ones they look like
+WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
+FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
+NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
+
+
+def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criterion]) -> Verdicts:
+    """Judge a table as it stands, a release as it would be published, or a set of marginals together.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(pd.DataFrame({"age": [30, 30, 41]}), ["age"])
+    ...     bool(ps.check(engine, table, [ps.KAnonymity(2)]))
+    False
+    """
+    if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
+        hint = "For example [ps.KAnonymity(5)]."
+        raise UsageError("bad_requirement", "what is required is a list of criteria", hint=hint)
+    if not isinstance(table, Table) and not hasattr(table, "grouping"):
+        hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
+        raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
+    if isinstance(table, Release):  # what leaves may be read by people who see only its rows
+        return judge(table.grouping, Requirements.of(table.grouping.base.table, require).require)
+    if not isinstance(table, Table):
+        return judge(table.grouping, require)
+    return examine(engine, table, require).verdicts
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What `check` saw: the verdicts, the size of the table, and what it passed over."""
+
+    verdicts: Verdicts
+    rows: int
+    groups: int
+    ignored: tuple[str, ...]
+    warnings: tuple[str, ...]
+    baseline: guesses.Baseline
+
+
+def examine(
+    engine: Engine, table: Table, require: Sequence[Criterion], project: Path | None = None
+) -> Examined:
+    """Judge a table as it stands, in a project beside its registered releases; say what was looked at.
+
+    Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
+    """
+    base = count(engine, table, several=True)
+    grouping = base.grouped(base.own_keys())
+    verdicts = judge(grouping, require)
+    warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
+    if project is not None:
+        warnings += register_check.compared(project, grouping, list(table.quasi), require)
+    found = guesses.of_table(engine, table, grouping)
+    return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings), found)
+
+
+def beside(release: Release) -> tuple[str, ...]:
+    """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
+    return () if release.promise is not None else look_alikes(release.grouping.base)
+
+
+def formulas(release: Release) -> tuple[str, ...]:
+    """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
+    engine: Engine = release.grouping.base.engine
+    counts: Counter[str] = Counter()
+    for view in release.parts.values() or (release.view,):
+        shown = engine.create(view, view=True)
+        texts = [name for name, kind in engine.columns(shown).items() if kind == "text"]
+        if texts:
+            query = render("api/formulas.sql", relation=shown, columns=texts, pattern=FORMULA)
+            (found,) = engine.fetch(query)
+            counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
+    return tuple(
+        f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
+        " them for formulas; import the columns as text"
+        for name, n in counts.items()
+        if n
+    )
+
+
+def look_alikes(base: Base) -> tuple[str, ...]:
+    """Warnings that sensitive values differ only in letter case, blanks or width, and count as different."""
+    if not base.table.sensitives:
+        return ()
+    (found,) = base.engine.fetch(
+        render("api/look_alikes.sql", values=base.dictionaries["s"], wide=WIDE, narrow=NARROW)
+    )
+    if found["n_values"] == found["n_folded"]:
+        return ()
+    alike = found["n_values"] - found["n_folded"]
+    written = f"{base.table.sensitives[0]}: {number_of(alike, 'value')} written almost like another"
+    return (f"{written}; they count as different values",)
+
+
+def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:
+    """Choose how to publish a table and judge the choice; nothing leaves before `write`.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
+    ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
+    True
+    """
+    asked = Requirements.of(table, require)
+    if len(table.sensitives) > 1 and not getattr(method, "several_sensitive", False):
+        raise UsageError(
+            "several_sensitive",
+            f"{method.name} publishes one sensitive column",
+            where=table.name,
+            hint="Use full_domain or generalise, or publish one sensitive column and drop the others.",
+        )
+    refuse = getattr(method, "refuse_unfit", None)
+    if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
+        refuse(table, asked)
+    if table.count:
+        hint = "Write each row as often as it counts, or check the table only."
+        raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
+    with _limited(method, table):
+        base = count(engine, table, several=True, frozen=True)
+        if not getattr(method, "promises", False):
+            refuse_unfit(base, require)
+            _refuse_linked_lines(table)
+        proposal = method.propose(base, asked)
+    return released(base, proposal, method, asked)
+
+
+def _refuse_linked_lines(table: Table) -> None:
+    """Refuse columns that stay as they are where they would tell which lines are of one person."""
+    if table.values_per_person != "one" and table.insensitive:
+        raise UsageError(
+            "several_values",
+            f"people have several values each, and {', '.join(table.insensitive)} would tell which rows are"
+            " of one person",
+            where=table.name,
+            hint="Make it a quasi-identifier, declare it known (`known: true`), or drop it.",
+        )
+
+
+def search(
+    engine: Engine,
+    table: Table,
+    require: Sequence[Criterion],
+    method: FullDomain | Marginals | None = None,
+    *,
+    goal: Goal = "all",
+) -> SearchResult | MarginalResult:
+    """The safe choices of a table: all minimal ones, the best, or one; publishes nothing.
+
+    A method that is no search of its own is searched full-domain; `Marginals` gives its best collection.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(2, 10)}, "illness")
+    ...     [choice["levels"] for choice in ps.search(engine, table, [ps.KAnonymity(2)]).minimal]
+    [{'age': 2}]
+    """
+    from privacy_sql.methods.full_domain import FullDomain
+
+    chosen = method or FullDomain()
+    asked = Requirements.of(table, require)
+    if isinstance(chosen, FullDomain):
+        chosen.refuse_unfit(table, asked)
+    with _limited(chosen, table):
+        base = count(engine, table, several=True)
+        refuse_unfit(base, require)
+        return chosen.search(base, asked, goal)
+
+
+def _limited(method: Any, table: Table) -> AbstractContextManager[None]:
+    """The time limit of a method, from the first statement on; how large the work is, is said before."""
+    if hasattr(method, "tell_size"):
+        method.tell_size(table)
+    limit = getattr(method, "time_limit", None)
+    return deadlines.within(None if limit is None else float(limit), table.name)
+
+
+def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:
+    """A proposal as a release, judged once more as a whole."""
+    view = base.engine.create(proposal.view, view=True)
+    rows_in: int | None = base.rows
+    rows_out, repeated = base.rows - proposal.suppressed, 0
+    if proposal.published is not None:
+        # counts of cells say nothing of how many rows they are made from, and neither does the manifest
+        rows_in, rows_out = proposal.counted, proposal.published
+    elif base.holders is not None:
+        # a line is published for each value, and for each person without one
+        every = _rows(base, base.source)
+        rows_in, rows_out, repeated = every, proposal.grouping.n_lines, every - base.n_lines
+    release = Release(
+        name=base.table.name,
+        table=base.table,
+        view=proposal.view,
+        verdicts=proposal.promise() if proposal.promise else asked.judge(proposal.grouping),
+        require=asked.require,
+        method=method.name,
+        choice=proposal.choice,
+        rows_in=rows_in,
+        rows_out=rows_out,
+        repeated=repeated,
+        quasi=proposal.quasi,
+        levels=proposal.levels,
+        group=proposal.group,
+        shown_as=proposal.shown_as,
+        columns=base.engine.columns(view),
+        search=proposal.search,
+        rehearsal=proposal.rehearsal,
+        claims=proposal.claims,
+        promise=proposal.promise,
+        parts=proposal.parts,
+        grouping=proposal.grouping,
+        permuted=proposal.permuted,
+        lattice=proposal.lattice,
+    )
+    found = guesses.of_release(release)
+    return replace(
+        release, baseline=found, refusal=guesses.singled_out(release.table, release.require, found)
+    )
+
+
+def _rows(base: Base, relation: Sql) -> int:
+    (found,) = base.engine.fetch(render("api/rows.sql", relation=relation))
+    return int(found["n_rows"])
+
+
+def write(
+    engine: Engine,
+    release: Release,
+    target: str | Path,
+    *,
+    overwrite: bool = False,
+    manifest_to: str | Path | None = None,
+) -> Path:
+    """Write a release to a file, a folder or `table:NAME`, audited from its own bytes; returns its manifest.
+
+    Refuses a release that is not safe, and one whose published form does not keep the requirements.
+    """
+    if release.refusal is not None:
+        raise release.refusal
+    if not release.safe:
+        failed = [requirement for requirement, verdict in release.verdicts.items() if not verdict.safe]
+        raise NotSafe(
+            "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
+        )
+    return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to)
+
+
+def put_out(
+    release: Release,
+    target: str | Path,
+    *,
+    overwrite: bool = False,
+    manifest_to: str | Path | None = None,
+    register: Register | None = None,
+    kept: Sequence[Kept] = (),
+    told: Callable[[Path], None] = lambda place: None,
+) -> Path:
+    """Write a release that is safe, and enter it into a register that the caller holds."""
+    return publication.publish(
+        form_of(release, target, Path(manifest_to) if manifest_to else None, kept),
+        overwrite=overwrite,
+        judge=lambda auditor, written: _audited(auditor, written, release),
+        describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
+        register=register,
+        private=group_contents.writer(release) if register is not None else None,
+        told=told,
+    )
+
+
+def form_of(
+    release: Release, target: str | Path, manifest_to: Path | None = None, kept: Sequence[Kept] = ()
+) -> publication.Form:
+    """What a release is written as: files, or tables of its engine."""
+    home: Engine = release.grouping.base.engine
+    views = release.parts or {"": release.view}
+    kept = [*kept, *read_by(release.table, *release.require)]
+    if isinstance(target, str) and target.startswith(TABLE):
+        table = target.removeprefix(TABLE)
+        place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
+        tables = parts.part_tables(table, release) if release.parts else {"": table}
+        return publication.Tables(release.name, home, place, tables, views, kept)
+    file = _file(Path(target), release)
+    files = parts.part_files(file, release) if release.parts else {"": file}
+    return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept)
+
+
+def _file(target: Path, release: Release) -> Path:
+    if target.suffix:
+        writing.kind_of(target)
+        return target
+    return target / f"{release.name}.csv"
+
+
+def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on what was written, and on the source still being the one that was judged."""
+    base: Base = release.grouping.base
+    base.refuse_changed()
+    if release.parts:
+        verdicts = parts.audited(auditor, written, release)
+    else:
+        verdicts = audit.audit(auditor, written[""], release)
+    verdicts = audit.asked_again(verdicts, release)
+    base.refuse_changed()
+    return verdicts
+
+
+def describe(release: Release, output: dict[str, Any]) -> bytes:
+    """The bytes of a release's manifest."""
+    table: Table = release.table
+    hierarchies = {
+        column: {"levels": list(kind.level_names()), "checksum": kind.checksum()}
+        for column, kind in _read(release).items()
+        if kind.height
+    }
+    content = {
+        "schema": manifest.SCHEMA,
+        "release": release.name,
+        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "privacy_sql": privacy_sql.__version__,
+            "engine": release.grouping.base.engine.version(),
+        },
+        "rows_in": release.rows_in,
+        "rows_out": release.rows_out,
+        "suppressed": release.suppressed,
+        "repeated": release.repeated,
+        "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
+        "roles": table.roles,
+        "where": table.where,
+        "values_per_person": table.values_per_person,
+        "hierarchies": hierarchies,
+        "method": release.method,
+        "choice": public_record.choice(release.choice),
+        "search": public_record.search(release.search),
+        "verdicts": [
+            public_record.verdict(verdict.to_json(), by_rows=audit.by_rows(release, verdict.criterion))
+            for verdict in release.verdicts.values()
+        ],
+        "baseline": release.baseline.to_json() if release.baseline else None,
+        "insensitive": guesses.declared(table),
+        "claims": dict(release.claims),
+        "sql": release.view.public(),
+        **({"parts": {name: view.public() for name, view in release.parts.items()}} if release.parts else {}),
+        "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
+        "output": output,
+    }
+    return manifest.canonical(content)
+
+
+def _read(release: Release) -> dict[str, Hierarchy]:
+    """The hierarchies whose labels a reader meets.
+
+    Bands are written for fractions as soon as one row holds one. Where no band is printed, the manifest may
+    not tell that either.
+    """
+    base: Base = release.grouping.base
+    several = bool(release.parts) and not release.group
+    return {
+        column: kind
+        if several or column in release.shown_as or 0 < release.levels.get(column, 0) < kind.height
+        else base.declared[column]
+        for column, kind in release.table.hierarchies.items()
+    }
+
+
+def _published_as(release: Release, column: str) -> str:
+    if column == release.group:
+        return "group number"
+    if column in release.shown_as:
+        return release.shown_as[column]
+    if column not in release.quasi:
+        return str(release.table.roles.get(column, "as it is"))
+    level = release.levels.get(column, 0)
+    return f"level {level}" if level else "as it is"

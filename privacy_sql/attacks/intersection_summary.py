@@ -1,0 +1,321 @@
+"""What releases say together about the people they share: anonymity before and after, in counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from privacy_sql.attacks.locating import Crowd, Located, Names, locate, locate_own
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.engines import Engine
+from privacy_sql.history.described import Description
+from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
+from privacy_sql.query.template import Query, Sql, names, render
+
+# of one combination of people; with more it is taken to be known for certain
+MOST_WORLDS = 4096
+
+
+class Record(dict[str, Any]):
+    """Named fields, read as `record["P"]` or `record.P`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@dataclass(frozen=True)
+class Others:
+    """Releases that are out already, with everybody of a table, or of its population, located in them."""
+
+    crowd: Crowd
+    located: tuple[Located, ...]
+    codes: Names
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, base: Base, releases: Sequence[Description]) -> Others:
+        """The same for every candidate of the table."""
+        crowd = Crowd.around(base, (column for each in releases for column in each.columns))
+        codes = Names()
+        located = tuple(locate(crowd, each, codes) for each in releases)
+        return cls(crowd, located, codes, tuple(unknown(crowd, releases)))
+
+    @cached_property
+    def nobody_in(self) -> tuple[str, ...]:
+        """The releases that have a group for nobody."""
+        return tuple(
+            each.name
+            for each in self.located
+            if not self.crowd.engine.fetch(render("attacks/somebody.sql", located=each.located))[0][
+                "n_people"
+            ]
+        )
+
+
+def unknown(crowd: Crowd, releases: Sequence[Description]) -> Iterator[str]:
+    """A warning for each release that publishes columns the people are not known by."""
+    for each in releases:
+        lacking = [column for column in each.columns if column not in crowd.known.aliases]
+        if lacking:
+            yield (
+                f"{each.name} also publishes {', '.join(lacking)}, which the people here are not known by:"
+                " somebody who knows it finds them more surely"
+            )
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the attack found; `summary` is counts only, `people()` names possible values of each person."""
+
+    crowd: Crowd
+    releases: tuple[Located, ...]
+    shared: tuple[str | None, ...] = field(repr=False)
+    levels: tuple[Fraction, ...]
+    ids: tuple[Any, ...] | None = field(default=None, repr=False)
+    lacking: tuple[str, ...] = ()
+
+    @classmethod
+    def beside(cls, grouping: Grouping, others: Others) -> Findings:
+        """What a candidate of our own says together with releases that are out already."""
+        own = locate_own(others.crowd, grouping, others.codes)
+        shown = tuple(others.codes.shown)
+        return cls(others.crowd, (own, *others.located), shown, DEFAULT_LEVELS, lacking=others.warnings)
+
+    @property
+    def engine(self) -> Engine:
+        """Where the relations of the attack are."""
+        return self.crowd.engine
+
+    @property
+    def priors(self) -> list[Sql]:
+        """The columns of anonymity before the attack, one per release."""
+        return names(f"prior_{number}" for number, _ in enumerate(self.releases, start=1))
+
+    @cached_property
+    def worlds(self) -> Sql | None:
+        """The ways in which people may lie in the releases; None where everybody has one."""
+        if not any(each.several for each in self.releases):
+            return None
+        return self.engine.create(
+            render(
+                "attacks/worlds.sql",
+                combinations=self.crowd.combinations,
+                releases=[each.located for each in self.releases],
+                most=MOST_WORLDS,
+            )
+        )
+
+    @cached_property
+    def possible(self) -> Sql:
+        """Per world the values all its releases leave possible."""
+        return self.engine.create(render("attacks/possible.sql", releases=self._pairs))
+
+    @cached_property
+    def outcomes(self) -> Sql:
+        """Per combination its anonymity before and after, in its worst world."""
+        combinations = self.crowd.combinations
+        worlds = self.worlds
+        by_world = self.engine.create(
+            render(
+                "attacks/outcomes.sql",
+                combinations=combinations if worlds is None else worlds,
+                person=Sql("person" if worlds is None else "world"),
+                releases=self._pairs,
+                possible=self.possible,
+            )
+        )
+        agreeing = self.engine.create(render("attacks/agreeing.sql", outcomes=by_world, releases=self._pairs))
+        return self.engine.create(
+            render(
+                "attacks/worst.sql",
+                combinations=combinations,
+                worlds=worlds,
+                outcomes=by_world,
+                agreeing=agreeing,
+                priors=self.priors,
+            )
+        )
+
+    @cached_property
+    def _pairs(self) -> list[tuple[Sql, Sql]]:
+        """Of each release who lies in which group, and what it leaves possible, world by world."""
+        if self.worlds is None:
+            return [(each.located, each.held) for each in self.releases]
+        return [
+            (self._in_worlds(number, each.located, "g"), self._in_worlds(number, each.held, "s"))
+            for number, each in enumerate(self.releases, start=1)
+        ]
+
+    def _in_worlds(self, number: int, relation: Sql, column: str) -> Sql:
+        return self.engine.create(
+            render(
+                "attacks/in_worlds.sql",
+                worlds=self.worlds,
+                number=number,
+                relation=relation,
+                column=Sql(column),
+            )
+        )
+
+    @cached_property
+    def tallies(self) -> list[dict[str, Any]]:
+        """Located people by least prior and posterior anonymity."""
+        return self.engine.fetch(render("attacks/tallies.sql", outcomes=self.outcomes, priors=self.priors))
+
+    @cached_property
+    def left(self) -> list[dict[str, Any]]:
+        """People by the values left to them by all releases that know them, as far as these agree."""
+        query = render("criteria/composition.sql", outcomes=self.outcomes, priors=self.priors)
+        return self.engine.fetch(query)
+
+    def exposed(self, level: Fraction) -> int:
+        """The people who are known with this confidence, also where a release does not know them."""
+        return sum(row["people"] for row in self.left if row["fewest"] and row["fewest"] * level <= 1)
+
+    @cached_property
+    def newly_known(self) -> int:
+        """The people who are known for certain by the releases together, and by none of them alone."""
+        query = render("attacks/newly_known.sql", outcomes=self.outcomes, priors=self.priors)
+        return int(self.engine.fetch(query)[0]["n_people"])
+
+    @cached_property
+    def measured(self) -> Summary:
+        """The summary in the kernel's words."""
+        sums = [name.replace("prior", "sum") for name in self.priors]
+        tallies = [
+            Tally(row["least_prior"], row["posterior"], row["people"], tuple(row[name] for name in sums))
+            for row in self.tallies
+        ]
+        people = self.crowd.people
+        return summarise(tallies, people=people, releases=len(self.releases), levels=self.levels)
+
+    @cached_property
+    def summary(self) -> Record:
+        """Counts and shares: P people, VP the vulnerable ones, PVP the percentage exposed at each level."""
+        found = self.measured
+        sizes = [self._group_sizes(each) for each in self.releases]
+        return Record(
+            P=found.people,
+            n_ok=found.n_ok,
+            n_empty=found.n_empty,
+            n_unlocated=found.n_unlocated,
+            n_ambiguous=sum(row["ambiguous"] for row in self.tallies),
+            VP=found.vulnerable,
+            PVP={str(level): share for level, share in found.percent_at.items()},
+            perfect=found.perfect,
+            perfect_new=found.perfect_new,
+            avg_EA=list(found.average_prior),
+            avg_EA_post=found.average_posterior,
+            avg_drop=found.average_drop,
+            exposed={str(level): Fraction(100 * self.exposed(level), found.people) for level in self.levels},
+            located=self.located,
+            smallest_group=[row["smallest"] for row in sizes],
+            avg_group_size=[
+                Fraction(row["sum_sizes"], row["n_pairs"]) if row["n_pairs"] else None for row in sizes
+            ],
+        )
+
+    @cached_property
+    def located(self) -> list[Fraction]:
+        """The percentage of people each release has a group for."""
+        found = [
+            self.engine.fetch(render("attacks/placed.sql", outcomes=self.outcomes, prior=prior))[0]
+            for prior in self.priors
+        ]
+        return [Fraction(100 * row["n_located"], self.crowd.people) for row in found]
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What makes the result less than it seems: nobody located, or releases at odds."""
+        told = [
+            f"No person matches any group of {each.name}; check that its columns use the same coding."
+            for each, share in zip(self.releases, self.located, strict=True)
+            if not share
+        ]
+        told += [f"{lacking}." for lacking in self.lacking]
+        unsure = [each.name for each in self.releases if each.several]
+        if unsure:
+            told.append(
+                f"{', '.join(unsure)}: people may lie in one group or another, and the worst counts;"
+                " check that its columns are coded alike."
+            )
+        if self.measured.n_empty and not self.measured.n_ok:
+            told.append("the releases share no sensitive value for anybody: map their names onto each other")
+        return told
+
+    def people(self) -> list[Record]:
+        """INTERNAL: everybody with the groups that fit and the sensitive values left."""
+        columns = [*names(["person", "world", "posterior", "ambiguous"]), *self.priors]
+        outcomes = {row["person"]: row for row in self._listed(self.outcomes, columns)}
+        left: dict[int, list[str | None]] = {}
+        for row in self._listed(self.possible, names(["person", "s"])):
+            left.setdefault(row["person"], []).append(self.shared[row["s"]])
+        fitting = [self._fitting(each) for each in self.releases]
+        return [
+            self._record(row["id"], row["person"], outcomes[row["person"]], left, fitting)
+            for row in self.engine.fetch(self._rows())
+        ]
+
+    def _record(
+        self,
+        identifier: Any,
+        person: int,
+        row: Mapping[str, Any],
+        left: Mapping[int, Sequence[str | None]],
+        fitting: Sequence[Mapping[int, list[Any]]],
+    ) -> Record:
+        outcome = Outcome(
+            tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
+        )
+        return Record(
+            id=identifier if self.ids is None else self.ids[identifier],
+            candidates=[groups.get(person, []) for groups in fitting],
+            EA=list(outcome.prior),
+            set=None if outcome.posterior is None else sorted(left.get(row["world"], []), key=str),
+            EA_post=outcome.posterior,
+            anon_drop=outcome.drop,
+            confidence=outcome.confidence,
+            status=outcome.status,
+            ambiguous=outcome.ambiguous,
+        )
+
+    def _group_sizes(self, each: Located) -> Mapping[str, int]:
+        groups, combinations = each.groups, self.crowd.combinations
+        query = render(
+            "attacks/group_sizes.sql", groups=groups, located=each.located, combinations=combinations
+        )
+        return self.engine.fetch(query)[0]
+
+    def _listed(self, relation: Sql, columns: list[Sql]) -> list[dict[str, Any]]:
+        return self.engine.fetch(render("counted/listed.sql", relation=relation, columns=columns))
+
+    def _fitting(self, each: Located) -> dict[int, list[Any]]:
+        named: dict[int, Any] = {}
+        if each.group_names is not None:
+            named = {row["g"]: row["value"] for row in self._listed(each.group_names, names(["g", "value"]))}
+        groups: dict[int, list[Any]] = {}
+        for row in self._listed(each.located, names(["person", "g"])):
+            groups.setdefault(row["person"], []).append(named.get(row["g"], row["g"]))
+        return {person: sorted(found, key=str) for person, found in groups.items()}
+
+    def _rows(self) -> Query:
+        known = self.crowd.known
+        others = [(known.table.identifier, Sql("id"))] if known.table.identifier else []
+        quasi = [(name, Sql(alias), known.dictionaries[alias]) for name, alias in known.aliases.items()]
+        rows = self.engine.create(
+            render("counted/coded.sql", source=known.source, quasi=quasi, others=others), view=True
+        )
+        return render(
+            "attacks/rows.sql",
+            rows=rows,
+            combinations=self.crowd.combinations,
+            columns=names(known.aliases.values()),
+            identified=bool(others),
+        )

@@ -1,0 +1,408 @@
+"""People found in published releases, on the engine: which groups fit them, and what those groups hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from privacy_sql.attacks.release_counts import Counted, counted, sensitive_names
+from privacy_sql.counted.base import Base, Grouping, count
+from privacy_sql.counted.levels import labels
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.hierarchies import AsIs, Hierarchy, Tree
+from privacy_sql.hierarchies.numeric import NUMBER
+from privacy_sql.history.described import Description, Published
+from privacy_sql.history.labels import Rule, node_of_box
+from privacy_sql.history.labels import columns as rule_columns
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The people under attack on the engine, one line per combination of what is known about them."""
+
+    engine: Engine
+    known: Base
+    combinations: Sql  # person, q1.., n_people
+    people: int
+    kinds: Mapping[str, Hierarchy]  # the hierarchies known of their columns
+    missing: frozenset[str] = frozenset()  # columns that releases publish and nobody here is known by
+    # which of their values is which of a table of ours: asked again for every candidate of a search
+    matches: dict[tuple[str, Sql], Sql] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, known: Base, kinds: Mapping[str, Hierarchy] | None = None) -> Crowd:
+        """Everybody a counted table knows, with a sensitive value or without."""
+        columns = names(known.aliases.values())
+        query = render("attacks/combinations.sql", base=known.people or known.relation, columns=columns)
+        combinations = known.engine.create(query)
+        (found,) = known.engine.fetch(render("attacks/crowd.sql", combinations=combinations))
+        return cls(known.engine, known, combinations, found["n_people"], kinds or known.table.hierarchies)
+
+    @classmethod
+    def around(cls, base: Base, published: Iterable[str]) -> Crowd:
+        """Everybody of a table, or of its population, by every published column the source has."""
+        table, engine = base.table, base.engine
+        of_population = table.population is not None
+        known, missing, source = known_of(base, published)
+        if not of_population and len(known) == len(table.quasi):
+            return replace(cls.of(base), missing=missing)
+        who = table.identifier if table.identifier in source else None
+        several = "set" if of_population and who else table.values_per_person if who else "one"
+        people = Table(
+            table.population if of_population else table.source,
+            dict.fromkeys(known, AsIs()),
+            identifier=who if who not in known else None,
+            values_per_person=several if who not in known else "one",
+            count=None if of_population else table.count,
+            where=None if of_population else table.where,
+            name="population" if of_population else table.name,
+        )
+        return replace(cls.of(count(engine, people), known), missing=missing)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each column in relations that hold several."""
+        return {name: number for number, name in enumerate(self.known.aliases, start=1)}
+
+    @cached_property
+    def readable(self) -> Sql:
+        """The values of all columns as text and number."""
+        dictionaries = self.known.dictionaries
+        aliases = self.known.aliases.items()
+        return _readable(self.engine, [(self.numbers[name], dictionaries[alias]) for name, alias in aliases])
+
+    def n_values(self, column: str) -> int:
+        """How many values of a column occur."""
+        return self.known.statistics[self.known.aliases[column]]["n_values"]
+
+
+def known_of(
+    base: Base, published: Iterable[str]
+) -> tuple[dict[str, Hierarchy], frozenset[str], Mapping[str, str]]:
+    """What people of a table, or of its population, are known by; what they are not; all columns."""
+    table = base.table
+    secret = {*table.declared_sensitive, *table.sensitives}
+    source = base.source_columns
+    if table.population is not None:
+        source = base.engine.columns(base.engine.source(table.population))
+    more = [column for column in dict.fromkeys(published) if column not in table.quasi]
+    open_ = {column: AsIs() for column in more if column in source and column not in secret}
+    return {**table.hierarchies, **open_}, frozenset(more) - frozenset(open_), source
+
+
+@dataclass(frozen=True)
+class Located:
+    """One release as seen by the adversary: who fits which group, and what the fitting groups hold."""
+
+    name: str
+    groups: Sql  # g, n_people
+    located: Sql  # person, w (one world), g
+    held: Sql  # person, w, s (shared code)
+    home: Engine  # its relations live as long as this session
+    group_names: Sql | None = None  # g, value
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether somebody may lie in one group or in another, and it is not known which."""
+        return bool(self.home.fetch(render("attacks/several_worlds.sql", located=self.located))[0]["n_pairs"])
+
+
+class Names:
+    """The sensitive values of all releases, numbered; a number is one value however it is written."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+        self.shown: list[str | None] = []
+
+    def code(self, value: str | None) -> int:
+        """The number of a value, a new one for a new value."""
+        key = _number(value)
+        if key not in self._codes:
+            self._codes[key] = len(self.shown)
+            self.shown.append(value)
+        return self._codes[key]
+
+
+def _number(value: str | None) -> Any:
+    if value is None or not NUMBER.fullmatch(value):
+        return value
+    return Decimal(value.strip()).normalize()
+
+
+def locate(crowd: Crowd, description: Description, codes: Names) -> Located:
+    """Find the groups of a described release that each combination of people fits.
+
+    `codes` numbers the sensitive values of all releases together and grows with each.
+    """
+    shared = {name: how for name, how in description.columns.items() if name in crowd.known.aliases}
+    if not shared:
+        raise nothing_shared(description.name)
+    columns = list(dict.fromkeys(how.column for how in shared.values()))
+    read = counted(crowd.engine, description, columns)
+    find = _nearest if description.locate == "centroid" else _fitting
+    located = crowd.engine.create(find(crowd, shared, read, description))
+    values = read.values
+    if description.several:
+        values = {code: value for code, value in values.items() if value is not None}
+    held = _held(crowd.engine, located, read.histogram, values, codes)
+    return Located(description.name, read.groups, located, held, read.home, read.group_names)
+
+
+def nothing_shared(name: str) -> UsageError:
+    """The error for a release nobody can be looked for in."""
+    return UsageError(
+        "nothing_shared",
+        f"{name} publishes none of the columns known about people",
+        hint="Say which is which under columns: {what is known: published column}.",
+    )
+
+
+def locate_own(crowd: Crowd, grouping: Grouping, codes: Names) -> Located:
+    """The groups of a candidate of our own, where everybody's group is known."""
+    base = grouping.base
+    inside = names(base.aliases.values())
+    members = render("attacks/members.sql", candidate=grouping.members, columns=inside)
+    columns = [
+        (Sql(crowd.known.aliases[name]), Sql(alias), _same_values(crowd, base, name, alias))
+        for name, alias in base.aliases.items()
+    ]
+    query = render(
+        "attacks/own_groups.sql",
+        combinations=crowd.combinations,
+        members=crowd.engine.create(members),
+        columns=columns,
+        apart=grouping.located_by == "members",
+    )
+    located = crowd.engine.create(query)
+    held = _held(crowd.engine, located, grouping.histogram, sensitive_names(base), codes)
+    return Located("this release", grouping.groups, located, held, base.engine)
+
+
+def _same_values(crowd: Crowd, base: Base, name: str, alias: str) -> Sql | None:
+    """Which code of the people is which of the table's own; None where they are counted as one."""
+    if crowd.known is base:
+        return None
+    ours = base.dictionaries[alias]
+    if (name, ours) not in crowd.matches:
+        theirs = crowd.known.dictionaries[crowd.known.aliases[name]]
+        both = [_readable(crowd.engine, [(1, each)]) for each in (theirs, ours)]
+        query = render("attacks/same_values.sql", theirs=both[0], ours=both[1])
+        crowd.matches[name, ours] = crowd.engine.create(query)
+    return crowd.matches[name, ours]
+
+
+def _held(
+    engine: Engine,
+    located: Sql,
+    histogram: Sql,
+    values: Mapping[int, str | None],
+    codes: Names,
+) -> Sql:
+    columns = {
+        "s": ("bigint", list(values)),
+        "shared": ("bigint", [codes.code(value) for value in values.values()]),
+    }
+    renamed = engine.load(columns, "names")
+    query = render(
+        "attacks/held.sql", located=located, histogram=histogram, names=renamed, valueless=codes.code(None)
+    )
+    return engine.create(query)
+
+
+def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
+    engine = crowd.engine
+    cover, unread = _cover(crowd, shared, read)
+    fittings = [engine.create(_fits(crowd, crowd.combinations, shared, read, cover))]
+    if unread is not None:
+        # labels nobody could read may stand for anything, so whoever was not found may be there
+        columns = names(crowd.known.aliases.values())
+        query = render(
+            "attacks/not_found.sql", combinations=crowd.combinations, fitting=fittings[0], columns=columns
+        )
+        fittings.append(engine.create(_fits(crowd, engine.create(query), shared, read, unread)))
+    return render("attacks/located.sql", fittings=fittings, apart=description.apart)
+
+
+def _fits(crowd: Crowd, people: Sql, shared: Mapping[str, Published], read: Counted, cover: Sql) -> Query:
+    # few-valued columns first keep the steps short
+    order = sorted(shared, key=crowd.n_values)
+    theirs = names(crowd.known.aliases[name] for name in order)
+    published = names(read.aliases[shared[name].column] for name in order)
+    engine = crowd.engine
+    people = _prefixes(engine, Sql("person"), people, theirs)
+    members = _prefixes(engine, Sql("g"), read.members, published)
+    # step by step: an engine that knows how little fits so far chooses far better joins
+    fits: Sql | None = None
+    for step, (name, mine, label) in enumerate(zip(order, theirs, published, strict=True), start=1):
+        query = render(
+            "attacks/fits.sql",
+            before=fits,
+            people=people,
+            members=members,
+            cover=cover,
+            theirs=mine,
+            published=label,
+            k=crowd.numbers[name],
+            step=step,
+        )
+        done, fits = fits, engine.create(query)
+        if done is not None:
+            engine.drop(done)
+    return render("attacks/fitting.sql", fits=fits, people=people, members=members, step=len(order))
+
+
+def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sql:
+    return engine.create(render("attacks/prefixes.sql", key=key, relation=relation, columns=columns))
+
+
+def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Counted) -> tuple[Sql, Sql | None]:
+    """Which labels cover which values of the people; and the same where an unread label may be any."""
+    engine = crowd.engine
+    kinds = {name: _kind(crowd, name, how) for name, how in shared.items()}
+    labelled = {name: read.labels[read.aliases[how.column]] for name, how in shared.items()}
+    columns = [(crowd.numbers[name], dictionary) for name, dictionary in labelled.items()]
+    found = engine.fetch(render("attacks/labels.sql", columns=columns))
+    by_name = {name: [row for row in found if row["k"] == crowd.numbers[name]] for name in shared}
+    rules = [
+        (crowd.numbers[name], row["code"], _rules(shared[name], kinds[name], row["label"]))
+        for name, rows in by_name.items()
+        for row in rows
+    ]
+    loaded = engine.load(rule_columns(rules), "rules")
+    cover = engine.create(
+        render(
+            "attacks/cover.sql",
+            readable=crowd.readable,
+            rules=loaded,
+            hierarchies=[
+                (
+                    crowd.numbers[name],
+                    _levels(crowd, name, kinds[name]),
+                    _shown(engine, how, kinds[name], labelled[name], by_name[name]),
+                    labelled[name],
+                    how.stranger and not how.own,
+                )
+                for name, how in shared.items()
+                if kinds[name].height
+            ],
+        )
+    )
+    unread = engine.create(render("attacks/unread.sql", rules=loaded, cover=cover))
+    if not engine.fetch(render("counted/listed.sql", relation=unread, columns=names(["k", "label"]))):
+        return cover, None
+    wide = render("attacks/cover_unread.sql", cover=cover, unread=unread, readable=crowd.readable)
+    return cover, engine.create(wide)
+
+
+def _rules(how: Published, kind: Hierarchy, label: str | None) -> list[Rule]:
+    found = how.rules(label)
+    if not how.stranger or label is None:
+        return found
+    if isinstance(kind, Tree) and label == kind.root:
+        return [*found, Rule(everything=True)]
+    if how.own:
+        return [replace(rule, unread=False, guessed=False) for rule in found]
+    # a label of the hierarchy was read, though nobody here has it
+    return [replace(rule, unread=False) for rule in found] if kind.has_label(label) else found
+
+
+def _shown(
+    engine: Engine, how: Published, kind: Hierarchy, labels: Sql, rows: Sequence[Mapping[str, Any]]
+) -> list[tuple[int, Sql]]:
+    """The levels labels may be of, and where the labels of each are."""
+    if not how.box:
+        # the top is `*`, which a stranger reads as what no other label covers
+        levels = range(1, kind.height) if how.levels is None else how.levels
+        return [(level, labels) for level in levels if level]
+    nodes: dict[int, list[tuple[int, str]]] = {}
+    for row in rows:
+        node = node_of_box(row["label"])
+        if node is not None:
+            nodes.setdefault(node[0], []).append((row["code"], node[1]))
+    return [
+        (
+            level,
+            engine.load(
+                {"code": ("bigint", [c for c, _ in found]), "value": ("varchar", [v for _, v in found])},
+                "nodes",
+            ),
+        )
+        for level, found in sorted(nodes.items())
+    ]
+
+
+def _kind(crowd: Crowd, name: str, how: Published) -> Hierarchy:
+    """The hierarchy a column is read with: its own, else the one known for the column if it is the same."""
+    if how.hierarchy is not None or how.levels == (0,):
+        return how.hierarchy or AsIs()
+    if how.own and how.checksum is None:
+        return AsIs()
+    today = crowd.kinds.get(name, AsIs())
+    if how.checksum is not None and how.checksum != today.checksum():
+        raise DataError(
+            "hierarchy_changed",
+            f"the hierarchy that {name} was published with is not kept, and today's is another",
+            where="register",
+            hint="Register the release anew with the file of that day:"
+            f" privacy-sql register add NAME MANIFEST --hierarchy {name}=FILE.",
+        )
+    return today
+
+
+def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> Sql:
+    """The people's values at every level; in a tree 0.30 is 0.3 where it has no other."""
+    engine, values = crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]]
+    if isinstance(kind, Tree):
+        leaves = list(kind.leaves())
+        lookup = engine.load({"l0": ("varchar", leaves)}, "leaves")
+        numbered = engine.load(
+            {"code": ("bigint", list(range(len(leaves)))), "value": ("varchar", leaves)}, "leaves"
+        )
+        query = render(
+            "attacks/known_as.sql",
+            dictionary=values,
+            readable=_readable(engine, [(1, values)]),
+            lookup=lookup,
+            leaves=_readable(engine, [(1, numbered)]),
+        )
+        values = engine.create(query)
+    return labels(engine, values, kind)
+
+
+def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
+    engine = crowd.engine
+    labelled = _readable(
+        engine,
+        [(crowd.numbers[name], read.labels[read.aliases[how.column]]) for name, how in shared.items()],
+    )
+    ours, theirs = _spreads(engine, crowd.readable), _spreads(engine, labelled)
+    columns = []
+    for name, how in shared.items():
+        k = crowd.numbers[name]
+        # the range of published centres stands in for that of the data when nobody gives it
+        scale = description.scale.get(name) or repr(float(theirs[k]["spread"] or 1))
+        numeric = not ours[k]["n_words"] and not theirs[k]["n_words"]
+        published = Sql(read.aliases[how.column])
+        columns.append((k, Sql(crowd.known.aliases[name]), published, scale, numeric))
+    return render(
+        "attacks/nearest.sql",
+        people=crowd.combinations,
+        members=read.members,
+        values=crowd.readable,
+        labels=labelled,
+        columns=columns,
+    )
+
+
+def _spreads(engine: Engine, readable: Sql) -> dict[int, Mapping[str, Any]]:
+    return {row["k"]: row for row in engine.fetch(render("attacks/spread.sql", readable=readable))}
+
+
+def _readable(engine: Engine, columns: list[tuple[int, Sql]]) -> Sql:
+    return engine.create(render("attacks/readable.sql", columns=columns, value=Sql("value")))

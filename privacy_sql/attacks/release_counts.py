@@ -1,0 +1,162 @@
+"""A published release counted: what the attacks need of it, as small relations of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.counted import fingerprints
+from privacy_sql.counted.base import Base, Grouping, count
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.history.described import Description
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A published release counted: small relations of codes on the engine where people are located."""
+
+    aliases: Mapping[str, str]  # published column -> q1..
+    labels: Mapping[str, Sql]  # q1.. -> (code, value)
+    members: Sql  # g, q1..
+    histogram: Sql  # g, s
+    groups: Sql  # g, n_people
+    values: Mapping[int, str | None]  # code of a sensitive value -> its name
+    group_names: Sql | None  # g, value
+    home: Engine  # its relations live as long as this session
+
+
+def counted(engine: Engine, description: Description, columns: list[str]) -> Counted:
+    """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
+    if isinstance(description.source, Path):
+        with engine.beside() as apart:
+            return _moved(apart, engine, _counted_here(apart, description, columns))
+    return _counted_here(engine, description, columns)
+
+
+def _counted_here(engine: Engine, description: Description, columns: list[str]) -> Counted:
+    # a connection is locked to the files it is opened with, so all are named before the first is read
+    engine = engine.session(description.files)
+    _refuse_changed(engine, description)
+    base = count(engine, _table(description, columns))
+    grouping = base.grouped(base.own_keys())
+    inside = names(base.aliases.values())
+    members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
+    named = _group_names(grouping) if "grp" in base.dictionaries else None
+    if description.values is None:
+        histogram, values = grouping.histogram, sensitive_names(base, description)
+    else:
+        assert named is not None
+        histogram, values = _values_apart(base.engine, description, named)
+    return Counted(
+        aliases=base.aliases,
+        labels={alias: base.dictionaries[alias] for alias in base.aliases.values()},
+        members=base.engine.create(members),
+        histogram=histogram,
+        groups=grouping.groups,
+        values=values,
+        group_names=named,
+        home=base.engine,
+    )
+
+
+def _table(description: Description, columns: list[str]) -> Table:
+    """The rows of a release, with their sensitive values unless these stand in a table of their own."""
+    beside = description.values is None
+    return Table(
+        description.source,
+        columns,
+        description.sensitive if beside else None,
+        group=description.group,
+        count=description.people or (description.count if beside else None),
+        name=description.name,
+    )
+
+
+def _refuse_changed(engine: Engine, description: Description) -> None:
+    """A table of ours may hold a later version by now; an attack on that would say nothing of this one."""
+    for table, marks in description.tables.items():
+        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
+            raise NotSafe(
+                "output_changed",
+                f"{table} does not hold what was published as {description.name}",
+                hint="Publish each version to a table of its own: what was published once stays out.",
+            )
+
+
+def _group_names(grouping: Grouping) -> Sql:
+    base = grouping.base
+    return base.engine.create(
+        render("attacks/group_names.sql", candidate=grouping.candidate, dictionary=base.dictionaries["grp"])
+    )
+
+
+def _values_apart(engine: Engine, description: Description, people: Sql) -> tuple[Sql, dict[int, str | None]]:
+    """The sensitive values of a release that keeps them in a table of their own, by its people's groups."""
+    table = Table(
+        description.values,
+        [],
+        description.sensitive,
+        group=description.group,
+        count=description.count,
+        name=f"values of {description.name}",
+    )
+    base = count(engine, table)
+    grouping = base.grouped(base.own_keys())
+    query = render(
+        "attacks/matched_values.sql",
+        histogram=grouping.histogram,
+        names=_group_names(grouping),
+        people=people,
+    )
+    return engine.create(query), sensitive_names(base, description)
+
+
+def _moved(source: Engine, target: Engine, read: Counted) -> Counted:
+    """The same counts on another engine."""
+
+    def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
+        found = source.arrays(render("counted/listed.sql", relation=relation, columns=names(columns)))
+        held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
+        # a Parquet file keeps numbers, and labels travel as text
+        return target.load(
+            {
+                name: (kind, _texts(values) if kind == "varchar" else values)
+                for name, (kind, values) in held.items()
+            },
+            "moved",
+        )
+
+    inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
+    return Counted(
+        aliases=read.aliases,
+        labels={
+            alias: moved(relation, {"code": "bigint", "value": "varchar"})
+            for alias, relation in read.labels.items()
+        },
+        members=moved(read.members, inside),
+        histogram=moved(read.histogram, dict.fromkeys(["g", "s"], "bigint")),
+        groups=moved(read.groups, dict.fromkeys(["g", "n_people"], "bigint")),
+        values=read.values,
+        group_names=read.group_names and moved(read.group_names, {"g": "bigint", "value": "varchar"}),
+        home=target,
+    )
+
+
+def _texts(values: list[Any]) -> list[str | None]:
+    # NULL among numbers arrives as NaN
+    return [None if value is None or value != value else text_of(value) for value in values]
+
+
+def sensitive_names(base: Base, description: Description | None = None) -> dict[int, str | None]:
+    """The sensitive values of a table by code, in the names all releases share."""
+    query = render("counted/listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
+    found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
+    if description is not None:
+        return {code: description.canonical(value) for code, value in found.items()}
+    return {code: None if value is None else text_of(value) for code, value in found.items()}

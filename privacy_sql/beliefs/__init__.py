@@ -1,0 +1,4 @@
+"""An adversary who studied the table: what they believe before a release and after it.
+
+In: a counted base and a bandwidth. Out: beliefs, in arrays or in SQL. Read `beliefs.py` first.
+"""

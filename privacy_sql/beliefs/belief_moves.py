@@ -1,0 +1,162 @@
+"""How far a release moves beliefs, group by group: li2009, Def. 1, on a counted table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from privacy_sql.beliefs import beliefs
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.beliefs import distance as distances
+from privacy_sql.kernels.beliefs.move import Method, group_moves
+from privacy_sql.kernels.beliefs.posterior import count_states
+from privacy_sql.verdict import TOLERANCE
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+
+Row = Mapping[str, Any]
+SMOOTHING = Fraction(3, 4)
+
+
+def studied(base: Base) -> beliefs.Studied:
+    """The table as its adversary sees it, read once per base."""
+    found: beliefs.Studied = _once(base, ("studied",), lambda: beliefs.studied(base))
+    return found
+
+
+def states(table: beliefs.Studied) -> int:
+    """Count vectors of the whole table as one group."""
+    counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
+    return min(count_states(counts.tolist()), count_states(table.counts.tolist()))
+
+
+def _once(base: Base, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    key = ("beliefs", *key)
+    if key not in base.once:
+        base.once[key] = make()
+    return base.once[key]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A distance of beliefs and its name."""
+
+    name: str
+    between: Callable[[Any, Any], Any]
+
+
+def measured(
+    table: beliefs.Studied, name: str, given: Any, bandwidth: Any, normalise: Any, log_base: Any
+) -> Measured:
+    """The distance of that name; without one smoothed_js where sensitive values can be smoothed, else js.
+
+    `given` are distances of sensitive values that replace the table's own, `bandwidth` is the smoothing's.
+    """
+    apart = _apart(table, given) if name in ("", "smoothed_js", "emd") else None
+    smoothing = SMOOTHING if bandwidth is None else bandwidth
+    if not name and apart is not None and (bandwidth is not None or _can_smooth(apart, smoothing)):
+        name = "smoothed_js"
+    if name == "smoothed_js":
+        return Measured("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
+    m = len(table.values)
+    carried = 1 - np.eye(m, dtype=int) if apart is None else apart[:m, :m]
+    between: dict[str, Callable[[Any, Any], Any]] = {
+        "js": partial(distances.jensen_shannon, log_base=log_base),
+        "kl": partial(distances.kullback_leibler, log_base=log_base),
+        "tv": distances.total_variation,
+        "emd": partial(distances.earth_movers_each, distances=carried),
+    }
+    return Measured(name or "js", between[name or "js"])
+
+
+def _apart(table: beliefs.Studied, given: Any) -> Any:
+    if given is None or isinstance(given, bool):
+        return beliefs.sensitive_distances(table.base)
+    return beliefs.given_distances(table, given)
+
+
+def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
+    return bool(((apart > 0) & (apart < float(bandwidth))).any())
+
+
+def _smoothed(
+    table: beliefs.Studied, apart: Any, bandwidth: Any, normalise: Any, log_base: Any
+) -> Callable[[Any, Any], Any]:
+    if apart is None:
+        raise UsageError(
+            "no_distances",
+            f"smoothing needs distances between values of {table.base.table.sensitives[0]}",
+            hint="Give the sensitive column a hierarchy or a distance matrix, or use distance=js.",
+        )
+    try:
+        distances.check_smoothing_bandwidth(apart, bandwidth)
+        weights = distances.smoothing_weights(apart, bandwidth, normalise)
+    except UsageError as problem:
+        problem.where = "smoothing"
+        raise
+    return partial(
+        distances.jensen_shannon_smoothed_by,
+        weights=weights[:, : len(table.values)].astype(float),  # nobody believes in a value that is absent
+        renormalise=normalise == "after",
+        log_base=log_base,
+    )
+
+
+def rows(
+    table: beliefs.Studied,
+    groups: beliefs.Published,
+    number: int,
+    bandwidth: Any,
+    t: Fraction,
+    measure: Measured,
+    method: str,
+    cap: int,
+) -> list[Row]:
+    """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
+    prior = _once(table.base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
+    found = group_moves(
+        prior.beliefs.astype(float),
+        groups.group,
+        groups.kind,
+        groups.people,
+        groups.counts,
+        measure.between,
+        cast(Method, method),
+        cap,
+        _once(table.base, ("decided", bandwidth), dict),
+    )
+    told = {
+        "g": groups.numbers.tolist(),
+        "n_people": _people(groups, np.True_),
+        "risk": _risks(groups, found.moves),
+        "known": found.known,
+        "n_over": _people(groups, found.moves > float(t) - TOLERANCE),
+        "n_unknown": _people(groups, np.isnan(found.moves)),
+    }
+    how = {"point": number, "prior": prior.path, "distance": measure.name}
+    return [{**how, **dict(zip(told, row, strict=True))} for row in zip(*told.values(), strict=True)]
+
+
+def _people(groups: beliefs.Published, where: Any) -> list[int]:
+    """How many people of each group are of the kinds that are marked."""
+    marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
+    return [int(n) for n in marked]
+
+
+def _risks(groups: beliefs.Published, moves: Any) -> list[float | None]:
+    """The largest move in each group; None where a move is no finite number."""
+    largest = np.full(len(groups.numbers), -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(largest, groups.group, moves)
+    return [float(move) if np.isfinite(move) else None for move in largest]
+
+
+def within(risk: float, t: Fraction) -> bool:
+    """Whether a move keeps to its limit beyond doubt: logarithms have no exact form."""
+    return risk <= float(t) - TOLERANCE

@@ -1,0 +1,131 @@
+"""What is believed after a release, for all groups at once, in SQL: Li, Li and Zhang 2009, Sec. III."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.beliefs import beliefs
+from privacy_sql.engines import Engine
+from privacy_sql.kernels.beliefs.move import EXACT, IMPOSSIBLE, UNDECIDED
+from privacy_sql.kernels.beliefs.posterior import count_states
+from privacy_sql.query.template import Query, Sql, render
+
+Array = NDArray[Any]
+
+SWEEPS = 20
+"""Sweeps of Sinkhorn that all groups take."""
+
+TOGETHER = 5
+"""Sweeps that one statement holds: engines plan windows within windows in a time that doubles with each."""
+
+SQL_STATES = 20_000
+"""Count vectors of a group whose exact posterior is computed in SQL."""
+
+MOST_PEOPLE = 200
+"""People in a group whose exact posterior is computed in SQL: each is a statement over all groups."""
+
+
+def estimated(
+    study: beliefs.Studied, groups: beliefs.Published, before: Array, sweeps: int = SWEEPS
+) -> dict[str, Array]:
+    """Ω and Sinkhorn of every kind in every group, all groups at once; nan where neither is defined."""
+    engine = study.base.engine
+    told = _loaded(engine, groups, before, np.ones(len(groups.counts), dtype=bool))
+    swept = None
+    while sweeps > TOGETHER:
+        last: Sql | None = swept
+        swept = engine.create(_sweeps(told, last, TOGETHER))
+        sweeps -= TOGETHER
+        if last:
+            engine.drop(last)
+    found = engine.arrays(_sweeps(told, swept, sweeps))
+    return {name: _placed(groups, found, found[name]) for name in ("omega", "sinkhorn")}
+
+
+def _sweeps(told: dict[str, Sql], swept: Sql | None, sweeps: int) -> Query:
+    return render("beliefs/posterior.sql", **told, swept=swept, sweeps=sweeps)
+
+
+def exact(
+    study: beliefs.Studied, groups: beliefs.Published, before: Array, cap: int = SQL_STATES
+) -> tuple[Array, tuple[str, ...]]:
+    """The exact posterior of every kind in every group (nan: none), and how it is known.
+
+    A layer per person of the largest group, each one statement over all groups and both ends: how likely is
+    each vector of values for the first people, and for the last? Groups above the cap are undecided.
+    """
+    size = groups.counts.sum(axis=1)
+    fits = np.array([count_states(n) <= cap for n in groups.counts], dtype=bool) & (size <= MOST_PEOPLE)
+    after = np.full((len(groups.group), groups.counts.shape[1]), np.nan)
+    if fits.any():
+        after = _exact(study.base.engine, groups, before, fits)
+    off = np.zeros(groups.counts.shape)
+    np.add.at(off, groups.group, after * groups.people[:, None])
+    # nan where nothing was found; columns must sum to what the group publishes
+    possible = (np.abs(off - groups.counts) < 1e-6 * size[:, None]).all(axis=1)
+    after[~possible[groups.group]] = np.nan
+    known = np.where(fits, np.where(possible, EXACT, IMPOSSIBLE), UNDECIDED)
+    return after, tuple(known.tolist())
+
+
+def _exact(engine: Engine, groups: beliefs.Published, before: Array, fits: Array) -> Array:
+    told = _loaded(engine, groups, before, fits)
+    size = groups.counts.sum(axis=1)
+    total = np.array([count_states(n) - 1 for n in groups.counts[fits]])
+    of_groups = load(engine, "groups", g=np.flatnonzero(fits), k=size[fits], total=total)
+    numbers = load(engine, "numbers", i=np.arange(groups.people.max()))
+    choices = engine.create(render("beliefs/choices.sql", **told, numbers=numbers))
+    layers: list[Sql] = []
+    for layer in range(1, int(size[fits].max())):
+        state = layers[-1] if layers else None
+        layers.append(engine.create(render("beliefs/layer.sql", choices=choices, state=state, layer=layer)))
+    found = engine.arrays(render("beliefs/exact.sql", choices=choices, layers=layers, groups=of_groups))
+    for relation in (choices, *layers):
+        engine.drop(relation)
+    return _placed(groups, found, found["p"])
+
+
+def _loaded(engine: Engine, groups: beliefs.Published, before: Array, some: Array) -> dict[str, Sql]:
+    """People, histograms and priors of some groups in the engine."""
+    here = some[groups.group]
+    g, s = np.nonzero(groups.counts * some[:, None])
+    c, value = np.nonzero(before > 0)
+    people = {"g": groups.group[here], "c": groups.kind[here], "n_people": groups.people[here]}
+    n_rows = groups.counts[g, s]
+    return {
+        "people": load(engine, "people", **people),
+        "histogram": load(engine, "histogram", g=g, s=s, n_rows=n_rows, stride=_strides(g, n_rows)),
+        "prior": load(engine, "prior", c=c, s=value, p=before[c, value]),
+    }
+
+
+def _strides(group: Array, n_rows: Array) -> Array:
+    """The steps in which values count in the number of a count vector, group by group; 0 if too large."""
+    strides, total, last = [], 1, -1
+    for g, n in zip(group.tolist(), n_rows.tolist(), strict=True):
+        total = 1 if g != last else total
+        strides.append(total if total < 2**62 else 0)
+        total, last = total * (n + 1), g
+    return np.array(strides, dtype=np.int64)
+
+
+def _placed(groups: beliefs.Published, found: dict[str, Array], values: Array) -> Array:
+    """Beliefs as a row per (group, kind); nan where none was found."""
+    place = {pair: i for i, pair in enumerate(zip(groups.group.tolist(), groups.kind.tolist(), strict=True))}
+    at = [place[pair] for pair in zip(found["g"].tolist(), found["c"].tolist(), strict=True)]
+    made = np.full((len(groups.group), groups.counts.shape[1]), np.nan)
+    made[at] = 0.0
+    made[at, found["s"].astype(int)] = values
+    return made
+
+
+def load(engine: Engine, origin: str, **columns: Array) -> Sql:
+    """Arrays as a small relation."""
+    typed = {
+        name: ("double" if column.dtype == float else "bigint", column.tolist())
+        for name, column in columns.items()
+    }
+    return engine.load(typed, origin)

@@ -1,0 +1,4 @@
+"""Partitions: a table is cut into boxes as long as every box stays safe.
+
+In: a counted base and requirements. Out: a box for each combination. Read `partitioning.py` first.
+"""

@@ -1,0 +1,254 @@
+"""Where everybody stands before a partition: the place of each combination of the base on every axis.
+
+One relation holds what is cut, so that a level of the tree reads it and joins nothing large: combinations in
+places, what is told of them (a sensitive value, a class) and how often. LeFevre et al.'s AVC sets, which
+Chen et al. 2008 (Sec. 6.2, Scalability) choose splits from, are counted from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping, Key, numbered, numbers_of
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.spaces.partitions import Axis
+
+PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
+
+
+class Counted(NamedTuple):
+    """A relation by combination: what it tells beside the quasi-identifiers, and what it counts."""
+
+    relation: Sql
+    told: str | None
+    measure: Sql
+
+
+class Places:
+    """The places of one base; `by_value` and `class_column` say what has to be told of people besides."""
+
+    def __init__(self, base: Base, by_value: bool, class_column: str | None = None) -> None:
+        self.base, self.by_value = base, by_value
+        self.class_column = None if class_column in base.table.sensitives else class_column
+        self.engine = base.engine
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The quasi-identifiers as axes, in the table's order."""
+        tops = {column: self.base.statistics[column]["top"] for column in self.base.columns}
+        return tuple(
+            Axis(column, True, numeric=self._is_numeric(column))
+            if kind.ordered
+            else Axis(column, False, kind.height, tops[column] + 1)
+            for column, (_, kind) in self.base.columns.items()
+        )
+
+    def _is_numeric(self, column: str) -> bool:
+        """Whether all values are numbers: then they are cut by size."""
+        # in a column of numbers only what sorts at its ends, such as an infinity, may be none
+        ends = [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else []
+        query = render(
+            "boxes/numeric.sql",
+            dictionary=self.base.dictionaries[column],
+            value=Sql("d.value"),
+            ends=ends,
+        )
+        return not self.engine.fetch(query)[0]["n_others"]
+
+    def _in_order(self, column: str) -> bool:
+        """Whether the engine stores numbers, so that their codes are in the order of their size."""
+        return self.base.source_columns[self.base.columns[column][0]] in ("integer", "number")
+
+    @cached_property
+    def axis_tables(self) -> dict[str, Sql]:
+        """Per axis the places of its values, by code."""
+        return {
+            axis.column: self._axis(axis) if axis.ordered else self.base.level_codes[axis.column]
+            for axis in self.axes
+        }
+
+    def _axis(self, axis: Axis) -> Sql:
+        query = render(
+            "boxes/axis.sql",
+            dictionary=self.base.dictionaries[axis.column],
+            numeric=axis.numeric,
+            in_order=self._in_order(axis.column),
+            value=Sql("d.value"),
+        )
+        return self.engine.create(query)
+
+    @cached_property
+    def sizes(self) -> dict[str, Sql]:
+        """Per numeric axis the number at every place."""
+        tables = {axis.column: self.axis_tables[axis.column] for axis in self.axes if axis.numeric}
+        return {
+            column: table
+            if self._in_order(column)
+            else self.engine.create(render("boxes/axis_sizes.sql", axis=table))
+            for column, table in tables.items()
+        }
+
+    @cached_property
+    def shown_axes(self) -> list[tuple[Sql, bool, Sql | None, bool, int]]:
+        """The axes as templates read them."""
+        nulls = {column: bool(self.base.statistics[column]["n_nulls"]) for column in self.base.columns}
+        return [
+            (Sql(a.column), a.ordered, self.sizes.get(a.column), nulls[a.column], a.levels) for a in self.axes
+        ]
+
+    @cached_property
+    def ways(self) -> list[tuple[int, Sql]]:
+        """Every column a box can be cut along, numbered; a hierarchy has several."""
+        return list(enumerate(Sql(column) for axis in self.axes for column in axis.places))
+
+    @cached_property
+    def sizes_of_ways(self) -> list[tuple[int, Sql]]:
+        """The ways along numbers with the number at every place."""
+        sizes = {f"x_{column}": table for column, table in self.sizes.items()}
+        return [(number, sizes[place]) for number, place in self.ways if place in sizes]
+
+    @property
+    def columns(self) -> list[Sql]:
+        """The columns of the relation but for the combination and its box."""
+        return [*(place for _, place in self.ways), *self.told, *self.measures]
+
+    # -- what is told, and how often -------------------------------------------------------------------
+
+    @cached_property
+    def counted(self) -> list[Counted]:
+        """The relations that are brought together."""
+        found = [Counted(self.members, "s" if self.by_value and not self.base.people else None, PEOPLE)]
+        if self.by_value and self.base.people:
+            found.append(Counted(self.candidate, "s", VALUES))
+        if self.class_column is not None:
+            found.append(Counted(self._by_class(self.class_column), "class", CLASSES))
+        return found
+
+    @property
+    def told(self) -> list[Sql]:
+        return names(part.told for part in self.counted if part.told)
+
+    @property
+    def measures(self) -> list[Sql]:
+        return [part.measure for part in self.counted]
+
+    @property
+    def of_values(self) -> Sql:
+        """What counts the sensitive values."""
+        return VALUES if self.base.people else PEOPLE
+
+    @property
+    def of_classes(self) -> tuple[Sql, Sql]:
+        """What an information gain is about, and what counts it."""
+        return (Sql("s"), self.of_values) if self.class_column is None else (Sql("class"), CLASSES)
+
+    def _by_class(self, column: str) -> Sql:
+        """The combinations with their classes: the table counted again, as if the class were sensitive."""
+        table = replace(
+            self.base.table,
+            sensitive=column,
+            insensitive=[name for name in self.base.table.insensitive if name != column],
+            sensitive_hierarchy=None,
+        )
+        other = count(self.engine, table)
+        self._other = other  # its relations live as long as it does
+        return self._numbered(other.keyed(self.keys), other.inside())
+
+    # -- combinations ------------------------------------------------------------------------------------
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        return self.base.keys({})
+
+    @cached_property
+    def _people(self) -> Sql | None:
+        """Combinations and their people, where the base tells more than the cuts need to know."""
+        if self.by_value or self.base.people:
+            return self.base.people
+        columns = names(self.base.columns)
+        return self.engine.create(render("counted/counts_by.sql", base=self.base.relation, columns=columns))
+
+    @cached_property
+    def numbers(self) -> Sql | None:
+        """The numbers of the combinations, where they cannot be packed."""
+        keyed = self.engine.create(self.base.keyed(self.keys, self.base.people), view=True)
+        return numbers_of(self.engine, keyed, self.keys)
+
+    def _numbered(self, keyed: Query, inside: Sequence[Sql]) -> Sql:
+        relation = self.engine.create(keyed, view=True)
+        return numbered(self.engine, relation, self.keys, self.numbers, inside)
+
+    @cached_property
+    def candidate(self) -> Sql:
+        """The base with the number of each combination."""
+        return self._numbered(self.base.keyed(self.keys), self.base.inside())
+
+    @cached_property
+    def members(self) -> Sql:
+        """The people with the number of each combination."""
+        people = self._people
+        if people is None:
+            return self.candidate
+        return self._numbered(self.base.keyed(self.keys, people), self.base.inside(people))
+
+    @cached_property
+    def relation(self) -> Sql:
+        """Everybody in box 0: c, box, the places, what is told and the measures."""
+        axes = [(Sql(a.column), self.axis_tables[a.column], a.ordered, a.levels) for a in self.axes]
+        return self.engine.create(
+            render(
+                "boxes/places.sql",
+                counted=self.counted,
+                axes=axes,
+                told=self.told,
+                measures=self.measures,
+            )
+        )
+
+    # -- groupings ---------------------------------------------------------------------------------------
+
+    def grouped(self, final: Sql) -> Grouping:
+        """The boxes (c, g) of a finished partition as a grouping of the base and of its source rows."""
+        base, engine = self.base, self.engine
+        candidate = self.members_of(final)
+        people = self.members_of(final, people=True) if base.people else candidate
+        histogram = engine.create(
+            render(
+                "counted/histogram.sql",
+                candidate=candidate,
+                sensitive=bool(base.table.sensitives),
+                counted=False,
+            )
+        )
+        groups = engine.create(render("counted/groups.sql", histogram=people if base.people else histogram))
+        made = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
+        return made.over(self._rows(final))
+
+    def members_of(self, assigned: Sql, *, people: bool = False) -> Sql:
+        """The base (or its people) with the group (c, g) each combination is in."""
+        relation = self.members if people else self.candidate
+        inside = self.base.inside(self.base.people) if people else self.base.inside()
+        return self.engine.create(
+            render("boxes/members.sql", assigned=assigned, relation=relation, columns=inside), view=True
+        )
+
+    def _rows(self, final: Sql) -> Sql:
+        """The source rows with the number of their box."""
+        base = self.base
+        nothing = self.candidate  # of the combinations as groups only the source rows are read
+        combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
+        raw = names(f"r_{column}" for column in base.columns)
+        columns = [*names(base.columns), *raw, *names(base.others.values())]
+        return self.engine.create(
+            render("boxes/rows.sql", rows=combinations.rows, final=final, columns=columns), view=True
+        )
+
+    def reach_of(self, final: Sql) -> Sql:
+        """How far each box of a finished partition reaches along every axis."""
+        query = render("boxes/boxed.sql", places=self.relation, final=final, columns=self.columns)
+        boxed = self.engine.create(query, view=True)
+        return self.engine.create(render("boxes/ranges.sql", boxes=boxed, axes=self.shown_axes))

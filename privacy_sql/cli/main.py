@@ -1,0 +1,131 @@
+"""The command line: parse, call a verb, print. Each verb is the module of its name in `verbs`."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from privacy_sql import deadlines, progress
+from privacy_sql.cli import streams
+from privacy_sql.cli.outcome import Outcome
+from privacy_sql.errors import EngineError, PrivacySqlError, as_error, interrupted
+
+
+class Verbs(click.Group):
+    """The verbs, loaded when asked for, so that `--help` imports neither pandas nor an engine."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        from privacy_sql import registry
+
+        return [name.replace("_", "-") for name in registry.available("cli.verbs")]
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        from privacy_sql import registry
+
+        if name not in self.list_commands(context):
+            return None
+        found: click.Command = registry.load("cli.verbs", name.replace("-", "_")).command
+        return found
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except OSError as problem:  # click would leave with 1 for a broken pipe, which is no answer
+            raise as_error(problem) from None
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from privacy_sql.errors import UsageError, did_you_mean
+
+        if args and args[0] not in self.list_commands(context) and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], self.list_commands(context))
+            raise UsageError("unknown_verb", f'there is no verb "{args[0]}"', hint=hint)
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="privacy-sql", message="privacy-sql %(version)s")
+def verbs() -> None:
+    """Decide, in SQL, what may be published from a table about people; publish it; check what was published.
+
+    \b
+    Start with:      privacy-sql demo
+    Your own table:  privacy-sql check --source people.csv --quasi age,sex,zip --sensitive diagnosis \\
+                         --require 'k_anonymity(k=5)'
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    if arguments is None:
+        streams.in_utf8()
+    streams.prepare()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    with streams.ending_as_interrupts(deadlines.interrupt), progress.shown():
+        outcome = run(given)
+    if "--unsafe-debug" in given:
+        for problem in outcome.problems:
+            streams.say(sys.stderr, "".join(traceback.format_exception(problem)))
+    if "--json" in given and not outcome.quiet:
+        # only ASCII, so that no terminal and no pipe can fail on a name
+        told, wrong = json.dumps(outcome.to_json(), allow_nan=False) + "\n", ""
+    else:
+        told, wrong = _text(outcome)
+    streams.say(sys.stderr, wrong)
+    unsaid = streams.say(sys.stdout, told)
+    if unsaid is None or isinstance(unsaid, BrokenPipeError):  # whoever reads has read enough
+        sys.exit(outcome.exit)
+    # the answer did not arrive, and that is no answer
+    streams.say(sys.stderr, f"error: the answer could not be written: {unsaid.strerror}.\n")
+    sys.exit(EngineError.exit)
+
+
+def run(arguments: Sequence[str]) -> Outcome:
+    """What a command line comes to; every failure is an outcome, none a traceback."""
+    verb = next((word for word in arguments if not word.startswith("-")), "")
+    said = io.StringIO()  # a help text is written by click; that it arrives is looked after by `main`
+    try:
+        "".join(arguments).encode()
+        with contextlib.redirect_stdout(said):
+            returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
+    except click.ClickException as problem:
+        hint = "Ask for --help."
+        return Outcome(verb, exit=2, errors=[_error("usage", problem.format_message(), hint)])
+    except (click.Abort, KeyboardInterrupt) as problem:
+        return failed(verb, interrupted(problem))
+    except SystemExit as leaving:  # what completes words in a shell ends so
+        returned = leaving.code
+    except Exception as problem:
+        return failed(verb, as_error(problem))
+    if isinstance(returned, Outcome):
+        return returned
+    return Outcome(verb, exit=int(returned or 0), lines=said.getvalue().splitlines(), quiet=True)
+
+
+def failed(verb: str, problem: PrivacySqlError) -> Outcome:
+    """An error, or several, as an outcome."""
+    errors = [part.to_json() for part in problem.parts]
+    return Outcome(verb, exit=problem.exit, errors=errors, problems=[problem])
+
+
+def _error(code: str, message: str, hint: str = "") -> dict[str, str]:
+    return {"code": code, "where": "", "message": message, "hint": hint}
+
+
+def _text(outcome: Outcome) -> tuple[str, str]:
+    """What people read: the answer, and the errors."""
+    errors = []
+    for error in outcome.errors:
+        place = f" ({error['where']})" if error["where"] else ""
+        hint = f" {error['hint']}" if error["hint"] else ""
+        message = error["message"].rstrip(".")
+        errors.append(f"error: {message}{place}.{hint}\n")
+    return "".join(f"{line}\n" for line in outcome.lines), "".join(errors)

@@ -1,0 +1,111 @@
+"""The verbs of the command line, one file each: parse options, call a verb, say what came of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from privacy_sql.display.plain import plain as plain
+from privacy_sql.errors import number_of
+
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.project.reading import Plan, Project
+    from privacy_sql.verdict import Verdict
+
+SCHEMA = 1
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Outcome:
+    """What a verb came to: lines for people, one object for programs, and the exit code."""
+
+    verb: str
+    exit: int = 0
+    lines: list[str] = field(default_factory=list)
+    safe: bool | None = None
+    rows: int | None = None
+    groups: int | None = None
+    ignored_columns: list[str] = field(default_factory=list)
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    quiet: bool = False
+    problems: list[PrivacySqlError] = field(default_factory=list)  # told in full under --unsafe-debug only
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `--json`: the same keys on success and on failure."""
+        fixed = {
+            f.name: getattr(self, f.name)
+            for f in dataclasses.fields(self)
+            if f.name not in ("lines", "more", "quiet", "problems")
+        }
+        return {"schema": SCHEMA, **plain({**fixed, **self.more})}
+
+
+def shared(verb: F) -> F:
+    """The options every verb has."""
+    folder = click.Path(path_type=Path)
+    help_text = "The folder of privacy.yml."
+    for option in (
+        click.option("--project", "directory", type=folder, default=".", show_default=True, help=help_text),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
+        click.option("--unsafe-debug", is_flag=True, help="Engine errors in full. They may quote rows."),
+    ):
+        verb = option(verb)
+    return verb
+
+
+def public(verdict: Verdict, show_values: bool) -> dict[str, Any]:
+    """A verdict for `--json`: names of keys and values only where somebody asked for them."""
+    content = verdict.to_json()
+    if show_values:
+        content["witness"] = dict(verdict.witness.reveal())
+    return content
+
+
+def size(found: Any) -> str:
+    """How large what was asked about is: its rows and groups."""
+    return f"{number_of(found.rows, 'row')}, {number_of(found.groups, 'group')}"
+
+
+def explained(verdicts: Mapping[str, Verdict], show_values: bool) -> list[str]:
+    """The verdicts as a table, and the worst case of each in words."""
+    from privacy_sql.release import verdict_lines
+
+    lines = ["INTERNAL: names values of the data. Do not pass on.", ""] if show_values else []
+    lines += [*verdict_lines(verdicts), ""]
+    for verdict in verdicts.values():
+        lines.append(f"{verdict.requirement}: {verdict.story}" if verdict.story else verdict.explain())
+        lines += [f"  note: {note}" for note in verdict.notes]
+        if show_values:
+            revealed = verdict.witness.reveal()
+            lines += [f"  {key}: {revealed[key]}" for key in ("keys", "values", "others") if key in revealed]
+    return lines
+
+
+def connected(project: Project, plan: Plan, unsafe_debug: bool = False) -> Engine:
+    """The engine a release runs on: that of its output table, else of its source, else embedded."""
+    from privacy_sql.engines import connect
+
+    settings = dict(project.connections[plan.engine])
+    kind = settings.pop("type")
+    if kind != "duckdb":
+        return connect(f"{kind}:", unsafe_debug=unsafe_debug, **settings)
+    place = settings.pop("path", "")
+    path = str(project.directory / place) if place else ""
+    if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return connect(f"duckdb:{path}", unsafe_debug=unsafe_debug, files=_files(plan), **settings)
+
+
+def _files(plan: Plan) -> list[Path]:
+    named = (plan.table.source, plan.table.population)
+    return [source for source in named if isinstance(source, Path)]

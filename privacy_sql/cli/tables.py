@@ -1,0 +1,125 @@
+"""Which table a verb is about: named on the command line, or the releases of a project."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from privacy_sql.cli.outcome import connected
+from privacy_sql.errors import UsageError
+
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def about_a_table(verb: F) -> F:
+    """The options that name a table."""
+    per_person = click.Choice(["one", "set", "multiset"])
+    for option in (
+        click.option("--source", help="A CSV or Parquet file, or a relation of --connect."),
+        click.option("--quasi", default="", help="Quasi-identifiers, separated by commas."),
+        click.option("--sensitive", default="", help="Sensitive columns, separated by commas."),
+        click.option("--group", help="The column that says which group a row is in."),
+        click.option("--identifier", help="The column that says who a row is about."),
+        click.option("--values-per-person", type=per_person, default="one"),
+        click.option("--connect", "url", default="duckdb:", show_default=True, help="Where a relation lies."),
+        click.option("--where", "condition", help="Only the rows for which this SQL expression holds."),
+        click.option("--select", "names", multiple=True, help="A release of the project. Repeatable."),
+    ):
+        verb = option(verb)
+    return verb
+
+
+OF_A_TABLE = {
+    **{name: f"--{name}" for name in ("quasi", "sensitive", "group", "identifier", "population")},
+    "condition": "--where",
+    "requirements": "--require",
+}
+
+
+def is_named(options: dict[str, Any]) -> bool:
+    """Whether the options name a table rather than releases of the project; never both."""
+    if options["source"] is not None:
+        if options["names"]:
+            hint = "Leave out --source to ask about a release of the project."
+            raise UsageError("two_tables", "--select and --source exclude each other", hint=hint)
+        return True
+    useless = [word for name, word in OF_A_TABLE.items() if options.get(name)]
+    if useless:
+        hint = "Name the table; without one, the project file says what its releases are asked."
+        raise UsageError("no_source", f"{', '.join(useless)} needs --source", hint=hint)
+    return False
+
+
+def named_table(options: dict[str, Any]) -> Table:
+    """The table the options describe."""
+    from privacy_sql.table import Table
+
+    return Table(
+        options["source"],
+        listed(options["quasi"]),
+        tuple(listed(options["sensitive"])) or None,
+        identifier=options["identifier"],
+        group=options["group"],
+        values_per_person=options["values_per_person"],
+        population=options.get("population"),
+        where=options["condition"],
+    )
+
+
+def tables(
+    directory: Path, options: dict[str, Any], *, published: bool = False
+) -> Iterator[tuple[str, Engine, Table | Release]]:
+    """The named table, or without one each selected release's, with its engine.
+
+    A release's table comes as it stands or, when `published`, as the release would publish it.
+    """
+    from privacy_sql import api
+    from privacy_sql.engines import connect
+    from privacy_sql.project import reading
+
+    if is_named(options):
+        table = named_table(options)
+        with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+            yield table.name, engine, table
+        return
+    read = reading.read(directory)
+    for plan in read.selected(options["names"]):
+        with connected(read, plan, options["unsafe_debug"]) as engine:
+            if published and plan.method is not None:
+                yield plan.name, engine, api.publish(engine, plan.table, plan.require, plan.method)
+            else:
+                yield plan.name, engine, plan.table
+
+
+def listed(text: str) -> list[str]:
+    """Names between commas; a name with a comma is written in double quotes.
+
+    >>> listed('age, "a, b"')
+    ['age', 'a, b']
+    """
+    try:
+        return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    except csv.Error:
+        raise UsageError("bad_name", "names between commas hold a line break outside quotes") from None
+
+
+def exact_number(text: str, where: str) -> Fraction:
+    """A number as the exact fraction its text says.
+
+    >>> exact_number("0.05", "--max-exposed")
+    Fraction(1, 20)
+    """
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError("bad_number", "a number is expected", where=where) from None

@@ -1,0 +1,1 @@
+"""One file per verb: a click command named `command` that returns an `Outcome`."""

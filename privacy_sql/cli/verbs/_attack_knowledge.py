@@ -1,0 +1,95 @@
+"""`attack knowledge`: what somebody who studied the data learns about each person from a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared, size
+from privacy_sql.cli.tables import about_a_table, exact_number, listed, tables
+from privacy_sql.display.rounding import decimals, percent
+from privacy_sql.errors import people
+
+if TYPE_CHECKING:
+    from privacy_sql.studies.knowledge_attack import KnowledgeAttack
+
+POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
+
+
+@click.command()
+@click.option(
+    "--t", "limit", default="0.2", show_default=True, help="A move of belief above this is a breach."
+)
+@click.option("--bandwidth", "bandwidths", multiple=True, help="An adversary, such as 0.3. Repeatable.")
+@click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)
+@click.option("--distance", default="", help="js, smoothed_js, kl, emd or tv.")
+@click.option("--numeric", default="", help="Quasi-identifiers compared as numbers, between commas.")
+@click.option("--max-exposed", help="Exit 1 when a larger share of people is, or may be, over the limit.")
+@click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
+@about_a_table
+@shared
+def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options: Any) -> Outcome:
+    """Attack a release with background knowledge (Li et al. 2009): how far do beliefs move?
+
+    \b
+    Example: privacy-sql attack knowledge --source people.csv --quasi age,sex --sensitive diagnosis \\
+                 --group published_group --numeric age --bandwidth 0.2 --bandwidth 0.4 --t 0.2
+
+    Without --source, every release of privacy.yml as it would be published.
+    """
+    from dataclasses import replace
+
+    from privacy_sql.reporting import records
+    from privacy_sql.studies.knowledge_attack import BANDWIDTHS, knowledge_attack
+    from privacy_sql.table import Table
+
+    whole = Outcome("attack", rows=0, groups=0)
+    allowed = (
+        None if options["max_exposed"] is None else exact_number(options["max_exposed"], "--max-exposed")
+    )
+    attacks = []
+    for name, engine, subject in tables(directory, options, published=True):
+        if isinstance(subject, Table) and options["numeric"]:
+            numeric = dict.fromkeys(listed(options["numeric"]), "numeric")
+            subject = replace(subject, domains={**(subject.domains or {}), **numeric})
+        found = knowledge_attack(
+            engine, subject, limit, bandwidths or BANDWIDTHS, options["posterior"], options["distance"]
+        )
+        whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
+        whole.lines += [f"{name}: {size(found)}, t = {limit}", *_lines(found), ""]
+        if options["source"] is None:
+            records.add(directory, name, "attack_knowledge", found.to_json())
+        attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
+        if allowed is not None and found.exposed > allowed:
+            whole.exit = 1
+            whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
+    if options["show_values"]:
+        whole.lines = ["INTERNAL: names values of the data. Do not pass on.", "", *whole.lines]
+    whole.safe = None if allowed is None else whole.exit == 0
+    whole.more = {"attacks": attacks}
+    return whole
+
+
+def _lines(found: KnowledgeAttack) -> list[str]:
+    lines = [
+        f"  {'bandwidth':>12}  {'largest move':>12}  {'people over t':>13}  {'undecided':>9}  worst group"
+    ]
+    for adversary in found.adversaries:
+        risk = "unknown" if adversary.max_risk is None else decimals(adversary.max_risk, 4)
+        b = adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
+        group, held = adversary.witness["group"], adversary.witness["size"]
+        lines.append(
+            f"  {b:>12}  {risk:>12}  {adversary.vulnerable:>13}  {adversary.undecided:>9}"
+            f"  number {group}, {people(held)}"
+        )
+    if not found.exact:
+        lines.append("  exact: false. These moves are estimates, and no upper bound.")
+    return lines
+
+
+def _revealed(found: KnowledgeAttack, show_values: bool) -> dict[str, Any]:
+    if not show_values:
+        return {}
+    return {"internal": [dict(adversary.witness.reveal()) for adversary in found.adversaries]}

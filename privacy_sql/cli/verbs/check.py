@@ -1,0 +1,131 @@
+"""`check`: is a table safe as it stands?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, explained, public, shared, size
+from privacy_sql.cli.tables import about_a_table, is_named, named_table
+
+
+@click.command()
+@click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
+@click.option("--require", "requirements", multiple=True, help="For example 'k_anonymity(k=5)'. Repeatable.")
+@click.option("--population", help="A file of the people known to exist.")
+@click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
+@about_a_table
+@shared
+def command(directory: Path, published: tuple[Path, ...], **options: Any) -> Outcome:
+    """Check a table as it stands, without publishing anything. Exit 0: safe, 1: not safe.
+
+    \b
+    Example: privacy-sql check --source people.csv --quasi age,sex --sensitive diagnosis \\
+                 --require 'k_anonymity(k=5)' --require 'l_diversity(l=3)'
+
+    Without --source the releases of privacy.yml are checked, each source table as it stands. A MANIFEST, or a
+    published file, is judged again from its own bytes by the rules of this version.
+    """
+    if published:
+        return _again(published, options)
+    return _table(options) if is_named(options) else _project(directory, options)
+
+
+def _table(options: dict[str, Any]) -> Outcome:
+    from privacy_sql import criteria
+    from privacy_sql.engines import connect
+    from privacy_sql.errors import UsageError
+
+    if not options["requirements"]:
+        hint = "For example --require 'k_anonymity(k=5)'."
+        raise UsageError("no_requirement", "nothing is required", hint=hint)
+    if not options["quasi"] and not options["group"]:
+        hint = "For example --quasi age,sex,zip: what somebody may know of a person."
+        raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
+    require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
+    with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+        return _judged(engine, named_table(options), require, options["show_values"])
+
+
+def _again(paths: tuple[Path, ...], options: dict[str, Any]) -> Outcome:
+    """Published releases, each judged by today's rules; what is wrong is named."""
+    from privacy_sql.engines import connect
+    from privacy_sql.errors import PrivacySqlError, UsageError, first_exit
+    from privacy_sql.publishing import rejudging
+
+    if options["source"] is not None or options["requirements"]:
+        hint = "A manifest says what is required of which columns."
+        raise UsageError("two_tables", "a MANIFEST and --source or --require exclude each other", hint=hint)
+    whole, found = Outcome("check", safe=True, rows=0, groups=0), []
+    for path in paths:
+        try:
+            with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+                seen = rejudging.rejudge(engine, path)
+                judged = [public(verdict, options["show_values"]) for verdict in seen.verdicts.values()]
+                lines = explained(seen.verdicts, options["show_values"])
+        except PrivacySqlError as problem:
+            whole.problems.append(problem)
+            faults: tuple[PrivacySqlError, ...] = problem.parts
+        else:
+            faults = seen.faults
+            baseline = seen.baseline
+            whole.verdicts += judged
+            whole.rows, whole.groups = _sum(whole.rows, seen.rows), _sum(whole.groups, seen.groups)
+            found.append(
+                {"name": seen.name, "safe": seen.safe, "baseline": baseline.to_json() if baseline else None}
+            )
+            whole.lines += [f"{seen.name}, as published", size(seen), "", *lines]
+        whole.exit = first_exit([whole.exit, *(fault.exit for fault in faults)])
+        whole.errors += [fault.to_json() for fault in faults]
+        whole.lines += [*(f"fault: {fault}" for fault in faults), ""]
+    whole.safe = whole.exit == 0
+    whole.more = {"releases": found}
+    return whole
+
+
+def _project(directory: Path, options: dict[str, Any]) -> Outcome:
+    from privacy_sql.errors import first_exit
+    from privacy_sql.project import reading
+
+    read = reading.read(directory)
+    whole, told = Outcome("check", safe=True, rows=0, groups=0), []
+    for plan in read.selected(options["names"]):
+        with connected(read, plan, options["unsafe_debug"]) as engine:
+            part = _judged(engine, plan.table, plan.require, options["show_values"], directory)
+        whole.exit = first_exit([whole.exit, part.exit])
+        whole.safe = bool(whole.safe and part.safe)
+        whole.rows, whole.groups = _sum(whole.rows, part.rows), _sum(whole.groups, part.groups)
+        whole.ignored_columns += part.ignored_columns
+        whole.verdicts += part.verdicts
+        whole.lines += [f"{plan.name}, the source table as it stands", *part.lines, ""]
+        told.append({"name": plan.name, **part.more})
+    # what is said of one table, or of each of several
+    whole.more = told[0] if len(told) == 1 else {"releases": told}
+    return whole
+
+
+def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: Path | None = None) -> Outcome:
+    from privacy_sql.api import examine
+
+    seen = examine(engine, table, require, project)
+    lines = [size(seen), *seen.baseline.sentences(require)]
+    if seen.ignored:
+        lines.append(f"ignored columns: {', '.join(seen.ignored)}")
+    lines += [f"warning: {warning}" for warning in seen.warnings]
+    return Outcome(
+        "check",
+        exit=0 if seen.verdicts else 1,
+        safe=bool(seen.verdicts),
+        rows=seen.rows,
+        groups=seen.groups,
+        ignored_columns=list(seen.ignored),
+        verdicts=[public(verdict, show_values) for verdict in seen.verdicts.values()],
+        lines=[*lines, "", *explained(seen.verdicts, show_values)],
+        more={"warnings": list(seen.warnings), "baseline": seen.baseline.to_json()},
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int:
+    return (one or 0) + (other or 0)

@@ -1,0 +1,172 @@
+"""`compile`: the SQL of a release, to read and to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option(
+    "--dialect", default="duckdb", show_default=True, help="duckdb, postgres, spark, snowflake, ..."
+)
+@click.option("--duckdb-macros", is_flag=True, help="Print CREATE MACROs for a DuckDB shell instead.")
+@click.option(
+    "--dbt", is_flag=True, help="Write the dbt models and tests of what was last published instead."
+)
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="With --dbt: a folder; without it they are printed."
+)
+@click.option("--dry-run", is_flag=True, help="With --into: say what would be written.")
+@shared
+def command(
+    names: tuple[str, ...],
+    dialect: str,
+    duckdb_macros: bool,
+    dbt: bool,
+    into: Path | None,
+    dry_run: bool,
+    directory: Path,
+    **_: Any,
+) -> Outcome:
+    """Print commented, standalone SQL: what is published, and the evidence of every requirement.
+
+    \b
+    Example: privacy-sql compile people --dialect postgres
+             privacy-sql compile people --dbt --into models
+    """
+    if dbt:
+        return _dbt(names, directory, into, dry_run)
+    if into is not None:
+        from privacy_sql.errors import UsageError
+
+        raise UsageError("no_dbt", "--into goes with --dbt", hint="Other SQL is printed: name a file with >.")
+    if duckdb_macros:
+        from privacy_sql.query.template import duckdb_macros as macros
+
+        text = macros()
+        return Outcome("compile", lines=[text], more={"compiled": {"macros": text}})
+    from privacy_sql.criteria import one_of
+    from privacy_sql.export import dbt as guarding
+    from privacy_sql.export import standalone
+    from privacy_sql.project import reading
+
+    one_of(dialect, standalone.DIALECTS, "compile", "--dialect")
+    compiled: dict[str, str] = {}
+    for plan in reading.read(directory).selected(names):
+        marginals, ran = _marginals(directory, plan), _last_run(directory, plan)
+        table = guarding.as_published(plan.table, ran) if ran else plan.table
+        if marginals is None:
+            levels = _levels(plan, ran)
+            statements = standalone.compiled(table, levels, plan.require, _leave_out(table, plan))
+        else:
+            statements = standalone.compiled_marginals(table, marginals)
+        compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
+    return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
+
+
+def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bool) -> Outcome:
+    """The dbt files of each release as it was last published."""
+    from privacy_sql.export import dbt as guarding
+    from privacy_sql.project import reading
+
+    found: dict[str, str] = {}
+    for plan in reading.read(directory).selected(names):
+        found |= guarding.files(plan.name, plan.table, plan.require, _published(directory, plan))
+    if into is None:
+        lines = [
+            f"-- {name}\n{text}" if name.endswith("sql") else f"# {name}\n{text}"
+            for name, text in found.items()
+        ]
+    else:
+        verb = "would write" if dry_run else "wrote      "
+        lines = [f"{verb} {path}" for path in _written(found, into, dry_run)]
+    return Outcome("compile", lines=lines, more={"compiled": found})
+
+
+def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path]:
+    """Write new files; never replace one that may have been edited."""
+    from privacy_sql import files
+    from privacy_sql.errors import UsageError
+
+    taken = [name for name in found if (folder / name).exists()]
+    if taken:
+        raise UsageError("target_exists", f"{taken[0]} exists", hint="Remove it, or print without --into.")
+    for name, text in ({} if dry_run else found).items():
+        files.write_atomically(folder / name, text.encode())
+    return [folder / name for name in found]
+
+
+def _published(directory: Path, plan: Any) -> Mapping[str, Any]:
+    """The manifest of a release's last run."""
+    from privacy_sql.errors import UsageError
+
+    ran = _last_run(directory, plan)
+    if ran is None:
+        hint = f"Run it first: privacy-sql run --select {plan.name}."
+        raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
+    return ran
+
+
+def _last_run(directory: Path, plan: Any) -> Mapping[str, Any] | None:
+    from privacy_sql import manifest
+
+    place = _manifest_of(directory, plan)
+    return manifest.read(place) if place and place.is_file() else None
+
+
+def _levels(plan: Any, ran: Mapping[str, Any] | None) -> dict[str, int]:
+    """The levels the plan names, else those the last run chose, of the project as it was then."""
+    from privacy_sql.errors import UsageError
+    from privacy_sql.export import dbt as guarding
+
+    named = getattr(plan.method, "levels", None)
+    if isinstance(named, dict):
+        return named
+    chosen = ran["choice"].get("levels") if ran else None
+    if not ran or not isinstance(chosen, dict):
+        hint = f"Run it first: privacy-sql run --select {plan.name}."
+        raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
+    guarding.refuse_changed(guarding.as_published(plan.table, ran), ran)
+    return chosen
+
+
+def _marginals(directory: Path, plan: Any) -> list[Any] | None:
+    """The marginals the plan names, else those the last run chose; None for other methods."""
+    named = getattr(plan.method, "collection", None)
+    ran = None if named else _last_run(directory, plan)
+    chosen = ran["choice"].get("marginals") if ran else named
+    return list(chosen) if chosen is not None else None
+
+
+def _leave_out(table: Any, plan: Any) -> Any:
+    """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
+    from privacy_sql.export import dbt as guarding
+    from privacy_sql.methods import share
+
+    allowed = share(getattr(plan.method, "max_suppressed", 0), "max_suppressed")
+    if not allowed:
+        return ()
+    found = guarding.leave_out(table, plan.require)
+    return found and [(name, {key: _text(value) for key, value in own.items()}) for name, own in found]
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, float) else value
+
+
+def _manifest_of(directory: Path, plan: Any) -> Path | None:
+    """Where the manifest of a release lies: beside its file, or in `target/` for a table."""
+    from privacy_sql import manifest
+
+    if plan.output is None:
+        return None
+    if plan.output.file is None:
+        return directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+    return manifest.manifest_path(plan.output.file)

@@ -1,0 +1,79 @@
+"""`curve`: how sure somebody can be who knows 0, 1, 2, ... facts more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared, size
+from privacy_sql.cli.tables import about_a_table, tables
+from privacy_sql.display.rounding import as_float, decimals
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+BAR = 40
+
+
+@click.command()
+@click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
+@click.option(
+    "--every-choice", is_flag=True, help="Also disclosure and mixing at all levels of a project's table."
+)
+@about_a_table
+@shared
+def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> Outcome:
+    """Maximum disclosure against the number of facts, for implications and for values ruled out.
+
+    \b
+    Example: privacy-sql curve --source people.csv --quasi age,sex --sensitive diagnosis --facts 5
+
+    Without --source, every release of privacy.yml as it would be published.
+    """
+    from privacy_sql.studies.disclosure_curve import curves
+
+    whole = Outcome("curve", rows=0, groups=0)
+    shown = []
+    for name, engine, subject in tables(directory, options, published=True):
+        found = curves(engine, subject, facts)
+        whole.rows = (whole.rows or 0) + found.rows
+        whole.groups = (whole.groups or 0) + found.groups
+        whole.lines += [f"{name}: {size(found)}", *_lines(found.by_language), ""]
+        shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
+    whole.more = {"curves": shown}
+    if every_choice and options["source"] is None:
+        whole.more = {"curves": shown, "every_choice": _every_choice(directory, options)}
+    return whole
+
+
+def _every_choice(directory: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each release all choices of its levels, recorded for the report."""
+    from privacy_sql.reporting import records
+    from privacy_sql.studies.every_choice import every_choice
+    from privacy_sql.table import Table
+
+    found = []
+    for name, engine, table in tables(directory, options):
+        assert isinstance(table, Table)
+        choices = [choice.to_json() for choice in every_choice(engine, table)]
+        records.add(directory, name, "every_choice", {"choices": choices})
+        found.append({"name": name, "choices": choices})
+    return found
+
+
+def _lines(curves: dict[str, list[Fraction]]) -> list[str]:
+    """One line per number of facts, with a bar for the implications."""
+    lines = [f"  {'facts':>5}  {'implications':>12}  {'negations':>12}"]
+    for k, (implied, negated) in enumerate(zip(*curves.values(), strict=True)):
+        bar = "#" * min(round(as_float(implied) * BAR), BAR - (implied < 1))  # a full bar is certainty
+        lines.append(f"  {k:>5}  {decimals(implied, 4):>12}  {decimals(negated, 4):>12}  {bar}")
+    return lines
+
+
+def _plain(curves: dict[str, list[Fraction]]) -> dict[str, list[dict[str, Any]]]:
+    return {
+        language: [{"facts": k, "value": str(v), "value_float": as_float(v)} for k, v in enumerate(curve)]
+        for language, curve in curves.items()
+    }

@@ -1,0 +1,105 @@
+"""`demo`: the whole way once, on invented people: not safe, why, published, audited, verified, reported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.project.reading import Project
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be written.")
+@shared
+def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: Any) -> Outcome:
+    """Publish a sample of 20,000 invented people safely, step by step.
+
+    Writes to FOLDER, or to privacy_sql_demo.
+
+    \b
+    Example: privacy-sql demo /tmp/tour
+    """
+    from privacy_sql import api
+    from privacy_sql.project import example, reading
+    from privacy_sql.project.running import run_project
+    from privacy_sql.publishing import verifying
+
+    place = folder or Path("privacy_sql_demo")
+    written = example.write(place, dry_run=dry_run)
+    if dry_run:
+        lines = [f"would write {name}" for name in (*written, "out/", "target/")]
+        return Outcome("demo", lines=[f"in {place}", *lines])
+    read = reading.read(place)
+    (plan,) = read.plans.values()
+    with connected(read, plan, unsafe_debug) as engine:
+        raw = api.check(engine, plan.table, plan.require)
+    (result,) = run_project(read, [plan], lambda _: connected(read, plan, unsafe_debug))
+    steps = [*_raw(raw), *_published(result)]
+    if result.exit == 0:
+        content = verifying.verify(place / str(result.target))
+        steps.append(
+            f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
+        )
+        steps += _reported(read, unsafe_debug)
+        steps += ["", f"Look at {place}/privacy.yml and {place}/{result.manifest}, change a limit, and run",
+                  f"   privacy-sql run --project {place} --overwrite"]  # fmt: skip
+    return Outcome(
+        "demo",
+        exit=result.exit,
+        safe=result.exit == 0,
+        rows=result.rows_in,
+        verdicts=result.verdicts,
+        errors=result.errors,
+        problems=[result.problem] if result.problem else [],
+        lines=steps,
+        more={"raw": [verdict.to_json() for verdict in raw.values()], "releases": [result.to_json()]},
+    )
+
+
+def _reported(read: Project, unsafe_debug: bool) -> list[str]:
+    """The report for those inside, who see the worst case, with the choices there would have been."""
+    from privacy_sql import api
+    from privacy_sql.project import report_pages
+    from privacy_sql.reporting import making, records
+
+    (plan,) = read.plans.values()
+    with connected(read, plan, unsafe_debug) as engine:
+        found = api.search(engine, plan.table, plan.require)
+    records.add(read.directory, plan.name, "search", {**found.to_json(), "lattice": found.lattice})
+    folder = read.directory / "target" / "report"
+    (made,), _, _ = report_pages.of_project(read, (), folder, making.Asked("internal"))
+    return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
+
+
+def _raw(raw: Any) -> list[str]:
+    from privacy_sql.release import verdict_lines
+
+    why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
+    return [
+        "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
+        "   Their diagnosis is sensitive.",
+        "2. Is it safe to publish as it stands, without names? No:",
+        "",
+        *(f"   {line}" for line in verdict_lines(raw)),
+        "",
+        *why,
+        "",
+    ]
+
+
+def _published(result: Any) -> list[str]:
+    if result.release is None:
+        return ["3. Publishing failed."]
+    return [
+        "3. Publish it generalised, and read the published bytes again:",
+        "",
+        *(f"   {line}" for line in str(result.release).splitlines()),
+        "",
+        f"   wrote {result.target} and its manifest",
+    ]

@@ -1,0 +1,66 @@
+"""`facts`: how likely given facts about people make a guess."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.tables import about_a_table, tables
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--fact", "lines", multiple=True, help="A fact, for example 'Ed not Mumps'. Repeatable.")
+@click.option("--atom", help="The guess, for example 'Tom is AIDS'; default the likeliest of all.")
+@click.option("--show-values", is_flag=True, help="Name the person and the value. INTERNAL.")
+@about_a_table
+@shared
+def command(files: tuple[Path, ...], directory: Path, **options: Any) -> Outcome:
+    """The chance of a guess for somebody who knows the facts in FILES, one to a line.
+
+    \b
+    Ed not Mumps
+    Gary is Flu
+    Hannah is Flu & Bob is Flu -> Charlie is Flu | Dave is Flu
+    family AIDS: Ann, Cary, Tom
+
+    \b
+    Example: privacy-sql facts known.txt --source people.csv --quasi age,sex --sensitive disease \\
+                 --identifier name --atom 'Tom is AIDS'
+
+    Counted exactly where a million steps are enough, otherwise estimated, and then it says so.
+    """
+    from privacy_sql.studies.disclosure_risk import disclosure_risk
+
+    facts = [line for path in files for line in _read(path)] + list(options["lines"])
+    whole = Outcome("facts")
+    answers = []
+    for name, engine, subject in tables(directory, options, published=True):
+        risk = disclosure_risk(engine, subject, facts, options["atom"])
+        content = {"name": name, **risk.to_json()}
+        lines = [f"{name}: {risk.explain()}"]
+        if options["show_values"]:
+            content["witness"] = dict(risk.witness.reveal())
+            lines = ["INTERNAL: names people and values. Do not pass on.", "", *lines]
+            lines.append(f"  person: {content['witness']['name']}  value: {content['witness']['value']}")
+        whole.lines += lines
+        answers.append(content)
+    whole.more = {"answers": answers}
+    return whole
+
+
+def _read(path: Path) -> list[str]:
+    """The lines of a file of facts."""
+    from privacy_sql.errors import DataError, UsageError
+
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError:
+        raise UsageError(
+            "no_file", f"there is no {path.name}", hint="Name a file with one fact to a line."
+        ) from None
+    except UnicodeDecodeError:
+        raise DataError("bad_file", f"{path.name} is not UTF-8", hint="Save it as UTF-8.") from None

@@ -1,0 +1,41 @@
+"""`list`: what there is: the releases of the project, and every part by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+
+# the words of the output, and the folders they are found in
+FAMILIES = {
+    "criteria": "criteria",
+    "mechanisms": "methods",
+    "searches": "searches",
+    "utilities": "utilities",
+    "engines": "engines",
+}
+
+
+@click.command()
+@shared
+def command(directory: Path, **_: Any) -> Outcome:
+    """Name the releases of the project, and every criterion, method, search, utility, attack and engine.
+
+    \b
+    Example: privacy-sql list
+    """
+    from privacy_sql import registry
+    from privacy_sql.cli.verbs.attack import kinds_of_attack
+    from privacy_sql.project import reading
+
+    found: dict[str, list[str]] = {}
+    if (directory / reading.FILE).is_file():
+        found["releases"] = list(reading.read(directory).plans)
+    for family, folder in FAMILIES.items():
+        found[family] = registry.available(folder)
+    found["attacks"] = kinds_of_attack()
+    lines = [f"{family:<12}{'  '.join(names)}" for family, names in found.items()]
+    return Outcome("list", lines=lines, more={"parts": found})

@@ -1,0 +1,93 @@
+"""`report`: what the person who signs will look at, as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.reporting.making import Made
+
+FILE = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("manifests", nargs=-1, type=FILE)
+@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
+@click.option("-o", "--output", type=FILE, help="The file, or for several reports the folder.")
+@click.option(
+    "--audience",
+    type=click.Choice(["internal", "public"]),
+    help="Default: public for what is safe, internal for what is not.",
+)
+@click.option("--open", "opens", is_flag=True, help="Show it in a browser.")
+@click.option("--static", is_flag=True, help="Also write every chart as SVG and PNG. Needs the extra static.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written.")
+@shared
+def command(
+    manifests: tuple[Path, ...], names: tuple[str, ...], output: Path | None, directory: Path, **options: Any
+) -> Outcome:
+    """Write the report of releases by their MANIFESTS, or of the whole project in target/report.
+
+    \b
+    Example: privacy-sql report out/people.csv.manifest.json -o people.html
+    """
+    from privacy_sql.reporting import making
+
+    ask = making.Asked(options["audience"], options["static"], options["dry_run"])
+    if manifests:
+        targets = _targets(manifests, output)
+        made, problems = making.of_manifests(manifests, targets, ask, directory)
+        first = made[0].file
+    else:
+        made, first, problems = _project(names, output, directory, ask)
+    if options["opens"] and not options["dry_run"]:
+        click.launch(first.resolve().as_uri())
+    return _outcome(made, first, problems, options["dry_run"])
+
+
+def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | None]:
+    """Where each report goes: beside its release unless a file, or for several a folder, is named."""
+    if output is None:
+        return [None] * len(manifests)
+    if len(manifests) == 1 and output.suffix:
+        return [output]
+    return [output / f"{place.name.partition('.')[0]}.html" for place in manifests]
+
+
+def _project(
+    names: tuple[str, ...], output: Path | None, directory: Path, ask: Any
+) -> tuple[list[Made], Path, list[PrivacySqlError]]:
+    from privacy_sql.project import reading, report_pages
+
+    read = reading.read(directory)
+    return report_pages.of_project(read, names, output or directory / "target" / "report", ask)
+
+
+def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry_run: bool) -> Outcome:
+    from privacy_sql.errors import first_exit
+
+    verb = "would write" if dry_run else "wrote"
+    lines = [f"{one.release}: {_word(one)}, {one.audience} report" for one in made]
+    lines += [f"{verb} {path}" for path in dict.fromkeys([*(one.file for one in made), first])]
+    lines += [f"{verb} {path}" for one in made for path in one.pictures]
+    return Outcome(
+        "report",
+        exit=first_exit(problem.exit for problem in problems),
+        errors=[part.to_json() for problem in problems for part in problem.parts],
+        problems=problems,
+        safe=None if problems else all(one.safe for one in made),
+        lines=lines,
+        more={"reports": [one.to_json() for one in made], "page": first.as_posix()},
+    )
+
+
+def _word(made: Made) -> str:
+    if not made.judged:
+        return "nothing was judged"
+    return "safe" if made.safe else "NOT SAFE"

@@ -1,0 +1,117 @@
+"""`run`: publish the releases of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.errors import Interrupted, NoSafeChoice, NotSafe, number_of
+
+if TYPE_CHECKING:
+    from privacy_sql.project.running import Result
+
+
+@click.command()
+@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
+@click.option("--overwrite", is_flag=True, help="Replace what was published before.")
+@click.option("--dry-run", is_flag=True, help="Choose and judge, write nothing.")
+@shared
+def command(
+    names: tuple[str, ...], overwrite: bool, dry_run: bool, directory: Path, unsafe_debug: bool, **_: Any
+) -> Outcome:
+    """Publish every release of privacy.yml: choose, judge, write, audit. Unsafe releases are not written.
+
+    \b
+    Example: privacy-sql run --select people
+    """
+    from privacy_sql.project import reading
+    from privacy_sql.project.running import run_project
+
+    read = reading.read(directory)
+    results = run_project(
+        read,
+        read.selected(names),
+        lambda plan: connected(read, plan, unsafe_debug),
+        overwrite=overwrite,
+        dry_run=dry_run,
+    )
+    return told("run", results, dry_run)
+
+
+def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
+    """The results of a run as an outcome."""
+    from privacy_sql.errors import first_exit
+
+    return Outcome(
+        verb,
+        exit=first_exit(result.exit for result in results),
+        safe=_safe(results),
+        rows=_rows(results),
+        verdicts=[verdict for result in results for verdict in result.verdicts],
+        errors=[error for result in results for error in result.errors],
+        problems=[result.problem for result in results if result.problem is not None],
+        lines=[line for result in results for line in _lines(result, dry_run)],
+        more={
+            "published": any(result.published for result in results),
+            "releases": [result.to_json() for result in results],
+        },
+    )
+
+
+def _rows(results: list[Result]) -> int | None:
+    """The rows that were read, where that is told of any release."""
+    known = [result.rows_in for result in results if result.rows_in is not None]
+    return sum(known) if known or not results else None
+
+
+def _safe(results: list[Result]) -> bool | None:
+    """Whether all is safe; None where nothing was found unsafe, but something could not be judged.
+
+    A run that was interrupted is not safe: what it did not come to may not be.
+    """
+    exits = {result.exit for result in results}
+    return (
+        False
+        if exits & {NotSafe.exit, NoSafeChoice.exit, Interrupted.exit}
+        else None
+        if exits - {0}
+        else True
+    )
+
+
+def _lines(result: Result, dry_run: bool) -> list[str]:
+    warnings = [f"warning: {warning}" for warning in result.warnings]
+    if result.release is None:
+        return [*warnings, f"{result.name}: not published", ""]
+    left = "published" if result.published or not (dry_run or result.exit) else "to publish"
+    lines = [result.release.told(left), "", *warnings]
+    if result.published and result.exit:
+        return [*lines, f"PUBLISHED, and a later step failed: {_targets(result)}  {result.manifest}", ""]
+    if result.exit and result.release.safe:
+        return [*lines, f"{result.name}: not written", ""]
+    if result.exit:
+        stories = [v.explain() for v in result.release.verdicts.values() if not v.safe]
+        refused = [str(result.release.refusal)] if result.release.refusal else []
+        return [*lines, "NOT SAFE: nothing was published.", *refused, *stories, ""]
+    if dry_run:
+        return [*lines, f"dry run     would write {result.target}", ""]
+    rows = number_of(result.release.rows_out, "published row")
+    return [
+        *lines,
+        f"audit       {rows} read again from their own bytes; every requirement holds",
+        f"wrote       {_targets(result)}  {result.manifest}",
+        "",
+    ]
+
+
+def _targets(result: Result) -> str:
+    """The files that were written: the target, or the parts of a release of several tables."""
+    from privacy_sql.publishing.parts import part_files
+
+    assert result.release is not None
+    if not result.release.parts or not result.target:
+        return str(result.target)
+    return "  ".join(str(path) for path in part_files(Path(result.target), result.release).values())

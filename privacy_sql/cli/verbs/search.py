@@ -1,0 +1,170 @@
+"""`search`: which full-domain choices are safe, the minimal ones and the best; or the best marginals."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.errors import UsageError
+
+if TYPE_CHECKING:
+    from privacy_sql.lattice.result import SearchResult
+    from privacy_sql.marginals.result import MarginalResult
+    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods.marginals import Marginals
+    from privacy_sql.project.reading import Plan
+
+
+@click.command()
+@click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
+@click.option("--minimise", help="A utility; default: that of the release's method, else loss.")
+@click.option("--max-suppressed", help="The share of rows that may be left out.")
+@click.option(
+    "--time-limit",
+    type=float,
+    help="Seconds for each release, reading it included; then the best so far is reported.",
+)
+@click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
+@click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
+@shared
+def command(
+    names: tuple[str, ...], goal: str, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
+) -> Outcome:
+    """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
+
+    A release of marginals gives its best collection, and the minimal safe tables.
+
+    \b
+    Example: privacy-sql search --select people --minimise discernibility
+    """
+    from privacy_sql.project import reading
+    from privacy_sql.reporting import records
+
+    read = reading.read(directory)
+    whole = Outcome("search", safe=True, rows=0)
+    searches = []
+    for plan in read.selected(names):
+        with connected(read, plan, unsafe_debug) as engine:
+            method = _method(plan, options)
+            began = time.monotonic()
+            result = _searched(engine, plan, method, goal)
+            refused = not (records.read(directory, plan.name) or {}).get("run", {}).get("safe", True)
+            # what is left of the time is enough for the curve, or there is none
+            limit = getattr(method, "time_limit", None)
+            left = None if limit is None else float(limit) - (time.monotonic() - began)
+            result, note = _with_own(engine, plan, method, result, left)
+            curve = _curve(engine, plan, method, result, left) if refused else None
+        searches.append({"name": plan.name, **result.to_json()})
+        records.add(
+            directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
+        )
+        whole.rows = (whole.rows or 0) + result.rows
+        whole.lines += [str(result), *(_table(result, note) if frontier else []), ""]
+    # one release: its fields stand at the top, as `searches` has them for every release
+    first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
+    whole.more = {**first, "searches": searches}
+    return whole
+
+
+def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
+    """The release's own method where it searches, else full_domain, with the options of the command line."""
+    from dataclasses import replace
+
+    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods.marginals import Marginals
+
+    given = {key: options[key] for key in ("minimise", "max_suppressed", "time_limit")}
+    given = {key: value for key, value in given.items() if value is not None}
+    if isinstance(plan.method, Marginals):
+        unfit = [f"--{key.replace('_', '-')}" for key in given if key != "time_limit"]
+        if unfit:
+            raise UsageError("unfit_option", f"{' and '.join(unfit)} is not for marginals", where=plan.name)
+        return replace(plan.method, **given)
+    if isinstance(plan.method, FullDomain):
+        return replace(plan.method, **given)
+    return replace(FullDomain(), **given)
+
+
+def _searched(
+    engine: Any, plan: Plan, method: FullDomain | Marginals, goal: Any
+) -> SearchResult | MarginalResult:
+    from privacy_sql.api import search
+
+    return search(engine, plan.table, plan.require, method, goal=goal)
+
+
+def _with_own(
+    engine: Any, plan: Plan, method: Any, result: Any, left: float | None
+) -> tuple[SearchResult | MarginalResult, str]:
+    """The result, the levels of the release in it as the release shows them: with the rows it leaves out.
+
+    A search that leaves nobody out judges whole groups, so it calls unsafe what may have been published.
+    """
+    from dataclasses import replace
+
+    from privacy_sql import deadlines
+    from privacy_sql.api import publish
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.methods.generalise import Generalise
+    from privacy_sql.verdict import finite
+
+    own = plan.method
+    if not isinstance(own, Generalise) or not float(own.max_suppressed) or float(method.max_suppressed):
+        return result, ""
+    note = f"nobody is left out here; the release may leave out rows: --max-suppressed {own.max_suppressed}"
+    levels = {name: own.levels.get(name, 0) for name in plan.table.quasi}
+    if levels not in [point["levels"] for point in result.frontier] or (left is not None and left <= 0):
+        return result, note
+    try:
+        with deadlines.within(left, plan.name):
+            release = publish(engine, plan.table, plan.require, own)
+    except PrivacySqlError:  # the run says why
+        return result, note
+    shown = {
+        "risks": {name: finite(verdict.value) for name, verdict in release.verdicts.items()},
+        "safe": release.safe,
+        "suppressed": release.suppressed,
+    }
+    points = [{**p, **shown} if p["levels"] == levels else p for p in result.frontier]
+    return replace(result, frontier=tuple(points)), note
+
+
+def _curve(engine: Any, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
+    """How much facts would disclose at the best choice; None where no table is published at levels."""
+    from privacy_sql import deadlines
+    from privacy_sql.api import publish
+    from privacy_sql.display.rounding import as_float
+    from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.methods.generalise import Generalise
+    from privacy_sql.reporting.recording import FACTS
+    from privacy_sql.studies.disclosure_curve import disclosure_curve
+
+    if left is not None and left <= 0:
+        return None
+    if not result.best or "levels" not in result.best or not plan.table.sensitives:
+        return None
+    there = Generalise(result.best["levels"], max_suppressed=method.max_suppressed)
+    try:
+        with deadlines.within(left, plan.name):
+            release = publish(engine, plan.table, plan.require, there)
+            return list(map(as_float, disclosure_curve(engine, release, FACTS)))
+    except PrivacySqlError:  # several sensitive columns, or more facts than can be decided
+        return None
+
+
+def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
+    """The frontier: what has to be given up for less risk."""
+    from privacy_sql.verdict import shown
+
+    lines = ["", f"frontier    {result.minimise} of the cheapest choice for each risk"]
+    for point in result.frontier:
+        risks = "  ".join(f"{name}: {shown(value)}" for name, value in point["risks"].items())
+        levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
+        safe = "safe" if point["safe"] else "not safe"
+        gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
+        lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}{gone}")
+    return [*lines, *([note] if note else [])]

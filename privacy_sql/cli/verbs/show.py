@@ -1,0 +1,65 @@
+"""`show`: a release of the project: its columns, their levels with distinct counts, its last run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@shared
+def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: Any) -> Outcome:
+    """Show the hierarchies of releases, level by level with distinct counts, and the last run.
+
+    \b
+    Example: privacy-sql show people
+    """
+    from privacy_sql.project import reading
+
+    read = reading.read(directory)
+    whole = Outcome("show")
+    shown: dict[str, Any] = {}
+    for plan in read.selected(names):
+        with connected(read, plan, unsafe_debug) as engine:
+            shown[plan.name] = _levels(engine, plan)
+        whole.lines += [plan.name, *_lines(plan, shown[plan.name]), *_last(directory, plan.name), ""]
+    whole.more = {"shown": shown}
+    return whole
+
+
+def _levels(engine: Any, plan: Any) -> dict[str, list[dict[str, Any]]]:
+    """Per quasi-identifier the name of each level and how many values it leaves apart."""
+    from privacy_sql.counted.base import count
+
+    base = count(engine, plan.table, several=True)
+    made = {}
+    for name, kind in plan.table.hierarchies.items():
+        levels = enumerate(zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True))
+        made[name] = [{"level": level, "name": word, "distinct": n} for level, (word, n) in levels]
+    return made
+
+
+def _lines(plan: Any, levels: dict[str, list[dict[str, Any]]]) -> list[str]:
+    lines = [f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
+    lines += [f"  requires:  {criterion}" for criterion in plan.require]
+    for name, rows in levels.items():
+        steps = "  ".join(f"{row['level']}: {row['name']} ({row['distinct']})" for row in rows)
+        lines.append(f"  {name:<20}{steps}")
+    return lines
+
+
+def _last(directory: Path, name: str) -> list[str]:
+    path = directory / "target" / "run_results.json"
+    if not path.is_file():
+        return ["  not run yet"]
+    for result in json.loads(path.read_bytes())["releases"]:
+        if result["name"] == name:
+            wrote = result["target"] if result["manifest"] else "nothing"
+            return [f"  last run:  exit {result['exit']}, wrote {wrote}"]
+    return ["  not run yet"]

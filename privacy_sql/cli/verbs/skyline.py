@@ -1,0 +1,74 @@
+"""`skyline`: how much an adversary may know of each kind before she can be surer than a limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared, size
+from privacy_sql.cli.tables import about_a_table, tables
+from privacy_sql.errors import people
+
+if TYPE_CHECKING:
+    from privacy_sql.studies.skyline import Skyline
+
+UNBOUNDED = "any"
+
+
+@click.command()
+@click.option("--value", help="One sensitive value; without it, every one, by number.")
+@click.option("--limit", default="0.95", show_default=True, help="How sure is too sure: above 0, at most 1.")
+@click.option("--show-values", is_flag=True, help="Name the sensitive values. INTERNAL.")
+@about_a_table
+@shared
+def command(value: str | None, limit: str, show_values: bool, directory: Path, **options: Any) -> Outcome:
+    """The knowledge skyline of a table: all maximal amounts of knowledge it withstands.
+
+    \b
+    Example: privacy-sql skyline --source people.csv --quasi age,sex --sensitive diagnosis \\
+                 --value flu --limit 0.9
+
+    Without --source, every release of privacy.yml as it would be published.
+    """
+    from privacy_sql.studies.skyline import skylines
+
+    whole = Outcome("skyline", rows=0, groups=0)
+    if show_values:
+        whole.lines += ["INTERNAL: names values of the data. Do not pass on.", ""]
+    shown = []
+    for name, engine, subject in tables(directory, options, published=True):
+        found = skylines(engine, subject, value=value, limit=limit, show_values=show_values)
+        whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
+        whole.lines.append(f"{name}: {size(found)}, limit {limit}")
+        whole.lines += [line for one in found.skylines for line in _lines(one)]
+        shown += [{"name": name, "limit": str(found.limit), **_plain(one)} for one in found.skylines]
+    whole.more = {"skylines": shown}
+    return whole
+
+
+def _lines(skyline: Skyline) -> list[str]:
+    """The points of one value as a table, and the story of the cheapest breach."""
+    title = f"  {skyline.label} ({people(skyline.people)})"
+    if not skyline.points:
+        return [title, "    not safe without any knowledge", *_story(skyline), ""]
+    header = f"    {'values ruled out':>16}  {'others known':>12}  {'family':>6}"
+    rows = [
+        "    {:>16}  {:>12}  {:>6}".format(*(UNBOUNDED if n is None else n for n in point))
+        for point in skyline.points
+    ]
+    return [title, header, *rows, *_story(skyline), ""]
+
+
+def _story(skyline: Skyline) -> list[str]:
+    return [f"    {skyline.story}"] if skyline.story else []
+
+
+def _plain(skyline: Skyline) -> dict[str, Any]:
+    return {
+        "value": skyline.label,
+        "people": skyline.people,
+        "points": [list(point) for point in skyline.points],
+        "story": skyline.story,
+    }

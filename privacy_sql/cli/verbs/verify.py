@@ -1,0 +1,76 @@
+"""`verify`: is a release still what was written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.errors import number_of
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--connect", "url", help="Where a table lies, if not where the project says: duckdb:file.db.")
+@shared
+def command(
+    paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: Any
+) -> Outcome:
+    """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
+
+    PATHS are outputs or manifests. Without a manifest there is nothing to compare with: exit 2.
+
+    A published table is looked for where the project file says it lies.
+
+    \b
+    Example: privacy-sql verify out/people.csv
+    """
+    from privacy_sql.errors import PrivacySqlError, first_exit
+
+    whole = Outcome("verify", safe=True)
+    found = []
+    for path in paths:
+        try:
+            content = _verified(path, url, directory, unsafe_debug)
+        except PrivacySqlError as problem:
+            whole.exit = first_exit([whole.exit, problem.exit])
+            whole.errors += [part.to_json() for part in problem.parts]
+            whole.problems.append(problem)
+            continue
+        output = content["output"]
+        name = output.get("file") or output.get("relation") or content["release"]
+        whole.lines.append(f"{name}: as it was written, {number_of(content['rows_out'], 'row')}")
+        whole.rows = (whole.rows or 0) + content["rows_out"]
+        whole.verdicts += content["verdicts"]
+        found.append({"release": content["release"], "output": output})
+    whole.safe = whole.exit == 0 and all(verdict["safe"] for verdict in whole.verdicts)
+    whole.more = {"verified": found}
+    return whole
+
+
+def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> dict[str, Any]:
+    from privacy_sql.engines import connect
+    from privacy_sql.publishing.verifying import verify
+
+    if url is not None:
+        with connect(url, unsafe_debug=unsafe_debug) as engine:
+            return verify(path, engine)
+    plan, read = _of_project(path, directory)
+    if plan is None:
+        return verify(path)
+    with connected(read, plan, unsafe_debug) as engine:
+        return verify(path, engine)
+
+
+def _of_project(path: Path, directory: Path) -> tuple[Any, Any]:
+    """The release of the project that a manifest is about, when it was written as a table."""
+    from privacy_sql.project import reading
+    from privacy_sql.publishing import verifying
+
+    _, content = verifying.found(path)
+    if verifying.outputs(content) or not (directory / reading.FILE).is_file():
+        return None, None
+    read = reading.read(directory)
+    return read.plans.get(content["release"]), read

@@ -1,0 +1,367 @@
+"""The counted base: the source reduced, in SQL, to distinct combinations in dictionary codes.
+
+Everything after it works on counts: trying a choice re-counts the combinations, not the rows.
+Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `s` the sensitive value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.counted import levels
+from privacy_sql.counted.counting import counted
+from privacy_sql.counted.grouping import Grouping as Grouping
+from privacy_sql.counted.grouping import Key as Key
+from privacy_sql.counted.grouping import sizes
+from privacy_sql.counted.people import check_multiplicities, check_people
+from privacy_sql.engines import Engine
+from privacy_sql.engines._sources import is_file, is_folder
+from privacy_sql.engines._travel import travelled
+from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.query.conditions import with_numbers
+from privacy_sql.query.template import Query, Sql, condition, names, render
+from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Base:
+    """The counted source of one table, with the dictionaries behind its codes."""
+
+    engine: Engine
+    table: Table
+    source: Sql
+    relation: Sql  # q1.., grp, s, n_rows
+    people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
+    holders: Sql | None  # the same for people with at least one value
+    dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
+    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
+    rows: int
+    combinations: int
+    source_columns: Mapping[str, str]  # every column of the source and its kind
+    stamps: Mapping[Path, tuple[int, ...]]  # the files it was read from, as they were then
+    sides: tuple[Base, ...] = ()  # the same table for each further sensitive column
+    # the table counted again without one of several sensitive columns
+    dropping: Callable[[str], Base] | None = None
+    declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the source without a role."""
+        return tuple(self.table.unnamed(list(self.source_columns)))
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether there is anybody in the table, be it somebody without a sensitive value."""
+        return bool(self.rows) or any(sizes["n_rows"] for sizes in self.statistics.values())
+
+    def refuse_changed(self) -> None:
+        """Refuse to go on when a file of the table is not the one that was counted."""
+        for path, seen in self.stamps.items():
+            if not path.exists() or stamp(path) != seen:
+                raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
+
+    @cached_property
+    def kept(self) -> dict[Any, Any]:
+        """What a requirement found out that holds for every candidate, as long as this base lives."""
+        return {}
+
+    @cached_property
+    def lines(self) -> Sql:
+        """The source rows that say something new: where people have several values, one for each of them."""
+        table = self.table
+        repeats = table.values_per_person == "multiset"
+        if self.holders is None or (repeats and not table.sensitives):
+            return self.source
+        query = render(
+            "counted/lines.sql",
+            source=self.source,
+            columns=list(dict.fromkeys([*self.source_columns, *table.sensitives])),
+            identifier=table.identifier,
+            sensitive=next(iter(table.sensitives), None),
+            repeats=repeats,
+        )
+        return self.engine.create(query, view=True)
+
+    @cached_property
+    def n_lines(self) -> int:
+        """How many lines there are to publish: the rows, without those that say what another one says."""
+        return self.rows + self.n_people - self.n_holders
+
+    @cached_property
+    def n_people(self) -> int:
+        return sizes(self.engine, self.people)["rows"] if self.people else self.rows
+
+    @cached_property
+    def n_holders(self) -> int:
+        """People with at least one sensitive value."""
+        return sizes(self.engine, self.holders)["rows"] if self.holders else self.n_people
+
+    @cached_property
+    def coded(self) -> Sql:
+        """The source rows: codes q1.., raw values r_q1.., the sensitive value s, the insensitive i1.. ."""
+        return self.engine.create(
+            render(
+                "counted/coded.sql",
+                source=self.lines,
+                quasi=[(name, Sql(q), self.dictionaries[q]) for name, q in self.aliases.items()],
+                others=[(name, Sql(alias)) for name, alias in self.others.items()],
+            ),
+            view=True,
+        )
+
+    @cached_property
+    def others(self) -> dict[str, str]:
+        """Columns published as they are, and their internal names."""
+        free = {name: f"i{number}" for number, name in enumerate(self.table.insensitive, start=1)}
+        return {**dict.fromkeys(self.table.sensitives, "s"), **free}
+
+    @cached_property
+    def once(self) -> dict[Any, Any]:
+        """What a part worked out from the whole table and needs again for every grouping of this base."""
+        return {}
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """The user's quasi-identifiers and the internal names of their columns."""
+        return {column: f"q{number}" for number, column in enumerate(self.table.quasi, start=1)}
+
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, Hierarchy]]:
+        """Internal quasi-identifier columns: the user's name and the hierarchy."""
+        return {self.aliases[name]: (name, kind) for name, kind in self.table.hierarchies.items()}
+
+    @cached_property
+    def levels(self) -> dict[str, Sql]:
+        """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
+        kinds = {column: (name, kind) for column, (name, kind) in self.columns.items() if kind.height}
+        made = {c: levels.labels(self.engine, self.dictionaries[c], kind) for c, (_, kind) in kinds.items()}
+        found = [
+            levels.unmapped(self.engine, made[c], kind, self.table.name, name)
+            for c, (name, kind) in kinds.items()
+        ]
+        raise_all([problem for problems in found for problem in problems])
+        return made
+
+    @cached_property
+    def level_codes(self) -> dict[str, Sql]:
+        """The same labels as small integers: (code, c0..cH)."""
+        return {c: levels.codes(self.engine, made, self.columns[c][1]) for c, made in self.levels.items()}
+
+    @cached_property
+    def sensitive_codes(self) -> Sql:
+        """The sensitive values at every level of their hierarchy, as small integers: (code, c0..cH)."""
+        name, kind = self.table.sensitives[0], self.table.sensitive_hierarchy
+        if kind is None:
+            raise UsageError(
+                "no_hierarchy", f"{name} has no hierarchy", hint="Give the sensitive column one in its entry."
+            )
+        made = levels.labels(self.engine, self.dictionaries["s"], kind)
+        raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
+        return levels.codes(self.engine, made, kind)
+
+    def label(self, column: str, level: int, code: int, meant: Sql | None = None) -> Any:
+        """INTERNAL: the label behind a code of a column at a level, or among those `meant` by a key."""
+        levels, codes = meant or self.dictionaries[column], None
+        if level:
+            levels, codes = self.levels[column], self.level_codes[column]
+        query = render("counted/label.sql", levels=levels, codes=codes, level=level, code=code)
+        return self.engine.fetch(query)[0]["label"]
+
+    def level_sizes(self, column: str) -> list[int]:
+        """How many values each level of a column's hierarchy leaves apart, the raw one first."""
+        height = self.columns[column][1].height
+        if not height:
+            return [self.statistics[column]["n_values"]]
+        query = render("counted/level_sizes.sql", codes=self.level_codes[column], height=height)
+        return [row["n_values"] for row in self.engine.fetch(query)]
+
+    def keys(self, choice: Mapping[str, int]) -> list[Key]:
+        """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
+        return [self.key(self.aliases[name], choice.get(name, 0)) for name in self.table.quasi]
+
+    def key(self, column: str, level: int = 0) -> Key:
+        return Key(column, level, self.statistics[column]["top"] + 1)
+
+    def own_keys(self) -> list[Key]:
+        """The keys of the table as it stands: its group column, else its quasi-identifiers."""
+        return [self.key("grp")] if self.table.group else self.keys({})
+
+    def keyed(self, keys: Sequence[Key], relation: Sql | None = None) -> Query:
+        """The base (or its people) with key columns k1.. beside its own."""
+        return render(
+            "counted/keyed.sql",
+            base=relation or self.relation,
+            keys=[
+                (
+                    Sql(f"k{number}"),
+                    Sql(key.column),
+                    key.level,
+                    self.level_codes[key.column] if key.level else None,
+                )
+                for number, key in enumerate(keys, start=1)
+            ],
+            columns=self.inside(relation),
+        )
+
+    def inside(self, relation: Sql | None = None) -> list[Sql]:
+        """The internal columns of the base, or of its people, who have no sensitive value."""
+        return names(column for column in self.dictionaries if column != "s" or relation is None)
+
+    def grouped(self, keys: Sequence[Key]) -> Grouping:
+        """Group the base by keys: the candidate a set of requirements is judged on."""
+        people = self.keyed(keys, self.people) if self.people else None
+        return Grouping.of(self, keys, self.keyed(keys), people)
+
+
+def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool = False) -> Base:
+    """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one.
+
+    `frozen`: a relation or frame is copied first, by one statement, so that what is judged now is what is
+    written later although others write to it meanwhile. Of files it is looked whether they are the same.
+    """
+    engine = engine.session(files(table))
+    stamps = {path: stamp(path) for path in files(table)}
+    source, columns = opened(engine, table)
+    if frozen and not is_file(table.source):
+        copy = render("counted/where.sql", source=source, condition=Sql("true"), columns=list(columns))
+        source = engine.create(Query(copy.sql, "source"))
+    return _several(Opened(engine, source, columns, stamps), table, several)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A source that is open: its rows, its columns, and the files it is read from as they are now."""
+
+    engine: Engine
+    source: Sql
+    columns: Mapping[str, str]
+    stamps: Mapping[Path, tuple[int, ...]]
+
+
+def _several(found: Opened, table: Table, several: bool) -> Base:
+    if len(table.sensitives) < 2:
+        return _counted(found, table)
+    if not several:
+        hint = "Name one with --sensitive, or with Table.with_sensitive in Python."
+        raise UsageError("several_sensitive", "one sensitive column at a time", where=table.name, hint=hint)
+    if table.joint:
+        return _counted(found, table)
+    first, *others = (table.with_sensitive(name) for name in table.sensitives)
+    return replace(
+        _counted(found, first),
+        sides=tuple(_counted(found, other) for other in others),
+        dropping=lambda column: _several(found, table.dropping(column), several=True),
+    )
+
+
+def _counted(start: Opened, table: Table) -> Base:
+    """Count a table and check what it declares about its rows."""
+    engine, source, columns = start.engine, start.source, start.columns
+    if len(table.sensitives) > 1:
+        source, table = _joined(engine, source, list(columns), table)
+    check_people(engine, source, table)
+    check_multiplicities(engine, source, table)
+    found = counted(engine, source, table, columns)
+    declared = table.hierarchies
+    table = levels.fitted(engine, table, found.dictionaries)
+    codes = [relation for relation in (found.relation, found.people, found.holders) if relation]
+    engine, moved = travelled(engine, [*codes, *found.dictionaries.values()], found.combinations)
+    base = Base(
+        engine=engine,
+        table=table,
+        source=source,
+        relation=moved[0],
+        people=moved[1] if found.people else None,
+        holders=moved[2] if found.holders else None,
+        dictionaries=dict(zip(found.dictionaries, moved[len(codes) :], strict=True)),
+        statistics=found.statistics,
+        rows=found.rows,
+        combinations=found.combinations,
+        source_columns=columns,
+        stamps=start.stamps,
+        declared=declared,
+    )
+    raise_all(_refused_nulls(base))
+    return base
+
+
+def files(table: Table) -> list[Path]:
+    """The files a table is read from."""
+    named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
+    return [path for path in map(Path, named) if path.is_file() or is_folder(path)]
+
+
+def stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file is written to or replaced."""
+    if path.is_dir():
+        return tuple(number for file in sorted(path.iterdir()) for number in stamp(file))
+    found = path.stat()
+    # the last time is that of any change, which nobody can set back
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
+    """The source as a relation, its condition applied, and its columns; all unknown columns at once."""
+    source = engine.source(table.source)
+    columns = engine.columns(source)
+    raise_all(table.unknown(list(columns)))
+    if table.where is not None:
+        text, numbers = with_numbers(condition(table.where, list(columns)), columns)
+        if numbers:
+            _refuse_no_numbers(engine, source, numbers)
+        source = engine.create(
+            render("counted/where.sql", source=source, condition=text, columns=list(columns)), view=True
+        )
+    return source, columns
+
+
+def _refuse_no_numbers(engine: Engine, source: Sql, columns: list[str]) -> None:
+    """A value that does not cast is refused, never left out or ordered as text."""
+    (found,) = engine.fetch(render("counted/where_numbers.sql", source=source, columns=columns))
+    raise_all(
+        [
+            DataError(
+                "unmapped_value",
+                f"{n} values of {column} are not numbers, and `where:` compares them with one",
+                where="where",
+                hint="Compare with text in quotes, or mend the values.",
+            )
+            for column, n in zip(columns, (found[f"n{i}"] for i in range(1, len(columns) + 1)), strict=True)
+            if n
+        ]
+    )
+
+
+def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tuple[Sql, Table]:
+    """The source with one column more, which holds all sensitive values of a row."""
+    joint = table.with_joint()
+    query = render(
+        "counted/joint.sql",
+        source=source,
+        columns=columns,
+        parts=list(joint.joined),
+        name=joint.sensitives[0],
+    )
+    return engine.create(query, view=True), joint
+
+
+def _refused_nulls(base: Base) -> list[PrivacySqlError]:
+    declared = {base.aliases[name]: (name, base.table.nulls_of(name)) for name in base.table.quasi}
+    if base.table.sensitives:
+        declared["s"] = (base.table.sensitives[0], base.table.sensitive_nulls)
+    return [
+        DataError(
+            "null_refused",
+            f"{name} is missing in {number_of(base.statistics[column]['n_nulls'], 'row')},"
+            " and its nulls are refused",
+            where=base.table.name,
+            hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
+        )
+        for column, (name, rule) in declared.items()
+        if rule != "value" and base.statistics[column]["n_nulls"]
+    ]

@@ -1,0 +1,141 @@
+"""Count a source: its distinct combinations in dictionary codes, the dictionaries, and how many of each.
+
+One statement reads every row. What it returns is one relation of several parts, so that no text of the
+source is written twice: part 0 holds the combinations as codes, each further part a column's dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from privacy_sql.engines import Engine
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.table import Table
+
+COUNTED = Sql("counted")
+# the sizes of a part without rows
+NOTHING: Mapping[str, int] = dict.fromkeys(["n_values", "n_rows", "n_nulls", "top"], 0)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What counting a source gave, on the engine that has the rows."""
+
+    relation: Sql  # q1.., grp, s, n_rows
+    people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
+    holders: Sql | None  # the same for people with at least one value
+    dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
+    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
+    rows: int
+    combinations: int
+
+
+def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str]) -> Counted:
+    """Count a table's source; people without a value are in the dictionaries of the quasi-identifiers too."""
+    inside = _internal(table)
+    if table.values_per_person == "one":
+        return _coded(engine, _rows(source, table, inside), inside, kinds, {})
+    quasi = [(name, alias) for name, alias in inside if alias != "s"]
+    people = _coded(engine, _people(source, table, quasi), quasi, kinds, {})
+    present = table.sensitives[0] if table.sensitives else None
+    holders = _coded(engine, _people(source, table, quasi, present), quasi, kinds, people.dictionaries)
+    values = _coded(engine, _rows(source, table, inside), inside, kinds, people.dictionaries)
+    return Counted(
+        values.relation,
+        people.relation,
+        holders.relation,
+        {**people.dictionaries, **values.dictionaries},
+        {**people.statistics, **values.statistics},
+        values.rows,
+        values.combinations,
+    )
+
+
+def _internal(table: Table) -> list[tuple[str, Sql]]:
+    """The columns that are counted, and their internal names."""
+    inside = [(name, Sql(f"q{number}")) for number, name in enumerate(table.quasi, start=1)]
+    if table.group:
+        inside.append((table.group, Sql("grp")))
+    return inside + [(name, Sql("s")) for name in table.sensitives]
+
+
+def _rows(source: Sql, table: Table, inside: Sequence[tuple[str, Sql]]) -> Query:
+    """How often each combination occurs, in the measure of the table."""
+    several = table.values_per_person != "one" and table.sensitives
+    measure = "people" if table.values_per_person == "set" else "sum" if table.count else "rows"
+    return render(
+        "counted/base.sql",
+        source=source,
+        columns=list(inside),
+        measure=measure,
+        counted=table.identifier if measure == "people" else table.count,
+        present=table.sensitives[0] if several else None,
+    )
+
+
+def _people(source: Sql, table: Table, quasi: Sequence[tuple[str, Sql]], present: str | None = None) -> Query:
+    """How many people share each combination of quasi-identifiers, or how many of them with a value."""
+    return render(
+        "counted/base.sql",
+        source=source,
+        columns=list(quasi),
+        measure="people",
+        counted=table.identifier,
+        present=present,
+    )
+
+
+def _coded(
+    engine: Engine,
+    counting: Query,
+    inside: Sequence[tuple[str, Sql]],
+    kinds: Mapping[str, str],
+    given: Mapping[str, Sql],
+) -> Counted:
+    """A counted source in codes, with a dictionary of each column that has none yet."""
+    own = _own(inside, kinds, given, one_text=engine.one_text)
+    whole = engine.create(
+        render(
+            "counted/counted.sql",
+            # where a step named twice would be worked out twice, it is kept first
+            counting=Sql(counting.sql) if engine.one_pass else None,
+            counted=COUNTED if engine.one_pass else engine.create(counting),
+            own=own,
+            given=[(Sql(alias), dictionary) for alias, dictionary in given.items()],
+            kept=list({column: alias for alias, _, column in reversed(own)}.items()),
+        )
+    )
+    sizes = {row.pop("part"): row for row in engine.fetch(render("counted/parts.sql", counted=whole))}
+    codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
+    return Counted(
+        relation=_part(engine, whole, 0, [(alias, alias) for alias in codes]),
+        people=None,
+        holders=None,
+        dictionaries={str(alias): _dictionary(engine, whole, part, column) for alias, part, column in own},
+        statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
+        rows=sizes.get(0, NOTHING)["n_rows"],
+        combinations=sizes.get(0, NOTHING)["n_values"],
+    )
+
+
+def _own(
+    inside: Sequence[tuple[str, Sql]], kinds: Mapping[str, str], given: Mapping[str, Sql], *, one_text: bool
+) -> list[tuple[Sql, int, Sql]]:
+    """The columns that get a dictionary: internal name, number of the part, the column its values are in."""
+    wanted = [(name, alias) for name, alias in inside if alias not in given]
+    return [
+        (alias, part, Sql("v_text" if one_text and kinds.get(name) == "text" else f"v_{alias}"))
+        for part, (name, alias) in enumerate(wanted, start=1)
+    ]
+
+
+def _dictionary(engine: Engine, whole: Sql, part: int, column: Sql) -> Sql:
+    code, rows = Sql("code"), Sql("n_rows")
+    return _part(engine, whole, part, [(code, code), (column, Sql("value")), (rows, rows)])
+
+
+def _part(engine: Engine, whole: Sql, part: int, columns: Sequence[tuple[Sql, Sql]]) -> Sql:
+    return engine.create(
+        render("counted/part.sql", counted=whole, part=part, columns=list(columns)), view=True
+    )

@@ -1,0 +1,57 @@
+"""Who a row is about: a repeated person is refused, or all rows of a person must agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, number_of, people
+from privacy_sql.query.template import Sql, render
+from privacy_sql.table import Table
+
+
+def check_people(engine: Engine, source: Sql, table: Table) -> None:
+    """A repeated person is refused, unless declared; then all rows of a person must agree who that is."""
+    if table.identifier is None:
+        return
+    (found,) = engine.fetch(render("counted/people.sql", source=source, identifier=table.identifier))
+    if found["n_unnamed"]:
+        missing = f"{table.identifier} is missing in {number_of(found['n_unnamed'], 'row')}"
+        raise DataError("no_person", missing, where=table.name)
+    if table.values_per_person == "one":
+        _refuse_repeated(found, table)
+        return
+    columns = [*table.quasi, *([table.group] if table.group else [])]
+    (apart,) = engine.fetch(
+        render("counted/scattered.sql", source=source, identifier=table.identifier, columns=columns)
+    )
+    if apart["n_people"]:
+        raise DataError(
+            "scattered_person",
+            f"the rows of {people(apart['n_people'])} differ in a quasi-identifier",
+            where=table.name,
+            hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
+        )
+
+
+def check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
+    if table.count is None:
+        return
+    (found,) = engine.fetch(render("counted/multiplicities.sql", source=source, counted=table.count))
+    if found["n_rows"]:
+        raise DataError(
+            "bad_count",
+            f"{table.count} is no whole number of at least 0 in {number_of(found['n_rows'], 'row')}",
+            where=table.name,
+            hint="A multiplicity says how many rows a row stands for.",
+        )
+
+
+def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
+    if found["n_people"] != found["n_rows"]:
+        raise DataError(
+            "repeated_person",
+            f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
+            where=table.name,
+            hint="Set values_per_person to set or multiset, or aggregate first.",
+        )

@@ -1,0 +1,119 @@
+"""The population behind a table: how many of its people fit each published group.
+
+k-map and δ-presence compare a release with everybody who might be in it. A person of the population fits a
+group when their values have the labels of the group's keys.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from privacy_sql.counted.base import Base, Grouping, Key, count
+from privacy_sql.counted.levels import labels, unmapped
+from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
+from privacy_sql.query.template import Sql, condition, names, render
+from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.hierarchies import Hierarchy
+
+
+def population_groups(grouping: Grouping) -> Sql:
+    """Per group its people and the population that fits it: g, n_people, n_population."""
+    base, engine = grouping.base, grouping.base.engine
+    columns = _columns(grouping)
+    theirs = count(
+        engine,
+        Table(base.table.population, list(columns.values()), name="population", where=_where(base)),
+    )
+    labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
+    raise_all([problem for _, problems in labels_of.values() for problem in problems])
+    matches = [_matches(base, key, labels_of[key.column][0]) for key in grouping.keys]
+    aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
+    own = names(theirs.aliases[columns[key.column]] for key in grouping.keys)
+    keys = list(zip(aliases, own, matches, strict=True))
+    keyed = engine.create(render("counted/population_keyed.sql", coded=theirs.relation, keys=keys))
+    sizes = [(alias, key.top + 1) for alias, key in zip(aliases, grouping.keys, strict=True)]
+    placed = engine.create(
+        render("counted/candidate.sql", keyed=keyed, columns=[], keys=sizes, numbers=grouping.numbers),
+        view=True,
+    )
+    return engine.create(
+        render("counted/population.sql", groups=grouping.groups, placed=placed, total=theirs.rows)
+    )
+
+
+def _columns(grouping: Grouping) -> dict[str, str]:
+    """The published keys and the columns of the population they are compared with."""
+    base = grouping.base
+    named = {key.column: _name(base, key) for key in grouping.keys}
+    known = base.engine.columns(base.engine.source(base.table.population))
+    raise_all(
+        [
+            UsageError("unknown_column", f'the population has no column "{name}"', where="population")
+            for name in named.values()
+            if name not in known
+        ]
+    )
+    return named
+
+
+def _name(base: Base, key: Key) -> str:
+    if key.column in base.columns:
+        return base.columns[key.column][0]
+    if key.column == "grp" and base.table.group:
+        return base.table.group
+    raise UsageError(
+        "no_population_groups",
+        "groups that are not labels of quasi-identifiers cannot be compared with a population",
+        hint="Publish by generalise or full_domain.",
+    )
+
+
+def _where(base: Base) -> str | None:
+    """The condition of the table, for its population: only who keeps it can be in the table."""
+    text = base.table.where
+    if text is not None:
+        try:
+            condition(text, list(base.engine.columns(base.engine.source(base.table.population))))
+        except UsageError as problem:
+            raise UsageError(
+                "unfiltered_population",
+                f"the table holds the rows that keep `where:`, and the population cannot be filtered alike:"
+                f" {problem.message}",
+                where="population",
+                hint="Give the population the columns of the condition, or publish without `where:`.",
+            ) from None
+    return text
+
+
+def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[PrivacySqlError]]:
+    """The values of the population for a key, at every level where it is generalised; and what is wrong."""
+    dictionary = theirs.dictionaries[theirs.aliases[name]]
+    if key.level == 0:
+        return dictionary, []
+    kind: Hierarchy = base.columns[key.column][1]
+    made = labels(base.engine, dictionary, kind)
+    # a value without a label is not a missing one: it must not fit people whose value is missing
+    return made, unmapped(base.engine, made, kind, "population", name)
+
+
+def _matches(base: Base, key: Key, theirs: Sql) -> Sql:
+    if key.level == 0:
+        query = render(
+            "counted/population_keys.sql",
+            theirs=theirs,
+            ours=base.dictionaries[key.column],
+            codes=None,
+            level=0,
+        )
+        return base.engine.create(query)
+    return base.engine.create(
+        render(
+            "counted/population_keys.sql",
+            theirs=theirs,
+            ours=base.levels[key.column],
+            codes=base.level_codes[key.column],
+            level=key.level,
+        )
+    )

@@ -1,0 +1,268 @@
+"""The dbt files of a release: its candidate, what is published from it, and the tests between the two.
+
+The manifest says which choice was made. dbt makes the same choice every night with the macro `generalise`, or
+reads the table that was written, and tests in SQL what SQL can decide; what only Python can decide is guarded
+by the checksum of the table that Python judged (docs/dbt.md).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.criteria import Criterion, least
+from privacy_sql.errors import UsageError
+from privacy_sql.query.template import condition
+from privacy_sql.table import Table
+
+GENERALISING = ("generalise", "full_domain")
+MOST_FACTS = 2  # of (c,k)-safety, written out in macros/kernel/unsafe_ck_safety.sql
+LARGEST_FAMILY = 50
+BY_GROUP = ("k_anonymous", "l_diverse", "t_close")  # requirements a group keeps or fails by itself
+CHECKSUM = [f"h{piece}" for piece in range(1, 9)]
+
+TO_A_TABLE = "Publish to a table (`output: {connection: ..., relation: ...}`), which matches_manifest guards."
+
+Test = tuple[str, dict[str, Any]]
+
+
+def files(
+    name: str, table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]
+) -> dict[str, str]:
+    """The two models and their schema, by file name."""
+    table = as_published(table, manifest)
+    refuse_changed(table, manifest)
+    _refuse_quotes(table)
+    model = re.sub(r"\W", "_", name)
+    columns = [column["name"] for column in manifest["columns"]]
+    left = [str(criterion) for criterion in require if not list(guards(criterion, table))]
+    by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
+    if left or not by_levels:
+        _refuse_file(table, manifest, left)
+        candidate = _judged(manifest, columns)
+        tests = [*_required(require, table), *_alone(table, require), _matches(manifest, columns)]
+    else:
+        candidate = _generalised(table, require, manifest)
+        tests = [*_covered(table), *_required(require, table), *_alone(table, require)]
+    return {
+        f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
+        f"{model}_public.sql": _published(model, columns),
+        f"{model}_public.yml": _schema(model, tests),
+    }
+
+
+def as_published(table: Table, manifest: Mapping[str, Any]) -> Table:
+    """The table with bands for fractions where the run found fractions in a column of whole bands."""
+    then = manifest["hierarchies"]
+    kinds = {
+        column: kind.for_fractions()
+        if then.get(column, {}).get("checksum") == kind.for_fractions().checksum()
+        else kind
+        for column, kind in table.hierarchies.items()
+    }
+    return replace(table, quasi=kinds)
+
+
+def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
+    """Refuse when the project no longer says what was published."""
+    same = {column: kind.checksum() for column, kind in table.hierarchies.items() if kind.height}
+    then = {column: kind["checksum"] for column, kind in manifest["hierarchies"].items()}
+    if (same, table.roles, table.where) != (then, manifest["roles"], manifest["where"]):
+        hint = "Run it again, then compile."
+        raise UsageError("project_changed", f"{table.name} is not what was published", hint=hint)
+
+
+def _refuse_quotes(table: Table) -> None:
+    """Refuse names that dbt would write wrongly, because it does not double a quote inside a name."""
+    bad = [column for column in table.roles if '"' in column or "`" in column]
+    if bad:
+        raise UsageError(
+            "bad_name", f"dbt cannot write the column {bad[0]}", where=table.name, hint="Rename the column."
+        )
+
+
+def _refuse_file(table: Table, manifest: Mapping[str, Any], left: Sequence[str]) -> None:
+    """Refuse what only Python can decide or make, unless it lies in a table that dbt can read."""
+    if "relation" in manifest["output"]:
+        return
+    what = f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
+    raise UsageError("not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE)
+
+
+def _judged(manifest: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """The rows as Python judged and wrote them."""
+    return f"select {_columns(columns)}\nfrom {_source(manifest['output']['relation'])}\n"
+
+
+def _matches(manifest: Mapping[str, Any], columns: Sequence[str]) -> Test:
+    output = manifest["output"]
+    checksum = [output[piece] for piece in CHECKSUM]
+    return "matches_manifest", {"columns": list(columns), "n_rows": output["n_rows"], "checksum": checksum}
+
+
+def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
+    """The call of `generalise`; after a suppression it leaves out what the suppression did."""
+    arguments: dict[str, Any] = {
+        "quasi": _recipes(table),
+        "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
+        "sensitive": list(table.sensitives),
+        "insensitive": list(table.insensitive),
+    }
+    if manifest["suppressed"]:
+        arguments["leave_out"] = _leave_out(table, require)
+    if table.where:
+        arguments["where"] = _condition(table)
+    lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
+    return "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
+
+
+def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
+    """The requirements whose failing groups a suppression leaves out; None where SQL cannot name them all."""
+    found = _leave_out(table, require)
+    return found if len(found) == len(require) and len(table.sensitives) < 2 else None
+
+
+def _leave_out(table: Table, require: Sequence[Criterion]) -> list[Test]:
+    made = _required(require, table)
+    return [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
+
+
+def _without_columns(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name not in ("quasi", "sensitive")}
+
+
+def _reference(table: Table) -> str:
+    """What dbt knows the source as: a model or seed of the file's name, or a source of the relation's."""
+    if isinstance(table.source, (str, Path)) and Path(table.source).is_file():
+        return f"ref({json.dumps(Path(table.source).name.partition('.')[0])})"
+    return _source(str(table.source)).strip("{} ")
+
+
+def _source(relation: str) -> str:
+    schema, _, name = relation.replace('"', "").rpartition(".")
+    return f"{{{{ source({json.dumps(schema or 'main')}, {json.dumps(name)}) }}}}"
+
+
+def _columns(columns: Sequence[str]) -> str:
+    return f"{{{{ privacy_sql.columns({json.dumps(list(columns), ensure_ascii=False)}) }}}}"
+
+
+def _published(model: str, columns: Sequence[str]) -> str:
+    config = "{{ config(materialized='table') }}"
+    return f"{config}\nselect {_columns(columns)}\nfrom {{{{ ref('{model}_candidate') }}}}\n"
+
+
+def _schema(model: str, tests: Sequence[Test]) -> str:
+    lines = ["models:", f"  - name: {model}_candidate", "    data_tests:"]
+    for number, (kind, arguments) in enumerate(tests, start=1):
+        lines += [
+            f"      - privacy_sql.{kind}:",
+            f"          name: {model}_{kind}_{number}",
+            # JSON is YAML, and quotes every text that needs it
+            f"          arguments: {json.dumps(arguments, ensure_ascii=False)}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _required(require: Sequence[Criterion], table: Table) -> list[Test]:
+    return [test for criterion in require for test in guards(criterion, table)]
+
+
+def _alone(table: Table, require: Sequence[Criterion]) -> list[Test]:
+    """What a run refuses of columns that are published as they are, unless somebody said why they may."""
+    one_row_one_person = table.values_per_person == "one" and not table.count
+    if not table.as_they_are or table.also_known or table.acknowledged or not one_row_one_person:
+        return []
+    return [("k_anonymous", {"quasi": [*table.quasi, *table.as_they_are], "k": least(require)})]
+
+
+def _covered(table: Table) -> Iterator[Test]:
+    """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
+    refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
+    refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
+    arguments: dict[str, Any] = {"of": _reference(table), "quasi": _recipes(table), "not_null": refused}
+    if table.identifier:
+        arguments["person"] = table.identifier
+    if table.where:
+        arguments["condition"] = _condition(table)
+    yield "covered", arguments
+
+
+def _recipes(table: Table) -> dict[str, Any]:
+    return {column: kind.recipe() for column, kind in table.hierarchies.items()}
+
+
+def _condition(table: Table) -> str:
+    return str(condition(str(table.where), list(table.roles)))
+
+
+def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
+    """The dbt tests that say what a requirement says; none where SQL alone cannot decide it.
+
+    Each of several sensitive columns is tested with the others among the quasi-identifiers.
+    """
+    maker = _MAKERS.get(criterion.name)
+    one_row_one_person = table.values_per_person == "one" and not table.count
+    if maker is None or not one_row_one_person or table.joint or table.group:
+        return
+    for sensitive in table.sensitives or (None,):
+        found = maker(criterion, table)
+        if found is None or (sensitive is None and criterion.name != "k_anonymity"):
+            return
+        kind, arguments = found
+        others = [column for column in table.sensitives if column != sensitive]
+        own = {} if criterion.name == "k_anonymity" else {"sensitive": sensitive}
+        yield kind, {**own, "quasi": [*table.quasi, *others], **arguments}
+
+
+def _k_anonymous(criterion: Any, table: Table) -> Test:
+    return "k_anonymous", {"k": criterion.k}
+
+
+def _l_diverse(criterion: Any, table: Table) -> Test | None:
+    if criterion.ell.denominator != 1 or not criterion.strict:
+        return None
+    arguments = {"l": int(criterion.ell), "kind": criterion.kind}
+    return "l_diverse", {**arguments, **({"c": _number(criterion.c)} if criterion.c is not None else {})}
+
+
+def _t_close(criterion: Any, table: Table) -> Test | None:
+    arguments: dict[str, Any] = {"t": _number(criterion.t), "distance": criterion.distance}
+    if criterion.distance == "hierarchical":
+        if table.sensitive_hierarchy is None:
+            return None
+        arguments["hierarchy"] = table.sensitive_hierarchy.recipe()
+    return "t_close", arguments
+
+
+def _ck_safe(criterion: Any, table: Table) -> Test | None:
+    return ("ck_safe", {"c": _number(criterion.c), "k": criterion.k}) if criterion.k <= MOST_FACTS else None
+
+
+def _skyline_safe(criterion: Any, table: Table) -> Test | None:
+    skylines: dict[str | None, list[Any]] = {}
+    for limit in criterion.limits:
+        value = [None, *(criterion.per_value or {})][limit.skyline]
+        skylines.setdefault(value, []).append([*limit.amounts, _number(limit.limit)])
+        if limit.amounts.family > LARGEST_FAMILY:
+            return None
+    own = {value: points for value, points in skylines.items() if value is not None}
+    return "skyline_safe", {"points": skylines.get(None, []), "per_value": own}
+
+
+def _number(value: Any) -> float:
+    return float(Fraction(str(value)))
+
+
+_MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
+    "k_anonymity": _k_anonymous,
+    "l_diversity": _l_diverse,
+    "t_closeness": _t_close,
+    "ck_safety": _ck_safe,
+    "privacy_skyline": _skyline_safe,
+}

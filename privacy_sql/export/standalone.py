@@ -1,0 +1,231 @@
+"""Standalone SQL that a DBA can read and paste: what is published, and the evidence of every requirement.
+
+The same templates as in a run, with the steps of a run as named steps of one statement, for any engine that
+sqlglot speaks. What only Python decides is said in a comment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from privacy_sql.criteria import Criterion
+from privacy_sql.engines._sources import is_file, named
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, is_decomposable
+from privacy_sql.marginals.columns import Attributes, Levels, published
+from privacy_sql.marginals.views import COUNT, maximum_entropy, published_columns
+from privacy_sql.query.conditions import with_numbers
+from privacy_sql.query.template import Query, Sql, condition, names, quote, render, with_steps
+from privacy_sql.table import Table
+
+LeaveOut = Sequence[tuple[str, Mapping[str, Any]]]
+"""Requirements whose failing groups are left out, in the words of the macro `left_out`."""
+
+DIALECTS = (
+    "duckdb",
+    "postgres",
+    "spark",
+    "databricks",
+    "snowflake",
+    "bigquery",
+    "trino",
+    "redshift",
+    "clickhouse",
+)
+LEFT_OUT = "Groups that fail a requirement, or lie within 1e-9 of its limit, are left out."
+LEFT = "ps_published"  # what is left of a table when groups that fail are left out
+VALUES = "value_codes"  # `values` itself is a word of every dialect
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, or the reason why there is none, under a heading."""
+
+    heading: str
+    query: Query | None
+
+    def text(self, dialect: str) -> str:
+        lines = [f"-- {line}" for line in self.heading.splitlines()]
+        body = [f"{self.query.text(dialect)};"] if self.query else []
+        return "\n".join([*lines, *body])
+
+
+def compiled(
+    table: Table, levels: Mapping[str, int], require: Sequence[Criterion], leave_out: LeaveOut | None = ()
+) -> list[Statement]:
+    """The statements of a table generalised to levels: the published SELECT, then one per requirement.
+
+    Groups that fail `leave_out` are no part of either; None where groups are left out that SQL cannot name.
+    """
+    heading = f"{table.name}: what is published"
+    if leave_out is None:
+        reason = "Groups that fail are left out, and SQL alone cannot say which: ask `privacy-sql run`."
+        made = [Statement(f"{heading}\n{reason}", None)]
+    else:
+        told = f"\n{LEFT_OUT}" if leave_out else ""
+        made = [Statement(f"{heading}{told}", _published(table, levels, leave_out))]
+    for sensitive, seen in _seen(table):
+        steps = _steps(seen, levels, leave_out or ())
+        made += [_evidence(criterion, seen, steps, sensitive, leave_out is None) for criterion in require]
+    return [*made, *_singled_out(table, levels, leave_out or ())]
+
+
+def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[Statement]:
+    """What columns that are published as they are single out; of known ones the requirements say it."""
+    if not table.insensitive or not _counts_people(table):
+        return []
+    heading = (
+        f"{table.name}: what {', '.join(table.insensitive)} single out, published as they are\n"
+        "For somebody who also knows them: n_groups groups of n_people, n_top of whom share the commonest"
+        " value.\nn_people = 1: alone; n_top = n_people: certain."
+    )
+    steps = _steps(replace(table, insensitive=()).counting(list(table.insensitive)), levels, leave_out, table)
+    query = render("publishing/baseline.sql", histogram=Sql("histogram"), members=None)
+    return [Statement(heading, with_steps(query, steps))]
+
+
+def _seen(table: Table) -> list[tuple[str, Table]]:
+    """The table as it is judged: for each of several sensitive columns, the others are quasi-identifiers."""
+    if len(table.sensitives) < 2 or table.joint:
+        return [("", table)]
+    return [(column, table.with_sensitive(column)) for column in table.sensitives]
+
+
+def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
+    """The statements of a collection of marginals: each marginal, and the maximum-entropy table over all.
+
+    The last one reads the marginals by the names `TABLE_marginal_1`, ...: create them as views or tables.
+    """
+    attributes = Attributes.of(table)
+    chosen = published(attributes, collection)
+    where = _where(table)
+    views = [f"{table.name}_marginal_{number}" for number, _ in enumerate(chosen, start=1)]
+    made = [
+        Statement(f"{view}: a published marginal", _marginal(table, attributes, chosen, marginal, where))
+        for view, marginal in zip(views, chosen, strict=True)
+    ]
+    heading = f"{table.name}: what the marginals say together"
+    if not is_decomposable(chosen):
+        return [*made, Statement(f"{heading}\nNo closed form: the collection is not decomposable.", None)]
+    return [*made, Statement(heading, maximum_entropy(attributes, chosen, views))]
+
+
+def _marginal(
+    table: Table,
+    attributes: Attributes,
+    chosen: Sequence[Resolutions],
+    marginal: Resolutions,
+    where: Sql | None,
+) -> Query:
+    kinds = table.hierarchies
+    shown = [
+        (name, attributes.names[a], level, kinds[attributes.names[a]].recipe() if level else None)
+        for name, (a, level) in published_columns(attributes, chosen, marginal).items()
+    ]
+    return render("export/marginal.sql", source=_relation(table), shown=shown, condition=where, count=COUNT)
+
+
+def _relation(table: Table) -> Sql:
+    """Where the rows lie; of a file or a frame, a table of its name."""
+    source = table.source
+    return named(source) if isinstance(source, str) and not is_file(source) else quote(table.name)
+
+
+def _where(table: Table) -> Sql | None:
+    """The condition; what it compares with numbers is text in a CSV file, and is read as a number."""
+    if not table.where:
+        return None
+    where = condition(table.where, list(table.roles))
+    is_csv = str(table.source).lower().endswith((".csv", ".tsv", ".txt", ".gz"))
+    return with_numbers(where, dict.fromkeys(table.roles, "text"))[0] if is_csv else where
+
+
+def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()) -> Query:
+    kinds = table.hierarchies
+    columns = list(dict.fromkeys([*table.quasi, *table.sensitives, *table.insensitive]))
+    shown = [
+        (name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None) for name in columns
+    ]
+    return render(
+        "export/published.sql",
+        source=_relation(table),
+        shown=shown,
+        condition=_where(table),
+        keys=list(table.quasi),
+        sensitive=table.sensitives[0] if table.sensitives else None,
+        leave_out=leave_out,
+        group=_unlike("ps_group", columns),
+    )
+
+
+def _unlike(name: str, columns: Sequence[str]) -> Sql:
+    """A name that no column of the user has, in any letter case."""
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return Sql(name)
+
+
+def _steps(
+    table: Table, levels: Mapping[str, int], leave_out: LeaveOut, published: Table | None = None
+) -> list[tuple[str, Query]]:
+    """The relations a criterion's template reads, each a named step built on those before it.
+
+    Groups are left out as `published` forms them, where that is another table.
+    """
+    kinds, source, where = table.hierarchies, _relation(table), _where(table)
+    left: list[tuple[str, Query]] = []
+    if leave_out:
+        left = [(LEFT, _published(published or table, levels, leave_out))]
+        source, where, levels = Sql(LEFT), None, {}
+    keys = [
+        (Sql(f"k{number}"), name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None)
+        for number, name in enumerate(table.quasi, start=1)
+    ]
+    sensitive = table.sensitives[0] if table.sensitives else None
+    keyed = render("export/keyed.sql", source=source, keys=keys, sensitive=sensitive, condition=where)
+    histogram = render(
+        "export/histogram.sql",
+        keyed=Sql("keyed"),
+        keys=names(str(alias) for alias, *_ in keys),
+        value=names(["value"]),
+        sensitive=sensitive is not None,
+    )
+    steps = [*left, ("keyed", keyed), ("histogram", histogram)]
+    steps.append(("groups", render("counted/groups.sql", histogram=Sql("histogram"))))
+    if sensitive is not None:
+        steps.append(("overall", render("counted/overall.sql", histogram=Sql("histogram"))))
+        steps.append((VALUES, render("export/values.sql", keyed=Sql("keyed"), value=names(["value"]))))
+    return steps
+
+
+def _evidence(
+    criterion: Criterion, table: Table, steps: Sequence[tuple[str, Query]], sensitive: str, whole: bool
+) -> Statement:
+    question = f"{criterion}: {criterion.question}"
+    if sensitive:
+        question += f"\nOf {sensitive!r}, the other sensitive columns counted as quasi-identifiers."
+    if not standalone(criterion) or not _counts_people(table):
+        return Statement(f"{question}\nNeeds more than this table's counts: ask `privacy-sql check`.", None)
+    relations: dict[str, Any] = {name: Sql(name) for name, _ in steps} | {"values": Sql(VALUES)}
+    query = render(f"criteria/{criterion.name}.sql", **relations, **criterion.context(), by_group=False)
+    heading = (
+        f"{question}\nEvidence in counts; safe when the value is {criterion.relation} {criterion.limit}."
+    )
+    if whole:
+        heading += "\nOf all rows, before groups that fail are left out."
+    return Statement(heading, with_steps(query, steps))
+
+
+def _counts_people(table: Table) -> bool:
+    """Whether one row is one person with one value, and groups are those of the quasi-identifiers."""
+    joined = table.joint and len(table.sensitives) > 1
+    return table.values_per_person == "one" and not (table.count or table.group or joined)
+
+
+def standalone(criterion: Criterion) -> bool:
+    """Whether the histogram of the groups is all the evidence a criterion's template reads."""
+    kind = type(criterion)
+    plain = kind.tables is Criterion.tables and kind.gather is Criterion.gather
+    return plain and not (criterion.needs_base or criterion.needs_population or criterion.reads)

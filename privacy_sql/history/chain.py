@@ -1,0 +1,221 @@
+"""An append-only file of records, each bound to the one before it by a hash.
+
+The budget ledger and the release register are chains. A change, a removal or a reordering of records is found
+on every read; only someone who rewrites the file and its head together goes unnoticed, for it is not a
+signature. A record is on disk before `append` returns, so what follows it may rely on it.
+
+A kill or a full disk leaves one of three things: a line without its end, which nobody has relied on; a record
+that the head does not know yet; or a spare `.head.new`. Whoever opens the chain to append mends them first,
+so that two kills never add up to what only a change from outside can leave: a head that is further behind, or
+ahead of the records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import DataError, EngineError
+from privacy_sql.files import sync, unwritable
+
+START = "0" * 64
+# how the file of every chain begins
+BEGINS = b'{"hash":"'
+# heads of version 0.1.0 have no format; nothing mended them, so that two kills leave them two records behind
+FORMAT = 2
+Record = Mapping[str, Any]
+
+
+@dataclass
+class Chain:
+    """The chain in one file. `<path>.head` repeats the last hash, so that a shortened file is noticed too."""
+
+    path: Path
+    _held: bool = field(default=False, repr=False)
+
+    @property
+    def head(self) -> Path:
+        """Where the number and the hash of the last record stand."""
+        return self.path.with_name(f"{self.path.name}.head")
+
+    @property
+    def _lock_file(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.lock")
+
+    def read(self) -> list[Record]:
+        """All records, oldest first, after checking every link; a missing chain is empty."""
+        try:
+            if not self.path.exists() and not self.head.exists():
+                return []
+            with _lock(self._lock_file, shared=True):
+                links = self._checked()
+        except OSError as problem:
+            raise _unreadable(self.path, problem) from None
+        return [link["record"] for link in links]
+
+    def _checked(self) -> list[dict[str, Any]]:
+        links = self._links()
+        self._check_head(links)
+        return links
+
+    @contextmanager
+    def locked(self) -> Iterator[list[Record]]:
+        """Keep every other process out while deciding on the records and appending to them."""
+        with contextlib.ExitStack() as held:
+            with _writing(self.path):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                held.enter_context(_lock(self._lock_file))
+                links = self._checked()
+                self._mend(links)
+            self._held = True
+            try:
+                yield [link["record"] for link in links]
+            finally:
+                self._held = False
+
+    def append(self, record: Record) -> None:
+        """Add one record; allowed inside `locked` only."""
+        if not self._held:
+            raise RuntimeError("append needs the lock: use `with chain.locked()`")
+        links = self._links()
+        link = _link(len(links), links[-1]["hash"] if links else START, record)
+        with _writing(self.path):
+            _write_synced(self.path, _text(link) + "\n", os.O_APPEND)
+            self._write_head(link)
+
+    def _links(self) -> list[dict[str, Any]]:
+        links: list[dict[str, Any]] = []
+        previous = START
+        for number, line in enumerate(self._lines()):
+            link = _parse(line)
+            if link is None or line != _text(_link(number, previous, link.get("record"))):
+                raise _tampered(self.path, f"record {number + 1} does not follow from the one before")
+            previous = link["hash"]
+            links.append(link)
+        return links
+
+    def _lines(self) -> list[str]:
+        # what a killed process left behind its last line end was never acted on
+        return _content(self.path).split("\n")[:-1]
+
+    def _check_head(self, links: list[dict[str, Any]]) -> None:
+        """Refuse a head that no kill can have left."""
+        if not self.head.exists():
+            # a kill between the first record and its head leaves exactly one record
+            if len(links) > 1:
+                raise _tampered(self.path, "its head is missing")
+            return
+        head = _parse(_content(self.head)) or {}
+        behind = 1 if head.pop("format", None) == FORMAT else 2
+        if head not in [_summary(link) for link in links[-1 - behind :]]:
+            raise _tampered(self.path, "its head does not belong to its last records, or records are missing")
+
+    def _mend(self, links: list[dict[str, Any]]) -> None:
+        """Bring back in order what a kill left, before anything is added to it."""
+        whole = sum(len(line.encode()) + 1 for line in self._lines())
+        if self.path.exists() and whole < self.path.stat().st_size:
+            os.truncate(self.path, whole)
+        if links and _parse(_content(self.head)) != _head(links[-1]):
+            # the record may have been cut off from its fsync too
+            sync(self.path)
+            self._write_head(links[-1])
+
+    def _write_head(self, link: Record) -> None:
+        fresh = self.head.with_name(f"{self.head.name}.new")
+        fresh.unlink(missing_ok=True)
+        _write_synced(fresh, _text(_head(link)), os.O_EXCL)
+        fresh.replace(self.head)
+        sync(self.path.parent)
+
+
+def _link(number: int, previous: str, record: Any) -> dict[str, Any]:
+    body = {"number": number, "previous": previous, "record": record}
+    return {**body, "hash": hashlib.sha256(_text(body).encode()).hexdigest()}
+
+
+def _head(link: Record) -> dict[str, Any]:
+    return {**_summary(link), "format": FORMAT}
+
+
+def _summary(link: Record) -> dict[str, Any]:
+    return {"hash": link["hash"], "number": link["number"]}
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _content(path: Path) -> str:
+    # bytes that are no text become marks no record holds, so the chain is refused rather than the read
+    return path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
+
+
+def _parse(line: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _tampered(path: Path, what: str) -> DataError:
+    return DataError(
+        "tampered_chain",
+        f"{path.name} was changed from outside: {what}",
+        hint="Restore it from a backup; without it nothing that relies on it is published.",
+    )
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """A disk that is full or may only be read is the machine's fault, told as such."""
+    try:
+        yield
+    except OSError as problem:
+        raise unwritable(path.parent, problem) from None
+
+
+def _unreadable(path: Path, problem: OSError) -> EngineError:
+    reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
+    return EngineError("cannot_read", f"cannot read {path.name}: {reason.lower()}")
+
+
+def _write_synced(path: Path, text: str, flag: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o600)
+    try:
+        data = text.encode()
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _lock(path: Path, *, shared: bool = False) -> Iterator[None]:
+    try:
+        import fcntl
+    except ImportError:
+        raise EngineError(
+            "no_file_locks", "this system has no file locks, so a chain cannot be shared safely"
+        ) from None
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        if not shared:
+            raise
+        # a folder that may only be read: lock what is there, for nobody can write there either
+        descriptor = os.open(path if path.exists() else path.parent, os.O_RDONLY)
+    try:
+        # the system lets go of the lock when the process ends, however it ends
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,386 @@
+"""How to read a published release: the short description an adversary would write down.
+
+It names the published columns, says how a label covers values, and where the groups and the sensitive values
+are. Releases of this package describe themselves in their manifest; for files from elsewhere a person writes
+a description, as a mapping or as a YAML or JSON file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest
+from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.hierarchies.spec import from_spec, rebuilt
+from privacy_sql.history import kept_privately
+from privacy_sql.history.labels import BOUNDS, Rule, exactly, of_box, rules, spelt_out, written
+
+LOCATE = ("region", "exact", "centroid")
+KEYS = (
+    *("name", "file", "relation", "locate", "sensitive", "group", "columns", "map", "scale", "groups"),
+    *("values", "count"),
+)
+# columns of a release spelt out in a description; no published column is named like this
+_GROUP, _VALUE = "the group", "the sensitive value"
+_ANYTHING = written({"any": True})
+COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published quasi-identifier: its column and what its labels mean.
+
+    Of a release of ours it is known which `levels` of which hierarchy were published; level 0 is the value
+    as it is. Without them a stranger reads each label by its text, and by every level of the hierarchy.
+    """
+
+    column: str
+    bounds: str = "[]"
+    hierarchy: Hierarchy | None = None
+    labels: Mapping[str, list[Rule]] = field(default_factory=dict)
+    levels: tuple[int, ...] | None = None
+    checksum: str | None = None  # of the hierarchy on the day it was published
+    box: bool = False  # its labels say what a box of ours holds
+    own: bool = False  # of a release of ours, where a label is never a name for something else
+
+    @property
+    def stranger(self) -> bool:
+        """Whether only the text of its labels says what they cover."""
+        return self.levels is None and not self.box
+
+    def rules(self, label: Any) -> list[Rule]:
+        """What one label covers, beside the hierarchy; NULL covers NULL."""
+        text = None if label is None else str(label)
+        if self.box and text is not None:
+            return of_box(text)
+        if text is not None and text in self.labels:
+            return self.labels[text]
+        if self.levels is not None:
+            return exactly(text) if 0 in self.levels or text is None else []
+        return rules(text, self.bounds)
+
+
+@dataclass(frozen=True)
+class Description:
+    """A release as an adversary reads it; `columns` goes from what is known to what is published."""
+
+    name: str
+    source: Any = field(repr=False)  # it may be the rows themselves
+    sensitive: str
+    columns: Mapping[str, Published]
+    group: str | None = None
+    locate: str = "region"
+    names: Mapping[str, str] = field(default_factory=dict)
+    scale: Mapping[str, str] = field(default_factory=dict)
+    values: Any = field(
+        default=None, repr=False
+    )  # where the sensitive values are, when not beside the people
+    count: str | None = None  # how often each of them occurs
+    people: str | None = None  # how many people a line of the source is about
+    several: bool = False  # a person may have several values, so a row without one says nothing
+    apart: bool = False  # an adversary is taken to know in which of several groups alike people lie
+    # our own tables with what their rows amounted to when they were published
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def by_centre(self) -> bool:
+        """Whether it is of ours and shows centres, and who is near which was not kept."""
+        return self.locate == "centroid" and any(how.own for how in self.columns.values())
+
+    @property
+    def files(self) -> list[Path]:
+        """The files it is read from, if it is in files."""
+        return [place for place in (self.source, self.values) if isinstance(place, Path)]
+
+    def canonical(self, value: Any) -> str | None:
+        """A sensitive value in the name all releases share."""
+        text = None if value is None else text_of(value)
+        return None if text is None else self.names.get(text, text)
+
+
+def describe(release: Any, number: int, folder: Path = Path()) -> Description:
+    """The description of anything a release may be given as; relative files start from `folder`."""
+    if isinstance(release, Description):
+        return release
+    if isinstance(release, (str, Path)):
+        return _from_file(Path(release), number)
+    if not isinstance(release, Mapping):
+        hint = "A manifest, a description, or a mapping such as {'file': 'b.csv', 'sensitive': 'illness'}."
+        raise UsageError("bad_release", f"release {number} is not a release", hint=hint)
+    return _from_mapping(release, number, folder)
+
+
+def _from_file(path: Path, number: int) -> Description:
+    if not path.is_file():
+        raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
+    if path.name.endswith(manifest.SUFFIX):
+        return _from_manifest(manifest.read(path), path)
+    try:
+        content = _READ.get(path.suffix.lower(), _read_yaml)(path)
+    except (ValueError, RecursionError):  # thousands of nested brackets, too
+        raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
+    if not isinstance(content, Mapping):
+        raise UsageError("bad_release", f"{path.name} describes no release")
+    return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
+
+
+def _read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _read_yaml(path: Path) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except YAMLError:
+        raise ValueError from None
+
+
+_READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
+
+
+def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
+    """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
+    roles = content["roles"]
+    refuse_counts(content["method"], content["release"])
+    published = {column["name"]: column["published_as"] for column in content["columns"]}
+    sensitive = [name for name in published if roles.get(name) == "sensitive"]
+    if len(sensitive) != 1:
+        raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
+    people, values = _places(content, path.parent)
+    kept = kept_privately.read(path.parent)
+    quasi = [name for name in published if roles.get(name) == "quasi-identifier"]
+    found = Description(
+        name=content["release"],
+        source=people,
+        values=values,
+        count="n_people" if values is not None else None,
+        sensitive=sensitive[0],
+        columns={name: _own(content, name, published[name], kept) for name in quasi},
+        group=next((name for name, form in published.items() if form == "group number"), None),
+        locate="centroid" if content["method"] == "microaggregate" else "region",
+        tables=_tables(content),
+        several=content.get("values_per_person", "one") != "one",
+        # labels of several rounds overlap, and whoever knows the method knows the round
+        apart="rounds" in (content.get("choice") or {}),
+    )
+    return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
+
+
+def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Description:
+    """The same release, whose people are found by what its groups hold instead of by its labels."""
+    assert kept.held is not None
+    held = kept.held
+    return replace(
+        found,
+        source=held.groups,
+        values=held.values,
+        sensitive=kept_privately.VALUE,
+        group=kept_privately.GROUP,
+        people=kept_privately.PEOPLE,
+        count=kept_privately.PEOPLE,
+        locate="region",
+        columns={
+            name: replace(how, column=name, levels=None if held.boxes else (0,), box=held.boxes)
+            for name, how in found.columns.items()
+        },
+        apart=held.apart,
+    )
+
+
+def _own(content: Mapping[str, Any], name: str, form: str, kept: kept_privately.Kept | None) -> Published:
+    """A published column of ours, at the levels its manifest names and with the hierarchy of that day."""
+    told = content.get("hierarchies", {}).get(name)
+    kind = None if kept is None else kept.hierarchies.get(name)
+    if told is not None and (kind is None or kind.checksum() != told["checksum"]):
+        kind = rebuilt(told["levels"], told["checksum"])
+    return Published(
+        name,
+        hierarchy=kind,
+        levels=_levels(content, name, form),
+        own=True,
+        checksum=None if told is None else told["checksum"],
+    )
+
+
+def _levels(content: Mapping[str, Any], name: str, form: str) -> tuple[int, ...] | None:
+    """The levels a column of ours is shown at; None where it shows the reach of boxes, or centres."""
+    if form == "as it is":
+        return (0,)
+    if form.startswith("level "):
+        return (int(form.removeprefix("level ")),)
+    rounds = (content.get("choice") or {}).get("rounds")
+    return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
+
+
+COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
+
+
+def _tables(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
+    return {part.pop("relation"): part for part in parts}
+
+
+def refuse_counts(method: str, name: str) -> None:
+    """Counts of cells put nobody in a group, so there is nothing to intersect, and nobody to guess about."""
+    if method in COUNTS:
+        hint = "Ask about releases of groups; marginals are judged by k_link, k_combinatorial and"
+        hint += " maxent_l_diversity, losses of noise are added up by `privacy-sql budget`."
+        raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
+
+
+def _places(content: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
+    """Where the people of a release are, and its values when they are in a table of their own."""
+    found = [
+        _written(part, folder) if "file" in part else part["relation"] for part in manifest.parts(content)
+    ]
+    if len(found) > 2:
+        raise UsageError("no_groups", "a release of more than two tables is not one of groups")
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def _written(part: Mapping[str, Any], folder: Path) -> Path:
+    """A published file that is as it was written; an attack on anything else would say nothing."""
+    file = folder / str(part["file"])
+    if not file.is_file() or manifest.checksum(file) != part["sha256"]:
+        raise NotSafe("output_changed", f"{file.name} is not as it was written")
+    return file
+
+
+def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Description:
+    where = str(content.get("name", f"release {number}"))
+    raise_all(_problems(content, where))
+    if "groups" in content:
+        return _inline(content, where)
+    columns = content.get("columns") or {}
+    named = columns if isinstance(columns, Mapping) else {column: {} for column in columns}
+    return Description(
+        name=where,
+        source=folder / content["file"] if "file" in content else content["relation"],
+        sensitive=content["sensitive"],
+        columns={known: _published(known, how or {}, folder, where) for known, how in named.items()},
+        group=content.get("group"),
+        locate=content.get("locate", "region"),
+        names={str(old): str(new) for old, new in content.get("map", {}).items()},
+        scale=_scale(content, where),
+        values=_beside(content, folder),
+        count=content.get("count"),
+    )
+
+
+def _beside(content: Mapping[str, Any], folder: Path) -> Any:
+    """Where the values are when not beside the people: a file beside a file, a relation beside a relation."""
+    values = content.get("values")
+    return folder / values if isinstance(values, str) and "file" in content else values
+
+
+def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
+    found: list[PrivacySqlError] = [
+        UsageError("unknown_key", f'a description has no "{key}"', where=where, hint=did_you_mean(key, KEYS))
+        for key in content
+        if key not in KEYS
+    ]
+    if sum(key in content for key in ("file", "relation", "groups")) != 1:
+        found.append(UsageError("no_source", "name one of file, relation or groups", where=where))
+    elif "groups" not in content:
+        found += [
+            UsageError("missing_key", f"a description needs {key}", where=where)
+            for key in ("sensitive", "columns")
+            if not content.get(key)
+        ]
+    if "values" in content and not content.get("group"):
+        found.append(
+            UsageError("missing_key", "people and values in two tables share a group column", where=where)
+        )
+    if content.get("locate", "region") not in LOCATE:
+        found.append(UsageError("bad_value", f"locate is one of {', '.join(LOCATE)}", where=where))
+    return found
+
+
+def _published(known: str, how: Any, folder: Path, where: str) -> Published:
+    place = f"{where}.columns.{known}"
+    if isinstance(how, str):
+        return Published(how)
+    if not isinstance(how, Mapping) or set(how) - set(COLUMN_KEYS):
+        raise UsageError("bad_column", f"a column is described by {', '.join(COLUMN_KEYS)}", where=place)
+    if how.get("bounds", "[]") not in BOUNDS:
+        raise UsageError("bad_value", f"bounds is one of {' '.join(BOUNDS)}", where=place)
+    column = how.get("column", known)
+    kind = from_spec(how["hierarchy"], column, folder, place) if "hierarchy" in how else None
+    labels = {str(label): spelt_out(cover, place) for label, cover in how.get("labels", {}).items()}
+    return Published(column, how.get("bounds", "[]"), kind, labels)
+
+
+def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The range each column of centroids is divided by, as text the engine casts."""
+    found = {}
+    for column, width in content.get("scale", {}).items():
+        try:
+            number = Fraction(str(width))
+        except ValueError:
+            number = Fraction(0)
+        if number <= 0:
+            raise UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
+        found[column] = repr(float(number))
+    return found
+
+
+def _inline(content: Mapping[str, Any], where: str) -> Description:
+    """A release spelt out group by group."""
+    import pandas as pd
+
+    locate = content.get("locate", "region")
+    makers = {"region": _region_rows, "exact": _exact_rows, "centroid": _centroid_rows}
+    rows: list[dict[str, Any]] = []
+    spelt: dict[str, dict[str, list[Rule]]] = {}
+    for group in content["groups"]:
+        for labels in makers[locate](group, spelt, where):
+            rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
+    known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
+    if locate == "region":  # a column that a region does not name may hold anything there
+        for column in known:
+            spelt[column][_ANYTHING] = [Rule(everything=True)]
+        rows = [{**dict.fromkeys(known, _ANYTHING), **row} for row in rows]
+    frame = pd.DataFrame(rows, columns=[*known, _GROUP, _VALUE], dtype=object)
+    return Description(
+        name=where,
+        source=frame,
+        sensitive=_VALUE,
+        columns={name: Published(name, labels=spelt.get(name, {})) for name in known},
+        group=_GROUP,
+        locate=locate,
+        names={str(old): str(new) for old, new in content.get("map", {}).items()},
+        scale=_scale(content, where),
+    )
+
+
+def _region_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    labels = {}
+    for column, cover in group["region"].items():
+        text = written(cover)
+        spelt.setdefault(column, {})[text] = spelt_out(cover, f"{where}.{column}")
+        labels[column] = text
+    return [labels]
+
+
+def _exact_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    rows = []
+    for person in group["qi"]:
+        for column, value in person.items():
+            if value is not None:
+                spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
+        rows.append({column: None if value is None else str(value) for column, value in person.items()})
+    return rows
+
+
+def _centroid_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+    return [{column: str(centre) for column, centre in group["centroid"].items()}]

@@ -1,0 +1,181 @@
+"""What the groups of a release of ours hold, counted when it is published and kept beside the register.
+
+A box prints `*` where NULL lies beside other values, and a centre says nothing of who is near it: read by
+their labels, people would be looked for in groups they are not in. An adversary is taken to know better.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.engines import connect
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
+from privacy_sql.query.template import Query, Sql, names, render
+
+Columns = Mapping[str, tuple[str, list[Any]]]
+Writer = Callable[[Path], list[Path]]
+
+
+def writer(release: Any) -> Writer:
+    """What puts everything a release is read with into a private folder, and names the files."""
+    kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
+    return writer_of(Kept(kinds, held(release.grouping) if release.promise is None else None))
+
+
+def writer_of_known(content: Mapping[str, Any], kinds: Mapping[str, Hierarchy]) -> Writer | None:
+    """The same for a manifest that stands already, where all its hierarchies are at hand; else None."""
+    told = content.get("hierarchies", {})
+    found = {
+        name: kinds[name]
+        for name in told
+        if name in kinds and kinds[name].checksum() == told[name]["checksum"]
+    }
+    return writer_of(Kept(found)) if len(found) == len(told) else None
+
+
+def writer_of(kept: Kept) -> Writer:
+    """The same for what is known already."""
+
+    def write(folder: Path) -> list[Path]:
+        made = [kept.write(folder)]
+        if kept.held is not None:
+            for name, columns in ((GROUPS, kept.held.groups), (VALUES, kept.held.values)):
+                _write(columns, folder / name)
+                made.append(folder / name)
+        return made
+
+    return write
+
+
+def held(grouping: Any) -> Held | None:
+    """What the groups of a release hold, where its labels do not tell who lies in which."""
+    how = getattr(grouping, "located_by", "labels")
+    if how == "labels" or not grouping.base.table.sensitives or grouping.base.sides:
+        return None
+    groups = _boxes(grouping) if how == "boxes" else _members(grouping)
+    return Held(groups, _values(grouping), boxes=how == "boxes", apart=how == "members")
+
+
+def frames(found: Held) -> Held:
+    """The same as frames, which an engine reads like files."""
+    import pandas as pd
+
+    made = [
+        pd.DataFrame({name: values for name, (_, values) in columns.items()}, dtype=object)
+        for columns in (found.groups, found.values)
+    ]
+    return Held(made[0], made[1], found.boxes, found.apart)
+
+
+def _values(grouping: Any) -> Columns:
+    base = grouping.base
+    query = render("attacks/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
+    rows = base.engine.fetch(query)
+    return {
+        GROUP: ("bigint", [row["g"] for row in rows]),
+        VALUE: ("varchar", [row["value"] for row in rows]),
+        PEOPLE: ("bigint", [row["n_rows"] for row in rows]),
+    }
+
+
+def _members(grouping: Any) -> Columns:
+    """Every group with the combinations in it."""
+    base = grouping.base
+    columns = [(Sql(alias), base.dictionaries[alias]) for alias in base.aliases.values()]
+    query = render("attacks/held_members.sql", members=grouping.members, columns=columns)
+    rows = base.engine.fetch(query)
+    return {
+        GROUP: ("bigint", [row["g"] for row in rows]),
+        PEOPLE: ("bigint", [row["n_people"] for row in rows]),
+        **{name: ("varchar", [row[alias] for row in rows]) for name, alias in base.aliases.items()},
+    }
+
+
+def _boxes(grouping: Any) -> Columns:
+    """Every box with how far it reaches along each quasi-identifier, and whether it holds NULL."""
+    base = grouping.base
+    sizes = base.engine.fetch(
+        render("counted/listed.sql", relation=grouping.groups, columns=names(["g", "n_people"]))
+    )
+    order = sorted((row["g"], row["n_people"]) for row in sizes)
+    found: dict[str, tuple[str, list[Any]]] = {
+        GROUP: ("bigint", [g for g, _ in order]),
+        PEOPLE: ("bigint", [n for _, n in order]),
+    }
+    for name, alias in base.aliases.items():
+        reach = _reach(grouping, alias)
+        found[name] = (
+            "varchar",
+            [json.dumps(reach[g], sort_keys=True, ensure_ascii=False) for g, _ in order],
+        )
+    return found
+
+
+def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
+    """What each box holds along one quasi-identifier."""
+    base = grouping.base
+    kind: Hierarchy = base.columns[alias][1]
+    height = 0 if kind.ordered else kind.height
+    readable = base.engine.create(
+        render("attacks/readable.sql", columns=[(1, base.dictionaries[alias])], value=Sql("value"))
+    )
+    text = {
+        row["code"]: row["exact"]
+        for row in base.engine.fetch(
+            render("counted/listed.sql", relation=readable, columns=names(["code", "exact"]))
+        )
+    }
+    query = render(
+        "attacks/held_reach.sql",
+        members=grouping.members,
+        column=Sql(alias),
+        readable=readable,
+        codes=base.level_codes[alias] if height else None,
+        height=height,
+    )
+    labels = {level: _labels(base, alias, level) for level in range(1, height)}
+    rows = base.engine.fetch(query)
+    numeric = not any(row["n_words"] for row in rows)
+    return {row["g"]: _cover(row, text, labels, kind.ordered, numeric) for row in rows}
+
+
+def _labels(base: Any, alias: str, level: int) -> dict[int, Any]:
+    query: Query = render(
+        "attacks/held_labels.sql", levels=base.levels[alias], codes=base.level_codes[alias], level=level
+    )
+    return {row["code"]: row["label"] for row in base.engine.fetch(query)}
+
+
+def _cover(
+    row: Mapping[str, Any], text: Mapping[int, str], labels: Mapping[int, Any], ordered: bool, numeric: bool
+) -> dict[str, Any]:
+    """A rule for what a box holds, as `labels.of_box` reads it."""
+    found: dict[str, Any] = {"null": True} if row["with_null"] else {}
+    if row["lo_code"] is None:
+        return found
+    if row["lo_code"] == row["hi_code"]:
+        return {**found, "values": [text[row["lo_code"]]]}
+    if ordered and numeric:
+        return {**found, "range": [repr(row["lo"]), repr(row["hi"])]}
+    if ordered:
+        return {**found, "words": [text[row["lo_code"]], text[row["hi_code"]]]}
+    for level, named in labels.items():
+        if row[f"lo_{level}"] == row[f"hi_{level}"]:
+            return {**found, "node": [level, str(named[row[f"lo_{level}"]])]}
+    return {**found, "known": True}
+
+
+def _write(columns: Columns, place: Path) -> None:
+    with connect() as engine:
+        session = engine.session(folders=[place.parent])
+        inside = {f"c{number}": column for number, column in enumerate(columns.values())}
+        relation = session.load(inside, "held")
+        query = render(
+            "attacks/kept.sql", relation=relation, columns=list(zip(names(inside), columns, strict=True))
+        )
+        session.write_file(query, place, "parquet")
+    place.chmod(0o600)

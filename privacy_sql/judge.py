@@ -1,0 +1,308 @@
+"""Ask each requirement about a grouping: its template's evidence, then its own judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from privacy_sql.counted.base import Base, Grouping, Key
+from privacy_sql.counted.population import population_groups
+from privacy_sql.criteria import EMPTY, Criterion
+from privacy_sql.display import notebook
+from privacy_sql.errors import DataError, PrivacySqlError, Undecided, UsageError, raise_all
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.release import verdict_table
+from privacy_sql.table import Table
+from privacy_sql.verdict import Verdict, Witness
+
+
+class Verdicts(dict[str, Verdict]):
+    """Requirement -> verdict, in the order asked; true when there is one and all are safe.
+
+    >>> bool(Verdicts())
+    False
+    """
+
+    def __bool__(self) -> bool:
+        return bool(len(self)) and all(verdict.safe for verdict in self.values())
+
+    def _repr_html_(self) -> str:
+        return verdict_table(notebook.word(bool(self)), self)
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a release is held to; the only thing a method is given to ask about a grouping."""
+
+    require: tuple[Criterion, ...]
+
+    @classmethod
+    def of(cls, table: Table, require: Sequence[Criterion]) -> Requirements:
+        """The requirements as they stand for one table."""
+        return cls(tuple(criterion.on(table) for criterion in require))
+
+    def judge(self, grouping: Grouping) -> Verdicts:
+        return judge(grouping, self.require)
+
+    def failing(self, grouping: Grouping) -> set[int]:
+        """The groups that break some requirement on their own."""
+        return {group for criterion in self.require for group in failing(grouping, criterion)}
+
+    @property
+    def not_safe_under_merging(self) -> tuple[str, ...]:
+        """Requirements for which a coarser choice may be less safe than a finer one."""
+        return tuple(str(criterion) for criterion in self.require if not criterion.safe_under_merging)
+
+
+def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
+    """The verdict of every requirement on one grouping; an empty table is never safe."""
+    refuse_unfit(grouping.base, require)
+    if hasattr(grouping, "collection"):
+        refuse_one_table(require)
+    if not grouping.base.holds_rows:
+        raise DataError(
+            "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
+        )
+    if not getattr(grouping.base, "sides", ()):  # published rows are read one sensitive column at a time
+        return _decided_all([(str(criterion), criterion, grouping) for criterion in require])
+    others = grouping.beside or [side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides]
+    return _decided_all(
+        [
+            (for_column(str(criterion), part.base), criterion, part)
+            for part in (grouping, *others)
+            for criterion in require
+        ]
+    )
+
+
+def _decided_all(asked: Sequence[tuple[str, Criterion, Grouping]]) -> Verdicts:
+    """Every requirement asked; what is undecided is raised, unless the answer is "not safe" without it."""
+    verdicts = Verdicts()
+    undecided: dict[str, Undecided] = {}
+    for name, criterion, grouping in asked:
+        try:
+            verdicts[name] = replace(_one(grouping, criterion), requirement=name)
+        except Undecided as problem:
+            undecided[name] = problem
+            verdicts[name] = replace(_undecided(criterion, problem), requirement=name)
+    if undecided and all(verdict.safe for name, verdict in verdicts.items() if name not in undecided):
+        raise next(iter(undecided.values()))
+    return verdicts
+
+
+def _undecided(criterion: Criterion, problem: Undecided) -> Verdict:
+    """What stands for a verdict beside those that say no already."""
+    try:
+        limit = criterion.limit
+    except AttributeError:
+        limit = None
+    why = f"Not decided, so not safe: {problem.message}."
+    return criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,))
+
+
+def for_column(requirement: str, base: Base) -> str:
+    """A requirement with the sensitive column it is about, where there are several."""
+    several = base.sides or base.table.also_sensitive
+    return f"{requirement} for {base.table.sensitives[0]}" if several else requirement
+
+
+def _same_keys(grouping: Grouping, side: Base) -> list[Key]:
+    """The keys of a grouping on the base of another sensitive column."""
+    base = grouping.base
+    if grouping.gone is not None or any(k.labels or k.column not in base.columns for k in grouping.keys):
+        raise UsageError(
+            "several_sensitive",
+            "several sensitive columns are judged together only where each group shows its quasi-identifiers,"
+            " and nothing is suppressed",
+            where=base.table.name,
+            hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
+        )
+    return side.keys({base.columns[key.column][0]: key.level for key in grouping.keys})
+
+
+def refuse_one_table(require: Sequence[Criterion]) -> None:
+    """Of marginals together only those requirements can be asked that say what that means."""
+    unfit = [str(criterion) for criterion in require if "cliques" not in criterion.reads]
+    if unfit:
+        raise UsageError(
+            "unfit_requirement",
+            f"{', '.join(unfit)} is about one table, not about marginals together",
+            hint="Require k_link, k_combinatorial or maxent_l_diversity.",
+        )
+
+
+def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
+    """Refuse, before any evidence is gathered, what this table cannot be asked."""
+    if not require:
+        raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
+    problems: list[PrivacySqlError] = [
+        UsageError("no_sensitive", f"{criterion} needs a sensitive column", hint="Name it with --sensitive.")
+        for criterion in require
+        if criterion.reads_sensitive and not base.table.sensitives
+    ]
+    problems += [
+        UsageError(
+            "no_population", f"{criterion} needs a population table", hint="Name it with --population."
+        )
+        for criterion in require
+        if criterion.needs_population and base.table.population is None
+    ]
+    problems += [
+        UsageError(
+            "several_values",
+            f"{criterion} is defined for one value per person, but people have several values each",
+            hint="Use privacy_skyline, or declare values_per_person: one.",
+        )
+        for criterion in require
+        if criterion.needs_one_value and base.table.values_per_person != "one"
+    ]
+    raise_all(problems)
+
+
+def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
+    """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
+    return _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))[0]
+
+
+def _less_safe(grouping: Grouping, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Grouping]:
+    """A verdict where insensitive columns are known, or that of a reader who does not know them.
+
+    Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser
+    groups when it holds for the finer.
+    """
+    coarser = None if criterion.safe_under_merging or not verdict.safe else _unknowing(grouping)
+    if coarser is None:
+        return verdict, grouping
+    other = criterion.judge(_rows(coarser, criterion))
+    return (verdict, grouping) if other.safe else (other, coarser)
+
+
+def _unknowing(grouping: Any) -> Grouping | None:
+    """The same rows without the columns that count as known; marginals have no such groups."""
+    if not getattr(grouping.base.table, "also_known", ()):
+        return None
+    return getattr(grouping, "unknowing", None)
+
+
+def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Verdict]:
+    """The same verdict for several groupings of one engine, with all their evidence in one statement."""
+    gathered = [criterion.gather(grouping) for grouping in groupings]
+    if len(groupings) > 1 and not any(found is not None for found in gathered):
+        gathered = _side_by_side(groupings, criterion)
+    return [
+        _less_safe(
+            grouping, criterion, criterion.judge(_rows(grouping, criterion) if found is None else found)
+        )[0]
+        for grouping, found in zip(groupings, gathered, strict=True)
+    ]
+
+
+def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[Any]:
+    engine = groupings[0].base.engine
+    parts = [evidence(grouping, criterion) for grouping in groupings]
+    columns = names(engine.columns(engine.create(parts[0], view=True)))
+    found: list[list[dict[str, Any]]] = [[] for _ in groupings]
+    query = render("judge/side_by_side.sql", parts=[Sql(part.sql) for part in parts], columns=columns)
+    for row in engine.fetch(query):
+        found[row.pop("choice")].append(row)
+    return found
+
+
+def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
+    verdict, grouping = _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))
+    if criterion.cannot_fail:
+        verdict = replace(verdict, notes=(*verdict.notes, f"{criterion} {EMPTY}"))
+    return verdict.with_witness(told(grouping, verdict.witness))
+
+
+def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Query:
+    """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
+    loaded = {
+        name: grouping.base.engine.load(columns, name) for name, columns in criterion.tables(grouping).items()
+    }
+    return render(
+        f"criteria/{criterion.name}.sql",
+        **grouping.relations(criterion.reads_sensitive),
+        **{name: _relation(grouping, name) for name in criterion.reads},
+        **criterion.context(),
+        **loaded,
+        by_group=by_group,
+    )
+
+
+def _relation(grouping: Grouping, name: str) -> Any:
+    return population_groups(grouping) if name == "population" else getattr(grouping, name)
+
+
+def failing(grouping: Grouping, criterion: Criterion) -> set[int]:
+    """The groups that do not keep the requirement on their own."""
+    return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
+
+
+def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Any:
+    gathered = criterion.gather(grouping)
+    if gathered is not None:
+        return gathered
+    return grouping.base.engine.fetch(evidence(grouping, criterion, by_group=by_group))
+
+
+def told(grouping: Grouping, witness: Witness) -> Witness:
+    """A witness with its group's number, and with the door to the group's keys and values."""
+    if hasattr(grouping, "told"):
+        return grouping.told(witness)  # type: ignore[no-any-return]
+    group = witness.private.get("g")
+    if group is None:
+        return witness
+    return witness.revealed_by(lambda seen: _revealed(grouping, seen), **grouping.number(group))
+
+
+def _revealed(grouping: Grouping, seen: Witness) -> dict[str, Any]:
+    """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
+    found = dict(revealed(grouping, seen.private["g"]))
+    others = seen.private.get("others")
+    if others:
+        found["others"] = [{**grouping.number(g), **revealed(grouping, g)} for g in others]
+    return found
+
+
+def revealed(grouping: Grouping, group: int) -> Mapping[str, Any]:
+    """INTERNAL: what is published of one group, its keys by name and its sensitive values with counts."""
+    base = grouping.base
+    found: dict[str, Any] = {"keys": _keys(grouping, group)}
+    if base.table.sensitives:
+        rows = base.engine.fetch(
+            render(
+                "judge/group_values.sql",
+                histogram=grouping.histogram,
+                values=base.dictionaries["s"],
+                group=group,
+            )
+        )
+        found["values"] = {_named(row["value"]): row["n_rows"] for row in rows}
+    return found
+
+
+def _named(value: Any) -> Any:
+    """A value as a key of a mapping; lists and structs as text."""
+    return str(value) if isinstance(value, (list, dict)) else value
+
+
+def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
+    """The labels of a group's keys, looked up one column at a time."""
+    base = grouping.base
+    aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
+    if not aliases:
+        return {}
+    (codes,) = base.engine.fetch(
+        render("judge/group_keys.sql", members=grouping.members, keys=aliases, group=group)
+    )
+    labelled: dict[str, Any] = {}
+    for number, key in enumerate(grouping.keys, start=1):
+        code = codes[f"k{number}"]
+        if key.column not in base.dictionaries:  # a box of a partition, a bucket
+            labelled[key.column] = code
+            continue
+        name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
+        labelled[name] = base.label(key.column, key.level, code, key.labels)
+    return labelled

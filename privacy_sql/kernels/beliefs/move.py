@@ -1,0 +1,142 @@
+"""How far a release moves the belief about each of its people: Li, Li and Zhang 2009, Definition 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.kernels.beliefs.posterior import (
+    SINKHORN_SWEEPS,
+    STATE_CAP,
+    count_states,
+    exact_posterior,
+    swept,
+)
+
+Array = NDArray[Any]
+Measure = Callable[[Array, Array], Array]
+Method = Literal["exact", "estimate", "omega", "sinkhorn"]
+
+Decided = dict[bytes, tuple[Any, str]]  # kinds, people and counts of a group -> her beliefs, how known
+
+MOST_KEPT = 50_000  # groups whose beliefs are kept for the next time they are asked about
+
+EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE = "exact", "estimated", "undecided", "impossible"
+
+
+@dataclass(frozen=True)
+class Moves:
+    """One entry per (group, kind of person): how far her belief moves; and per group how that is known.
+
+    A move is nan in a group that is undecided (too many count vectors) or impossible under the prior.
+    """
+
+    moves: Array
+    known: tuple[str, ...]
+
+
+def group_moves(
+    prior: Array,
+    group: Array,
+    kind: Array,
+    people: Array,
+    counts: Array,
+    measure: Measure,
+    method: Method = "exact",
+    cap: int = STATE_CAP,
+    known_before: Decided | None = None,
+) -> Moves:
+    """The move of belief of every kind of person in every group.
+
+    `prior` has a row per kind (combination of quasi-identifiers) and a column per sensitive value. Entry i
+    says that `people[i]` people of `kind[i]` are in `group[i]`, sorted by group; row g of `counts` is what
+    group g publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
+    """
+    if method != "exact":
+        return _estimated(prior[kind], group, people, counts, measure, method)
+    after, known = exact_posteriors(prior, group, kind, people, counts, cap, known_before)
+    return Moves(measure(prior[kind], after), known)
+
+
+def exact_posteriors(
+    prior: Array,
+    group: Array,
+    kind: Array,
+    people: Array,
+    counts: Array,
+    cap: int = STATE_CAP,
+    known_before: Decided | None = None,
+) -> tuple[Array, tuple[str, ...]]:
+    """The exact posterior of every kind of person in every group (nan: none), and how it is known.
+
+    A search meets the same groups again: what was decided under this prior is kept in `known_before`.
+    """
+    ends = np.searchsorted(group, np.arange(len(counts) + 1))
+    after = np.full((len(group), prior.shape[1]), np.nan)
+    decided = {} if known_before is None else known_before
+    known = []
+    for g, n in enumerate(counts):
+        here = slice(int(ends[g]), int(ends[g + 1]))
+        content = b"".join(part.tobytes() for part in (kind[here], people[here], n))
+        found = decided.get(content) or _exact(prior[kind[here]], people[here], n, cap)
+        after[here], how = found
+        known.append(how)
+        if how != UNDECIDED and len(decided) < MOST_KEPT:
+            decided[content] = found
+    return after, tuple(known)
+
+
+def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, str]:
+    """The posterior of every kind of person in one group, and how it is known.
+
+    Who has which value can be told from either side: people are handed values, or values are handed people of
+    each kind. Both count the same worlds, so the side with fewer count vectors is taken.
+    """
+    if alike(rows, counts):
+        return counts / counts.sum(), EXACT
+    by_value, by_kind = count_states(counts), count_states(people)
+    if min(by_value, by_kind) > cap:
+        return np.nan, UNDECIDED
+    if by_value <= by_kind:
+        found = exact_posterior(np.repeat(rows, people, axis=0), counts, cap)
+        each = None if found.values is None else found.values[np.cumsum(people) - people]
+    else:
+        found = exact_posterior(np.repeat(rows.T, counts, axis=0), people, cap)
+        each = None if found.values is None else _from_the_other_side(found.values, people, counts)
+    return (np.nan, IMPOSSIBLE) if each is None or found.flags else (each, EXACT)
+
+
+def _from_the_other_side(of_values: Array, people: Array, counts: Array) -> Array:
+    """Beliefs about people from beliefs about values: n_s copies of s, a share of them in each kind."""
+    after = np.zeros((len(people), len(counts)))
+    some = counts > 0
+    first = (np.cumsum(counts) - counts)[some]
+    after[:, some] = (of_values[first] * counts[some][:, None]).T / people[:, None]
+    return after
+
+
+def _estimated(
+    before: Array, group: Array, people: Array, counts: Array, measure: Measure, method: Method
+) -> Moves:
+    moves = np.full(len(group), -np.inf)
+    possible = np.ones(len(counts), dtype=bool)
+    for sweeps in {"omega": [1], "sinkhorn": [SINKHORN_SWEEPS]}.get(method, [1, SINKHORN_SWEEPS]):
+        found = swept(before, group, people, counts, sweeps)
+        possible &= found.possible
+        moves = np.maximum(moves, measure(before, found.values))  # nan, where undefined, stays
+    moves[~possible[group]] = np.nan
+    return Moves(moves, tuple(ESTIMATED if fine else IMPOSSIBLE for fine in possible))
+
+
+def alike(rows: Array, counts: Array) -> bool:
+    """Whether all people of a group look the same to the adversary on what the group publishes.
+
+    Then every assignment is as likely as any other, and the posterior is the share n_i/k (the t-closeness
+    adversary, and every group of one kind of person) without visiting a single count vector.
+    """
+    part = rows[:, counts > 0]
+    return bool((part > 0).all() and (part == part[0]).all())

@@ -1,0 +1,108 @@
+"""Noise for counts, drawn by OpenDP and by nothing else.
+
+There is no seed and no fallback. The loss of a draw is what the measurement's own map says, rounded up; it is
+never more than what was asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.composition.privacy_loss import compose_zcdp, opendp
+
+Ints = npt.NDArray[np.int64]
+# a scale this many steps above the first guess would mean the map does not do what it promises
+MOST_STEPS = 64
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A measurement ready to draw: its kind, its scale, and the loss (ε, δ) its own map promises."""
+
+    kind: str
+    scale: float
+    sensitivity: float
+    epsilon: Fraction
+    delta: Fraction
+    measurement: Any
+
+    @property
+    def rho(self) -> float:
+        """The zero-concentrated loss."""
+        if self.kind == "gaussian":
+            return (self.sensitivity / self.scale) ** 2 / 2
+        return float(self.epsilon) ** 2 / 2
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise in one cell."""
+        if self.kind == "gaussian":
+            return self.scale**2
+        ratio = math.exp(-1 / self.scale)
+        return 2 * ratio / math.expm1(-1 / self.scale) ** 2
+
+    def draw(self, counts: Ints) -> Ints:
+        """The counts with fresh noise from the operating system's randomness; nothing is clamped."""
+        return np.array(self.measurement(counts.tolist()), dtype=np.int64)
+
+
+def laplace(sensitivity: int, epsilon: Fraction) -> Noise:
+    """Discrete Laplace noise of scale sensitivity/ε for counts that one person moves by `sensitivity` in sum.
+
+    >>> noise = laplace(2, Fraction("0.7"))
+    >>> noise.epsilon <= Fraction("0.7")
+    True
+    """
+    if epsilon <= 0:
+        raise UsageError("bad_epsilon", f"epsilon is {epsilon}", hint="It must be above 0.")
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    scale = float(sensitivity / epsilon)
+    for _ in range(MOST_STEPS):
+        measurement = dp.m.make_laplace(*space, scale=scale)
+        loss = Fraction(measurement.map(sensitivity))
+        if loss <= epsilon:
+            return Noise("laplace", scale, sensitivity, loss, Fraction(0), measurement)
+        # a rounding of the quotient may promise one part in 2^53 too little
+        scale = math.nextafter(scale, math.inf)
+    raise UsageError("no_scale", f"no noise scale keeps to epsilon {epsilon}")
+
+
+def gaussian(sensitivity: float, epsilon: Fraction, delta: Fraction) -> Noise:
+    """Discrete Gaussian noise of the least deviation whose (ε, δ), by OpenDP's tight map, is not above ε.
+
+    `sensitivity` is in the Euclidean norm.
+    """
+    if epsilon <= 0 or not 0 < delta < 1:
+        raise UsageError("bad_epsilon", "gaussian noise needs epsilon above 0 and delta between 0 and 1")
+    scale = _least_deviation(sensitivity, float(epsilon), float(delta))
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    measurement = dp.m.make_gaussian(*space, scale=scale)
+    loss = Fraction(_loss(measurement, sensitivity, float(delta)))
+    if loss > epsilon:
+        raise UsageError("no_scale", f"no noise scale keeps to epsilon {epsilon}")
+    return Noise("gaussian", scale, sensitivity, loss, delta, measurement)
+
+
+def _loss(measurement: Any, sensitivity: float, delta: float) -> float:
+    return float(opendp().c.make_zCDP_to_approxDP(measurement).map(sensitivity).epsilon(delta))
+
+
+def _least_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
+    low, high = 0.0, sensitivity
+    while compose_zcdp([high], l2_sensitivity=sensitivity, delta=delta).eps > epsilon:
+        low, high = high, high * 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        enough = compose_zcdp([middle], l2_sensitivity=sensitivity, delta=delta).eps <= epsilon
+        low, high = (low, middle) if enough else (middle, high)
+    # the search meets the map of a measurement of its own; a little more keeps the real one below
+    return high * (1 + 1e-9)

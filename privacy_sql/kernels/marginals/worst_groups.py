@@ -1,0 +1,256 @@
+"""The worst group of a join of marginals: least diverse, least varied, least populated.
+
+Kifer & Gehrke 2006, Sect. 7. Small joins are walked whole; in large ones the parts whose bound is better than
+the worst group so far are skipped ("bound and expand"). Differs from Algorithm 1: no convex hulls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+from operator import itemgetter
+
+import numpy as np
+
+from privacy_sql.kernels.marginals.clique_join import (
+    Floats,
+    Ints,
+    JoinClique,
+    Mask,
+    exact_group,
+    join_size,
+    walk,
+)
+from privacy_sql.kernels.marginals.max_entropy import least_c
+from privacy_sql.kernels.marginals.ratio_bounds import RatioBounds, affordable
+
+PLAIN_GROUPS = 1_000_000  # joins up to this size are walked whole, without bounds
+NEAR = 1e-9  # groups this close to the worst are compared in exact fractions
+MANY_TIES = 5_000  # near groups kept for that; beyond it the answer is not exact
+
+Bound = Callable[[RatioBounds, int, Ints, Floats, float], Mask]  # which rows may lead to this risk or more
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The worst group: its measure, one group number per clique, and whether the measure is exact."""
+
+    value: Fraction | float
+    groups: tuple[int, ...]
+    exact: bool
+
+
+@dataclass
+class Nearest:
+    """The groups whose risk is within `NEAR` of the largest met."""
+
+    risk: float = -inf
+    groups: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)
+
+    @property
+    def edge(self) -> float:
+        """The least risk that counts as near."""
+        return self.risk - NEAR * abs(self.risk) if abs(self.risk) < inf else self.risk
+
+    @property
+    def whole(self) -> bool:
+        """Whether all near groups were kept."""
+        return len(self.groups) < MANY_TIES
+
+    def meet(self, chosen: Ints, risks: Floats) -> None:
+        if not len(risks):
+            return
+        self.risk = max(self.risk, float(risks.max()))
+        self.groups = [(risk, ids) for risk, ids in self.groups if risk >= self.edge]
+        near = np.flatnonzero(risks >= self.edge)
+        # the worst first: where not all are kept, none that is kept is less risky than one that is not
+        for i in near[np.argsort(-risks[near], kind="stable")][:MANY_TIES]:
+            self.groups.append((float(risks[i]), tuple(int(g) for g in chosen[i])))
+        self.groups = sorted(self.groups, key=itemgetter(0), reverse=True)[:MANY_TIES]
+
+
+def riskiest(
+    cliques: Sequence[JoinClique],
+    risk: Callable[[Floats], Floats],
+    bound: Bound,
+    enough: Callable[[float], bool] = lambda _: False,
+) -> Nearest:
+    """The groups of the join with the largest risk; the walk ends early where a risk is `enough`."""
+    large = join_size(cliques) > PLAIN_GROUPS and affordable(cliques)
+    bounds = RatioBounds(cliques) if large else None
+    near = Nearest()
+    edge = -inf if bounds is None else _dived(cliques, risk)
+
+    def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
+        alive = np.asarray(vectors.max(axis=1) > 0)
+        least = max(edge, near.edge)
+        if bounds is not None and depth < len(cliques) and least > -inf:  # what is whole is measured itself
+            alive[alive] = bound(bounds, depth, chosen[alive], vectors[alive], least)
+        return alive
+
+    for chosen, vectors in walk(cliques, [c.shares for c in cliques], np.multiply, keep):
+        near.meet(chosen, risk(vectors))
+        if enough(near.risk):
+            break
+    return near
+
+
+def _dived(cliques: Sequence[JoinClique], risk: Callable[[Floats], Floats]) -> float:
+    """A risk that some group has: of the one met by going on, clique by clique, with the riskiest so far."""
+    chosen = np.zeros(0, dtype=np.int64)
+    vector = np.ones(cliques[0].counts.shape[1])
+    for clique in cliques:
+        block = 0 if clique.parent is None else int(clique.block_of_parent[chosen[clique.parent]])
+        first = clique.starts[block]
+        groups = clique.order[first : first + clique.sizes[block]]
+        vectors = vector * clique.shares[groups]
+        possible = np.flatnonzero(vectors.max(axis=1) > 0)
+        if not len(possible):
+            return -inf
+        place = possible[int(risk(vectors[possible]).argmax())]
+        chosen, vector = np.append(chosen, groups[place]), vectors[place]
+    near = Nearest()
+    near.meet(chosen[None], risk(vector[None]))
+    return near.edge
+
+
+def worst_ratio(cliques: Sequence[JoinClique], ell: int, stop_above: float = inf) -> Worst:
+    """Critical c of the whole join: the largest over all groups of r_1 / (r_ℓ + ... + r_m).
+
+    Infinite when some group has an empty tail. With `stop_above` the walk ends at the first group clearly
+    above it.
+    """
+
+    def bound(bounds: RatioBounds, depth: int, chosen: Ints, vectors: Floats, edge: float) -> Mask:
+        return np.asarray(bounds.largest_critical_c(depth, chosen, vectors, ell) >= edge)
+
+    near = riskiest(
+        cliques,
+        lambda vectors: ratios_of(vectors, ell),
+        bound,
+        lambda risk: risk == inf or risk > stop_above * (1 + NEAR),
+    )
+    exact = [(least_c(exact_group(cliques, ids), ell), ids) for _, ids in near.groups]
+    unbounded = [ids for value, ids in exact if value is None]
+    if unbounded:
+        return Worst(inf, unbounded[0], True)
+    value, ids = max((Fraction(value or 0), ids) for value, ids in exact)
+    if not near.whole:  # a group that was not kept may be worse by a hair
+        return Worst(max(float(value), near.risk), ids, False)
+    return Worst(value, ids, True)
+
+
+def ratios_of(vectors: Floats, ell: int) -> Floats:
+    """r_1 / (r_ℓ + ... + r_m) of each row; infinite where the tail is empty.
+
+    >>> ratios_of(np.array([[4.0, 1.0, 1.0], [3.0, 0.0, 0.0]]), 2).tolist()
+    [2.0, inf]
+    """
+    ascending = np.sort(vectors, axis=1)
+    tail = ascending[:, : max(vectors.shape[1] - ell + 1, 0)].sum(axis=1)
+    ratios = np.full(len(vectors), inf)
+    np.divide(ascending[:, -1], tail, out=ratios, where=tail > 0)
+    return ratios
+
+
+def least_entropy(cliques: Sequence[JoinClique]) -> Nearest:
+    """The groups of the join with the least entropy; their `risk` is minus the entropy, in nats."""
+
+    def bound(bounds: RatioBounds, depth: int, chosen: Ints, vectors: Floats, edge: float) -> Mask:
+        return bounds.entropy_may_reach_down(depth, chosen, vectors, -edge)
+
+    return riskiest(cliques, lambda vectors: -entropies_of(vectors), bound)
+
+
+def entropies_of(vectors: Floats) -> Floats:
+    """The entropy of each row's shares, in nats.
+
+    >>> entropies_of(np.array([[4.0, 0.0], [3.0, 3.0]])).round(6).tolist()
+    [0.0, 0.693147]
+    """
+    shares = vectors / vectors.sum(axis=1, keepdims=True)
+    return np.asarray(0.0 - (shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=1))
+
+
+def fewest_values(cliques: Sequence[JoinClique]) -> Worst:
+    """Fewest sensitive values with a positive expected count in any group of the join."""
+    return smallest_sum([replace(c, counts=(c.counts > 0).astype(np.int64)) for c in cliques])
+
+
+def fewest_near_top(cliques: Sequence[JoinClique], epsilon: Fraction) -> Worst:
+    """Fewest values of any group that are nearly as likely as the likeliest in every marginal.
+
+    Kifer & Gehrke 2006, Sect. 7, the relaxation: I_v(t) = 1 where the count, divided by the separator's, is
+    at least (1 - ε) times the largest of its group. A group of p marginals with ℓ such values has ℓ values at
+    least (1 - ε)^p times as frequent as its most frequent one.
+    """
+    flags = [_near_top(clique, epsilon) for clique in cliques]
+    best = inf
+    found: tuple[int, ...] = ()
+
+    def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
+        return np.ones(len(vectors), dtype=np.bool_)
+
+    for chosen, vectors in walk(cliques, flags, np.multiply, keep):
+        number = vectors.sum(axis=1)
+        i = int(number.argmin())
+        if number[i] < best:
+            best, found = float(number[i]), tuple(int(g) for g in chosen[i])
+        if best == 0:
+            break
+    return Worst(Fraction(int(best)), found, True)
+
+
+def _near_top(clique: JoinClique, epsilon: Fraction) -> Floats:
+    """1 where a count, divided by its separator's, is near the largest of the group; decided in integers."""
+    below = np.ones_like(clique.counts) if clique.parent is None else clique.separator[clique.blocks]
+    flags = np.zeros(clique.counts.shape)
+    for group, (counts, separators) in enumerate(zip(clique.counts.tolist(), below.tolist(), strict=True)):
+        shares = [Fraction(n, d) if d else Fraction(0) for n, d in zip(counts, separators, strict=True)]
+        least = (1 - epsilon) * max(shares)
+        flags[group] = [share >= least and share > 0 for share in shares]
+    return flags
+
+
+def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:
+    """Least positive Σ_c min over the cliques of T(x, c) in the join: the bound of k-combinatorial anonymity.
+
+    With `stop_below` the walk ends at the first positive sum below it.
+    """
+    floor = _floors(cliques)
+    best = inf
+    found: tuple[int, ...] = ()
+
+    def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
+        least = vectors
+        for q in range(depth, len(cliques)):
+            parent = cliques[q].parent or 0
+            if parent < depth:
+                least = np.minimum(least, floor[q][cliques[q].block_of_parent[chosen[:, parent]]])
+        return np.asarray((vectors.max(axis=1) > 0) & (least.sum(axis=1) < best))
+
+    rows = [c.counts.astype(np.float64) for c in cliques]
+    for chosen, vectors in walk(cliques, rows, np.minimum, keep):
+        sums = vectors.sum(axis=1)
+        sums[sums <= 0] = inf
+        i = int(sums.argmin())
+        if sums[i] < best:
+            best, found = float(sums[i]), tuple(int(g) for g in chosen[i])
+        if best < stop_below:
+            break
+    return Worst(Fraction(int(best)) if best < inf else inf, found, True)
+
+
+def _floors(cliques: Sequence[JoinClique]) -> list[Floats]:
+    """Per clique and block: the least count of each value that any group below can have."""
+    least = [c.counts.astype(np.float64) for c in cliques]
+    floors: list[Floats] = [np.empty((0, 0))] * len(cliques)
+    for i in range(len(cliques) - 1, 0, -1):
+        clique = cliques[i]
+        floors[i] = np.full(clique.separator.shape, inf)
+        np.minimum.at(floors[i], clique.blocks, least[i])
+        parent = clique.parent or 0
+        least[parent] = np.minimum(least[parent], floors[i][clique.block_of_parent])
+    return floors

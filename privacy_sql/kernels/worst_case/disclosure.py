@@ -1,0 +1,301 @@
+"""The most an adversary with k extra facts can learn about one person (Martin et al. 2007).
+
+The adversary knows who is in which group. Theorem 9: the k facts that hurt most are implications "if p_i has
+s_i then p has s" with one common consequent A, so what has to be minimised is the odds against A,
+
+    P(neither A nor any antecedent holds) / P(A holds)                                  (Formula 1, Sec. 3.3)
+
+over k + 1 atoms. Inside a group `worst_in_group` does it (MINIMIZE1), across groups `Combination` does
+(MINIMIZE2). Floats find the candidates, fractions decide between them, so every value returned is exact.
+"k facts" means at most k facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from privacy_sql.kernels.worst_case.exchange import useful_groups
+from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints
+from privacy_sql.kernels.worst_case.one_group import NEAR, TINY, Partition, exact_chances, least_chances
+
+# The work grows with the square of the facts that can help: d values in a group make d - 1 of them enough.
+MOST_FACTS = 500
+
+
+class TooManyFacts(Exception):
+    """More facts can help than maximum disclosure is computed for."""
+
+
+class Place(NamedTuple):
+    """Part of the worst knowledge: `atoms[i]` most frequent values are claimed of person i of one group."""
+
+    shape: int
+    copy: int
+    atoms: tuple[int, ...]
+    target: bool
+
+
+class Knowledge(NamedTuple):
+    """The worst knowledge: `value` is reached by the implications "each other atom -> the target's atom"."""
+
+    value: Fraction
+    facts: int
+    places: tuple[Place, ...]
+
+
+def implication_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
+    """Maximum disclosure for 0, 1, ..., `facts` implications (Martin et al. 2007, Definition 6).
+
+    Differs from the paper: for Fig. 3 and one fact it is 2/3 ("no lung cancer"), where Sec. 2.3 says 10/19.
+
+    >>> [str(v) for v in implication_curve(GroupShapes.of([[2, 2, 1], [2, 1, 1, 1]]), 3)]
+    ['2/5', '2/3', '1', '1']
+    """
+    useful = shapes.useful_facts(facts)
+    odds = Combination(shapes, useful + 1).least_odds(range(1, useful + 2))
+    return [1 / (1 + r) for r in odds] + [Fraction(1)] * (facts - useful)
+
+
+def worst_case_disclosure(shapes: GroupShapes, facts: int) -> Fraction:
+    """Maximum disclosure against at most `facts` implications, exactly (Martin et al. 2007, Sec. 3.3.3).
+
+    >>> worst_case_disclosure(GroupShapes.of([[4, 3, 1, 1, 1], [4, 4, 1, 1, 1]]), 2)
+    Fraction(22, 31)
+    """
+    atoms = shapes.useful_facts(facts) + 1
+    return 1 / (1 + Combination(shapes, atoms).least_odds([atoms])[0])
+
+
+def worst_knowledge(shapes: GroupShapes, facts: int) -> Knowledge:
+    """Which atoms reach the maximum disclosure, by walking MINIMIZE2 and MINIMIZE1 back.
+
+    >>> worst_knowledge(GroupShapes.of([[2, 2, 1], [2, 1, 1, 1]]), 1)
+    Knowledge(value=Fraction(2, 3), facts=1, places=(Place(shape=0, copy=0, atoms=(2,), target=True),))
+    """
+    atoms = shapes.useful_facts(facts) + 1
+    combination = Combination(shapes, atoms)
+    odds = combination.least_odds([atoms])[0]
+    places = []
+    for stage, h, target in combination.walk_back(atoms):
+        shape, copy = combination.stages[stage]
+        places.append(Place(shape, copy, combination.exact(shape)[h][1], target))
+    return Knowledge(1 / (1 + odds), atoms - 1, tuple(places))
+
+
+def growing_certainty(
+    groups: Sequence[tuple[int, Sequence[int]]], atoms: Sequence[Sequence[int]], target: int
+) -> list[Fraction]:
+    """How sure the adversary is after each fact of the worst knowledge, told one by one (Formula 1).
+
+    Per group its people and largest counts, and how many of its top values are claimed of each person. The
+    first person of group `target` is the one in question, whose top value is claimed from the start.
+
+    >>> [str(p) for p in growing_certainty([(5, [2, 2]), (5, [2])], [[2], [1]], 0)]
+    ['2/5', '2/3', '10/13']
+    """
+    claimed = [[0] * len(people) for people in atoms]
+    claimed[target][0] = 1
+    size, top = groups[target]
+    share = Fraction(top[0], size)
+    steps = [share]
+    for group, people in enumerate(atoms):
+        for person, wanted in enumerate(people):
+            while claimed[group][person] < wanted:
+                claimed[group][person] += 1
+                fail = prod(_all_fail(*counts, told) for counts, told in zip(groups, claimed, strict=True))
+                steps.append(share / (share + fail))
+    return steps
+
+
+def _all_fail(size: int, top: Sequence[int], atoms: Sequence[int]) -> Fraction:
+    """The chance that none of these people of a group has any top value claimed of them (Lemma 12)."""
+    factors = (Fraction(max(size - sum(top[:n]) - i, 0), max(size - i, 1)) for i, n in enumerate(atoms) if n)
+    return prod(factors, start=Fraction(1))
+
+
+def negation_curve(shapes: GroupShapes, facts: int) -> list[Fraction]:
+    """Maximum disclosure for 0, 1, ..., `facts` negated atoms: the adversary of l-diversity (Fig. 5, dotted).
+
+    >>> [str(v) for v in negation_curve(GroupShapes.of([[4, 3, 1]]), 2)]
+    ['1/2', '4/5', '1']
+    """
+    useful = shapes.useful_facts(facts)
+    return [_worst_negations(shapes, k)[0] for k in range(useful + 1)] + [Fraction(1)] * (facts - useful)
+
+
+def worst_negations(shapes: GroupShapes, facts: int) -> Knowledge:
+    """The group in which `facts` values ruled out for one person disclose most, and how much."""
+    useful = shapes.useful_facts(facts)
+    value, shape = _worst_negations(shapes, useful)
+    return Knowledge(value, useful, (Place(shape, 0, (useful + 1,), True),))
+
+
+def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set[int]:
+    """Shapes without which the other groups disclose less than `limit` together.
+
+    Those that disclose too much on their own go first; then, as long as several groups together still do, the
+    shape of the group that the worst knowledge is about.
+
+    >>> shapes = GroupShapes.of([[4, 3, 1, 1, 1], [4, 4, 1, 1, 1], [5]])
+    >>> sorted(shapes_to_leave_out(shapes, 2, Fraction(22, 31)))
+    [0, 2]
+    """
+    # with at most facts + 1 values a group is disclosed for certain, however its counts lie
+    rich = np.flatnonzero(shapes.top[:, : facts + 1].sum(axis=1) < shapes.size)
+    if len(rich) and facts > MOST_FACTS:
+        raise TooManyFacts
+    left = _left_alone(_some(shapes, rich), facts + 1, limit) if len(rich) else rich
+    return set(range(len(shapes.size))) - {int(rich[shape]) for shape in left}
+
+
+def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
+    """The shapes that stay, when those unsafe on their own go first and then the worst ones together."""
+    chances = least_chances(shapes, atoms)
+    alone = 1 / (1 + chances[:, atoms] * (shapes.size / shapes.top[:, 0]))
+    safe = alone < float(limit)
+    for shape in np.flatnonzero(np.abs(alone - float(limit)) <= NEAR):
+        safe[shape] = _alone(shapes, int(shape), atoms) < limit
+    left = np.flatnonzero(safe)
+    while len(left):
+        combination = Combination(_some(shapes, left), atoms, chances[left])
+        if 1 / (1 + combination.least_odds([atoms])[0]) < limit:
+            break
+        stage = next(stage for stage, _, target in combination.walk_back(atoms) if target)
+        left = np.delete(left, combination.stages[stage][0])
+    return left
+
+
+def _some(shapes: GroupShapes, left: Ints) -> GroupShapes:
+    return GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
+
+
+def _alone(shapes: GroupShapes, shape: int, atoms: int) -> Fraction:
+    """Maximum disclosure of one group on its own."""
+    top = [n for n in shapes.top[shape].tolist() if n]
+    size = int(shapes.size[shape])
+    return 1 / (1 + exact_chances(size, top, atoms)[atoms][0] * Fraction(size, top[0]))
+
+
+def _worst_negations(shapes: GroupShapes, facts: int) -> tuple[Fraction, int]:
+    first = shapes.top[:, 0]
+    left = shapes.size - shapes.top[:, 1 : facts + 1].sum(axis=1)
+    share = first / left
+    near = np.flatnonzero(share >= share.max() * (1 - NEAR))
+    pairs = {(int(first[s]), int(left[s])): int(s) for s in near[::-1]}
+    return max(((Fraction(*pair), shape) for pair, shape in pairs.items()), key=lambda found: found[0])
+
+
+State = tuple[int, bool]  # atoms placed so far, is A among them
+Option = tuple[int, bool, int, bool]  # the state before, atoms taken here, is A here
+
+
+class Combination:
+    """MINIMIZE2 (Sec. 3.3.3) over the few groups that can matter, for all numbers of atoms up to `atoms`.
+
+    Differs from the paper's listing: the last group
+    ends with 1 when A is placed and with infinity when it is not, and the search starts with A not placed.
+    """
+
+    def __init__(self, shapes: GroupShapes, atoms: int, chances: Floats | None = None) -> None:
+        if atoms > MOST_FACTS + 1:
+            raise TooManyFacts
+        self.shapes, self.atoms = shapes, atoms
+        self.chances = least_chances(shapes, atoms) if chances is None else chances
+        self.target_odds = self.chances * (shapes.size / shapes.top[:, 0])[:, None]
+        self.menus, self.cutoffs = useful_groups(shapes, self.chances, self.target_odds)
+        self.stages = list(self.menus)
+        self.tables = self._float_tables()
+        self._exact: dict[int, list[tuple[Fraction, Partition]]] = {}
+        self._choices: list[dict[State, tuple[Fraction, Option]]] = []
+
+    def _float_tables(self) -> list[Floats]:
+        """Least odds by float: one array per stage, row 0 while A is not placed, row 1 once it is."""
+        table = np.full((2, self.atoms + 1), np.inf)
+        table[0, 0] = 1.0
+        tables = [table]
+        for (shape, _), menu in self.menus.items():
+            last, table = table, table.copy()
+            with np.errstate(invalid="ignore"):
+                for h, target in menu:
+                    if target:
+                        offer = last[0, : self.atoms + 1 - h] * self.target_odds[shape, h]
+                        np.fmin(table[1, h:], offer, out=table[1, h:])
+                    else:
+                        offer = last[:, : self.atoms + 1 - h] * self.chances[shape, h]
+                        np.fmin(table[:, h:], offer, out=table[:, h:])
+            tables.append(table)
+        return tables
+
+    def least_odds(self, atoms: Iterable[int]) -> list[Fraction]:
+        """The least odds against A for each number of atoms, decided by fractions where floats are near."""
+        ends = [(h, True) for h in atoms]
+        options = self._near_options(ends)
+        values: dict[State, Fraction] = {(0, False): Fraction(1)}
+        self._choices = []
+        for stage, (shape, _) in enumerate(self.stages):
+            choice = {
+                state: min(
+                    (values[j, placed] * self._factor(shape, h, here), (j, placed, h, here))
+                    for j, placed, h, here in before
+                )
+                for state, before in options[stage].items()
+            }
+            values = {state: value for state, (value, _) in choice.items()}
+            self._choices.append(choice)
+        return [values[end] for end in ends]
+
+    def _near_options(self, ends: Sequence[State]) -> list[dict[State, list[Option]]]:
+        """Per stage, the states that can lie on a best path and the steps into them that may be the least."""
+        wanted = set(ends)
+        found = []
+        for stage in range(len(self.stages) - 1, -1, -1):
+            options = {state: self._options(stage, *state) for state in wanted}
+            wanted = {(j, placed) for steps in options.values() for j, placed, _, _ in steps}
+            found.append(options)
+        return found[::-1]
+
+    def _options(self, stage: int, atoms: int, placed: bool) -> list[Option]:
+        """Steps into a state whose float odds are so near the least that only fractions can tell."""
+        shape, before = self.stages[stage][0], self.tables[stage]
+        limit = max(self.tables[stage + 1][int(placed), atoms] * (1 + NEAR), TINY)
+        options: list[Option] = []
+        if before[int(placed), atoms] <= limit:
+            options.append((atoms, placed, 0, False))
+        for h, target in self.menus[self.stages[stage]]:
+            if h > atoms or (target and not placed):
+                continue
+            was_placed = placed and not target
+            factor = self.target_odds[shape, h] if target else self.chances[shape, h]
+            earlier = before[int(was_placed), atoms - h]
+            if np.isfinite(earlier) and earlier * factor <= limit:
+                options.append((atoms - h, was_placed, h, target))
+        return options
+
+    def _factor(self, shape: int, h: int, target: bool) -> Fraction:
+        chance = self.exact(shape)[h][0] if h else Fraction(1)
+        if not target:
+            return chance
+        return chance * Fraction(int(self.shapes.size[shape]), int(self.shapes.top[shape, 0]))
+
+    def exact(self, shape: int) -> list[tuple[Fraction, Partition]]:
+        """Exact chances and partitions of one shape, computed when first asked for."""
+        if shape not in self._exact:
+            top = [n for n in self.shapes.top[shape].tolist() if n]
+            self._exact[shape] = exact_chances(int(self.shapes.size[shape]), top, self.atoms)
+        return self._exact[shape]
+
+    def walk_back(self, atoms: int) -> list[tuple[int, int, bool]]:
+        """(stage, atoms, is A here) of every group used by the best choice last computed."""
+        state: State = (atoms, True)
+        path = []
+        for stage in range(len(self.stages) - 1, -1, -1):
+            j, placed, h, here = self._choices[stage][state][1]
+            if h:
+                path.append((stage, h, here))
+            state = (j, placed)
+        return path[::-1]

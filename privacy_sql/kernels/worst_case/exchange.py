@@ -1,0 +1,87 @@
+"""Which groups can be part of the worst case: a few for each number of atoms, whatever the table's size."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints
+from privacy_sql.kernels.worst_case.one_group import NEAR, TINY, exact_chances
+
+Menus = dict[tuple[int, int], list[tuple[int, bool]]]  # (shape, copy) -> [(atoms, is A among them)]
+
+
+def useful_groups(shapes: GroupShapes, chances: Floats, target_odds: Floats) -> tuple[Menus, Floats]:
+    """Which group may take how many atoms, without loss, and the odds a newcomer has to beat.
+
+    Exchange: when one group takes h of n atoms, at most n - h other groups are used. So if it is not among
+    the n - h + 1 best for h, one of those is free and can take its place. Row 0 of the cutoffs is for groups
+    without the target, row 1 for the target's group.
+    """
+    atoms = chances.shape[1] - 1
+    menus: Menus = {}
+    cutoffs = np.full((2, atoms + 1), -np.inf)
+    for h in range(1, atoms + 1):
+        for row, odds in enumerate((chances[:, h], target_odds[:, h])):
+            best, cutoffs[row, h] = _best(shapes, odds, h, bool(row), atoms - h + 1)
+            for shape, copies in best:
+                for copy in range(copies):
+                    menus.setdefault((shape, copy), []).append((h, bool(row)))
+    return menus, cutoffs
+
+
+def _best(
+    shapes: GroupShapes, odds: Floats, h: int, target: bool, needed: int
+) -> tuple[list[tuple[int, int]], float]:
+    """The `needed` groups of least odds as (shape, copies of it), and the odds of the last one."""
+    few = np.arange(len(odds))
+    if needed < len(odds):
+        few = few[odds <= _ceiling(np.partition(odds, needed - 1)[needed - 1])]
+    few = few[np.argsort(odds[few], kind="stable")]
+    total = np.cumsum(shapes.copies[few])
+    if total[-1] < needed:
+        return _spread(few, shapes.copies, needed), np.inf
+    last = odds[few[np.searchsorted(total, needed)]]
+    sure = few[_ceiling(odds[few]) < last]
+    tied = few[(_ceiling(odds[few]) >= last) & (odds[few] <= _ceiling(last))]
+    chosen = np.concatenate([sure, *_settled(shapes, tied, h, target, needed - len(sure))])
+    return _spread(chosen, shapes.copies, needed), float(_ceiling(last))
+
+
+def _ceiling(odds: Floats | float) -> Floats:
+    """The largest float that may be equal to `odds` as a fraction."""
+    return np.asarray(np.maximum(np.asarray(odds) * (1 + NEAR), TINY))
+
+
+def _settled(shapes: GroupShapes, tied: Ints, h: int, target: bool, needed: int) -> tuple[Ints, Ints]:
+    """Shapes that floats cannot tell apart, best first: those whose odds are 0, then the others."""
+    ruled_out = shapes.top[tied, :h].sum(axis=1) == shapes.size[tied]
+    certain, rest = tied[ruled_out], tied[~ruled_out]
+    if len(certain) >= needed or not len(rest):
+        return certain, rest[:0]
+    return certain, _exactly_sorted(shapes, rest, h, target)
+
+
+def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> Ints:
+    """Shapes that floats cannot tell apart, by their fractions. Only n and the h largest counts matter."""
+    prefixes = np.column_stack([shapes.size[tied], shapes.top[tied, :h]])
+    distinct, which = np.unique(prefixes, axis=0, return_inverse=True)
+    if len(distinct) == 1:
+        return tied
+    exact = [_exact_odds(row[0], [n for n in row[1:] if n], h, target) for row in distinct.tolist()]
+    rank = np.empty(len(distinct), np.int64)
+    rank[sorted(range(len(distinct)), key=exact.__getitem__)] = np.arange(len(distinct))
+    return np.asarray(tied[np.argsort(rank[which.ravel()], kind="stable")])
+
+
+def _exact_odds(size: int, top: list[int], h: int, target: bool) -> Fraction:
+    chance = exact_chances(size, top, h)[h][0]
+    return chance * Fraction(size, top[0]) if target else chance
+
+
+def _spread(few: Ints, copies: Ints, needed: int) -> list[tuple[int, int]]:
+    """`needed` groups, first shapes first, as (shape, how many copies of it)."""
+    before = np.concatenate([[0], np.cumsum(copies[few])[:-1]])
+    used = np.minimum(copies[few], needed - before)
+    return [(int(s), int(n)) for s, n in zip(few, used, strict=True) if n > 0]

@@ -1,0 +1,103 @@
+"""The worst case of a grouping that changes a little at a time, as when a search splits groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+
+from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, TooManyFacts
+from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints, Shape, shape_of
+from privacy_sql.kernels.worst_case.one_group import least_chances
+
+
+class RunningWorstCase:
+    """The curve of a grouping that changes a little at a time (Sec. 3.3.3, last paragraph).
+
+    A change computes the shapes it adds and nothing else; groups are compared again only when a change can
+    matter, that is when it removes a group the last curve used or adds one that may beat such a group.
+
+    >>> running = RunningWorstCase([[3, 1], [2, 2]], facts=1)
+    >>> running.change(removed=[[3, 1], [2, 2]], added=[[3, 3, 2]])
+    >>> [str(v) for v in running.curve()]
+    ['3/8', '3/5']
+    """
+
+    def __init__(self, histograms: Iterable[Iterable[int]], facts: int) -> None:
+        if facts < 0:
+            raise ValueError("the number of facts cannot be negative")
+        if facts > MOST_FACTS:
+            raise TooManyFacts
+        self.facts = facts
+        self._row: dict[Shape, int] = {}
+        self._size: Ints = np.empty(0, np.int64)
+        self._top: Ints = np.empty((0, facts + 1), np.int64)
+        self._chances: Floats = np.empty((0, facts + 2))
+        self._copies: list[int] = []
+        self._used: set[int] = set()
+        self._cutoffs: Floats | None = None
+        self._curve: list[Fraction] = []
+        self.change(added=histograms)
+
+    def change(self, removed: Iterable[Iterable[int]] = (), added: Iterable[Iterable[int]] = ()) -> None:
+        """Take groups away and put others in their place."""
+        for histogram in removed:
+            row = self._row.get(shape_of(histogram), -1)
+            if row < 0 or not self._copies[row]:
+                raise ValueError("a group to be removed is not there")
+            self._copies[row] -= 1
+            if row in self._used:
+                self._cutoffs = None
+        arrived = [shape_of(histogram) for histogram in added]
+        self._learn([shape for shape in dict.fromkeys(arrived) if shape not in self._row])
+        for shape in arrived:
+            self._copies[self._row[shape]] += 1
+            if self._cutoffs is not None and self._matters(self._row[shape]):
+                self._cutoffs = None
+
+    def trial(self, removed: Iterable[Iterable[int]], added: Iterable[Iterable[int]]) -> list[Fraction]:
+        """The curve that a change would give, without making it."""
+        removed, added = [*map(shape_of, removed)], [*map(shape_of, added)]
+        self.curve()  # known for the groups as they are, a trial that does not matter costs next to nothing
+        kept = self._used, self._cutoffs, self._curve
+        self.change(removed, added)
+        curve = self.curve()
+        self.change(added, removed)
+        self._used, self._cutoffs, self._curve = kept  # the groups are those of before
+        return curve
+
+    def curve(self) -> list[Fraction]:
+        """Maximum disclosure for 0..facts implications, as `implication_curve` has it."""
+        if self._cutoffs is None:
+            self._compare()
+        return list(self._curve)
+
+    def _learn(self, new: list[Shape]) -> None:
+        """Compute the chances of shapes not met before."""
+        if not new:
+            return
+        shapes = GroupShapes.of(new)
+        width = min(shapes.top.shape[1], self.facts + 1)
+        top = np.zeros((len(new), self.facts + 1), np.int64)
+        top[:, :width] = shapes.top[:, :width]
+        self._row.update({shape: len(self._copies) + i for i, shape in enumerate(new)})
+        self._copies += [0] * len(new)
+        self._size = np.concatenate([self._size, shapes.size])
+        self._top = np.concatenate([self._top, top])
+        self._chances = np.concatenate([self._chances, least_chances(shapes, self.facts + 1)])
+
+    def _matters(self, row: int) -> bool:
+        """Whether the shape may beat, for some number of atoms, a group that the last curve kept."""
+        chances = self._chances[row]
+        odds = np.stack([chances, chances * (self._size[row] / self._top[row, 0])])
+        return bool((odds <= self._cutoffs).any())
+
+    def _compare(self) -> None:
+        copies = np.array(self._copies, np.int64)
+        present = np.flatnonzero(copies)
+        shapes = GroupShapes(self._size[present], self._top[present], copies[present])
+        combination = Combination(shapes, self.facts + 1, self._chances[present])
+        self._curve = [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
+        self._used = {int(present[shape]) for shape, _ in combination.menus}
+        self._cutoffs = combination.cutoffs

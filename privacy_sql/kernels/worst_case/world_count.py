@@ -1,0 +1,112 @@
+"""Exact chances under facts: worlds counted draw by draw, forwards and backwards.
+
+Counting is #P-hard in general (Martin et al. 2007, Theorem 8), so the work has a limit. What has to be
+remembered between two draws is how often each outcome of the present pool was drawn, and which open facts are
+true already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from privacy_sql.kernels.worst_case.worlds import Component, Pool
+
+# Steps of the count: one per remembered state and outcome. A million take about two seconds.
+WORK_LIMIT = 1_000_000
+
+State = tuple[int, tuple[int, ...]]  # open clauses that are true already, outcomes drawn in this pool
+Layer = dict[State, int]
+
+
+class TooMuchWork(Exception):
+    """The exact count would take more than the stated number of steps."""
+
+
+class Contradiction(Exception):
+    """No world agrees with the facts."""
+
+
+class WorldCount:
+    """The worlds of one component in which all its facts hold, and how they share out over the outcomes."""
+
+    def __init__(self, component: Component, work_limit: int = WORK_LIMIT) -> None:
+        self.component = component
+        self.steps_left = work_limit
+        draws = component.draws
+        self._last = [t + 1 == len(draws) or draws[t + 1].pool != draw.pool for t, draw in enumerate(draws)]
+        self._gains, self._closing = _bits(component)
+        self.outcomes = self._count()
+
+    def chance(self, draw: int, outcome: int) -> Fraction:
+        """P(this draw has this outcome | the facts)."""
+        row = self.outcomes[draw]
+        return Fraction(row[outcome], sum(row))
+
+    def _count(self) -> list[list[int]]:
+        """Number of worlds for each draw and outcome."""
+        layers = self._forwards()
+        if not sum(layers[-1].values()):
+            raise Contradiction
+        after: Layer = dict.fromkeys(layers[-1], 1)
+        found = []
+        for t in range(len(layers) - 2, -1, -1):
+            before: Layer = {}
+            row = [0] * len(self._pool(t).stock)
+            for state, worlds in layers[t].items():
+                for outcome, following, ways in self._steps(t, state):
+                    ends = ways * after.get(following, 0)
+                    row[outcome] += worlds * ends
+                    before[state] = before.get(state, 0) + ends
+            after = before
+            found.append(row)
+        return found[::-1]
+
+    def _forwards(self) -> list[Layer]:
+        layers: list[Layer] = [{(0, self._nothing_drawn(0)): 1}]
+        for t in range(len(self.component.draws)):
+            layer: Layer = {}
+            for state, worlds in layers[-1].items():
+                self.steps_left -= len(state[1])
+                if self.steps_left < 0:
+                    raise TooMuchWork
+                for _, following, ways in self._steps(t, state):
+                    layer[following] = layer.get(following, 0) + worlds * ways
+            layers.append(layer)
+        return layers
+
+    def _steps(self, t: int, state: State) -> Iterator[tuple[int, State, int]]:
+        """Each outcome of a draw: the state it leads to and, at the end of a pool, the ways to get there."""
+        true, drawn = state
+        pool, closing = self._pool(t), self._closing[t]
+        for outcome, stock in enumerate(pool.stock):
+            if drawn[outcome] == stock:
+                continue
+            now_true = true | self._gains[t][outcome]
+            if now_true & closing != closing:
+                continue
+            so_far = (*drawn[:outcome], drawn[outcome] + 1, *drawn[outcome + 1 :])
+            if self._last[t]:
+                yield outcome, (now_true & ~closing, self._nothing_drawn(t + 1)), pool.ways(so_far)
+            else:
+                yield outcome, (now_true & ~closing, so_far), 1
+
+    def _pool(self, t: int) -> Pool:
+        return self.component.pools[self.component.draws[t].pool]
+
+    def _nothing_drawn(self, t: int) -> tuple[int, ...]:
+        return (0,) * len(self._pool(t).stock) if t < len(self.component.draws) else ()
+
+
+def _bits(component: Component) -> tuple[list[list[int]], list[int]]:
+    """Per draw and outcome the clauses that become true, and per draw those that nothing later can save."""
+    gains = [[0] * len(component.pools[draw.pool].stock) for draw in component.draws]
+    closing = [0] * len(component.draws)
+    for number, (negative, positive) in enumerate(zip(component.negative, component.positive, strict=True)):
+        for t, outcome in negative:
+            for other in range(len(gains[t])):
+                gains[t][other] |= (other != outcome) << number
+        for t, outcome in positive:
+            gains[t][outcome] |= 1 << number
+        closing[max(t for t, _ in (*negative, *positive))] |= 1 << number
+    return gains, closing

@@ -1,0 +1,260 @@
+"""What each choice of a lattice costs under a utility: from its labels where they are enough, else by SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log, prod
+from typing import Any
+
+import numpy as np
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.judge import failing
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities import Additive, Column, Grouped, Label, Learnt, Published, Utility
+from privacy_sql.utilities._counting_queries import Answers
+from privacy_sql.utilities.query_error import QueryError
+
+
+class Seen:
+    """A grouping and what has been asked about its groups, each thing once."""
+
+    def __init__(self, grouping: Grouping) -> None:
+        self.grouping = grouping
+        self._failing: dict[str, frozenset[int]] = {}
+
+    def failing(self, criteria: Sequence[Criterion]) -> frozenset[int]:
+        """The groups that break one of the requirements on their own."""
+        for criterion in criteria:
+            if str(criterion) not in self._failing:
+                self._failing[str(criterion)] = frozenset(failing(self.grouping, criterion))
+        return frozenset().union(*(self._failing[str(criterion)] for criterion in criteria))
+
+    @cached_property
+    def groups(self) -> dict[str, np.ndarray[Any, Any]]:
+        """The groups with their keys and people: g, k1.., n_people."""
+        return self._counted(self.grouping.members)
+
+    def people_in(self, gone: frozenset[int]) -> int:
+        """How many people some groups hold."""
+        return int(self.groups["n_people"][self.among(gone)].sum()) if gone else 0
+
+    def rows_in(self, gone: frozenset[int]) -> int:
+        """How many rows some groups hold, where a person may have several."""
+        if not gone:
+            return 0
+        rows = self._counted(self.grouping.candidate)
+        return int(rows["n_people"][_among(rows["g"], gone)].sum())
+
+    def lines_in(self, gone: frozenset[int]) -> int:
+        """How many lines some groups have: one for each value, and one for each person without any."""
+        if not gone:
+            return 0
+        query = render("counted/listed.sql", relation=self.grouping.holders, columns=names(["g", "n_rows"]))
+        found = self.grouping.base.engine.arrays(query)
+        holders = int(found["n_rows"][_among(found["g"], gone)].sum())
+        return self.rows_in(gone) + self.people_in(gone) - holders
+
+    def among(self, gone: frozenset[int]) -> np.ndarray[Any, Any]:
+        """For each group whether it is one of these."""
+        return _among(self.groups["g"], gone)
+
+    def _counted(self, members: Sql) -> dict[str, np.ndarray[Any, Any]]:
+        aliases = names(f"k{number}" for number, _ in enumerate(self.grouping.keys, start=1))
+        query = render("lattice/people_by_group.sql", members=members, aliases=aliases)
+        return dict(self.grouping.base.engine.arrays(query))
+
+
+def _among(groups: np.ndarray[Any, Any], gone: frozenset[int]) -> np.ndarray[Any, Any]:
+    return np.isin(groups, np.fromiter(gone, np.int64, len(gone)))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a choice publishes: its groups, without those that are suppressed."""
+
+    choice: Choice
+    seen: Seen
+    gone: frozenset[int] = frozenset()
+    n_before: int = 0  # people whom the groups seen leave out already
+
+    @cached_property
+    def n_suppressed(self) -> int:
+        """The people who are left out."""
+        return self.n_before + self.seen.people_in(self.gone)
+
+    @cached_property
+    def grouping(self) -> Grouping:
+        """The groups that stay."""
+        whole = self.seen.grouping
+        return whole.without(self.gone) if self.gone else whole
+
+
+class Costs:
+    """Utilities of the choices of one base; what they need to know about labels is counted once."""
+
+    def __init__(self, base: Base, k: int | None = None) -> None:
+        self.base = base
+        self.k = k  # the largest that is required
+        self._loaded: dict[tuple[int, int], Sql] = {}
+        self._asked: Answers | None = None
+
+    @cached_property
+    def labels(self) -> list[list[dict[int, Label]]]:
+        """Per column and level the labels by code."""
+        columns = [
+            (
+                self.base.level_codes.get(column),
+                self.base.levels.get(column, self.base.dictionaries[column]),
+                kind.height,
+                kind.numeric,
+            )
+            for column, (_, kind) in self.base.columns.items()
+        ]
+        found: list[list[dict[int, Label]]] = [[{} for _ in range(height + 1)] for _, _, height, _ in columns]
+        for row in self.base.engine.fetch(render("lattice/utility_labels.sql", columns=columns)):
+            found[row["position"]][row["level"]][row["code"]] = Label(
+                row["level"],
+                row["n_leaves"],
+                row["n_rows"],
+                _bits(row["n_rows"], row["weight"]),
+                row["low"],
+                row["high"],
+            )
+        return found
+
+    @cached_property
+    def n_people(self) -> int:
+        """The people of the source."""
+        return self.columns[0].whole.n_rows
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Every quasi-identifier with the one label that would cover it."""
+        return [self._column(levels) for levels in self.labels]
+
+    def _column(self, levels: Sequence[dict[int, Label]]) -> Column:
+        raw = list(levels[0].values())
+        n_rows = sum(label.n_rows for label in raw)
+        bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
+        numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
+        low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+        return Column(len(levels) - 1, Label(len(levels) - 1, len(raw), n_rows, bits, low, high))
+
+    def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
+        """What each level of each column adds to the cost when nothing is suppressed.
+
+        `least`: at most that, whichever rows are suppressed.
+        """
+        share = 1 if utility.name == "height" else len(self.columns)
+        return [
+            [self._part(utility, column, list(level.values()), least) / share for level in levels]
+            for column, levels in zip(self.columns, self.labels, strict=True)
+        ]
+
+    def _part(self, utility: Additive, column: Column, labels: list[Label], least: bool) -> float:
+        part = utility.part(column, [(label, label.n_rows) for label in labels], self.n_people)
+        if not least or utility.name == "height":
+            return part
+        above = [max(0.0, utility.penalty(label, column) - utility.suppressed(column)) for label in labels]
+        saved = sum(label.n_rows * more for label, more in zip(labels, above, strict=True))
+        return part - saved / self.n_people
+
+    def spared(self, utility: Additive) -> list[list[float]]:
+        """What suppressing one value of each level costs more than publishing it, at the least."""
+        return [
+            [
+                (utility.suppressed(column) - max(utility.penalty(label, column) for label in level.values()))
+                / len(self.columns)
+                for level in levels
+            ]
+            for column, levels in zip(self.columns, self.labels, strict=True)
+        ]
+
+    def cost(self, utility: Utility, shown: Shown) -> float:
+        """The cost of what is published; suppressed rows cost as much as a row can."""
+        if isinstance(utility, Additive):
+            return utility.cost(self._published_labels(shown), self.n_people)
+        if isinstance(utility, QueryError):
+            return self._answers(utility).error(shown.grouping.candidate, shown.choice)
+        engine, context = shown.grouping.base.engine, self._context(shown)
+        if isinstance(utility, Learnt):
+            counted = engine.arrays(render(f"utilities/{utility.name}.sql", **context))
+            return utility.value(counted, self.published(shown))
+        assert isinstance(utility, Grouped)
+        rows = engine.fetch(render(f"utilities/{utility.template or utility.name}.sql", **context))
+        return utility.value(rows, self.published(shown))
+
+    def _answers(self, utility: QueryError) -> Answers:
+        if self._asked is None:
+            self._asked = Answers(self.base, utility)
+        return self._asked
+
+    def published(self, shown: Shown) -> Published:
+        """How much of the source a choice publishes, and out of how many possibilities."""
+        values = self.base.statistics["s"]["n_values"] if self.base.table.sensitives else 1
+        combinations = float(prod(column.whole.n_leaves for column in self.columns))
+        return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
+
+    def _published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
+        found = [
+            (column, levels[level])
+            for column, levels, level in zip(self.columns, self.labels, shown.choice, strict=True)
+        ]
+        if not shown.n_suppressed:
+            return [(column, [(label, label.n_rows) for label in level.values()]) for column, level in found]
+        kept = ~shown.seen.among(shown.gone)
+        people = shown.seen.groups["n_people"][kept]
+        labels = [shown.seen.groups[str(alias)][kept] for alias in self._aliases]
+        return [
+            (column, _totals(level, codes, people))
+            for (column, level), codes in zip(found, labels, strict=True)
+        ]
+
+    @property
+    def _aliases(self) -> list[Sql]:
+        return names(f"k{number}" for number, _ in enumerate(self.base.columns, start=1))
+
+    def _context(self, shown: Shown) -> dict[str, object]:
+        return {
+            "published": shown.grouping.members,
+            "histogram": shown.grouping.candidate,
+            "aliases": self._aliases,
+            "base": self.base.relation,
+            "sensitive": bool(self.base.table.sensitives),
+            "everywhere": repr(self.published(shown).everywhere),
+            "leaves": [
+                (alias, self._leaves(position, level))
+                for position, (alias, level) in enumerate(zip(self._aliases, shown.choice, strict=True))
+                if level
+            ],
+        }
+
+    def _leaves(self, position: int, level: int) -> Sql:
+        if (position, level) not in self._loaded:
+            labels = self.labels[position][level]
+            columns = {
+                "code": ("bigint", list(labels)),
+                "n_leaves": ("bigint", [label.n_leaves for label in labels.values()]),
+            }
+            self._loaded[position, level] = self.base.engine.load(columns, "leaves")
+        return self._loaded[position, level]
+
+
+def _bits(n_rows: int, weight: float) -> float:
+    """The entropy behind a label in bits, from its rows and the sum of n ln n over its raw values."""
+    return max(0.0, log(n_rows) - weight / n_rows) / log(2) if n_rows else 0.0
+
+
+def _totals(
+    level: Mapping[int, Label], codes: np.ndarray[Any, Any], people: np.ndarray[Any, Any]
+) -> list[tuple[Label, int]]:
+    """The labels of a column that are published, each with its people."""
+    found, places = np.unique(codes, return_inverse=True)
+    totals = np.bincount(places, weights=people, minlength=len(found))
+    return [(level[int(code)], int(total)) for code, total in zip(found, totals, strict=True)]

@@ -1,0 +1,246 @@
+"""What a search found, for people and for `--json`; and what to say when nothing is safe."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
+
+from privacy_sql.display import notebook
+from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
+from privacy_sql.lattice.frontier import frontier
+from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.searches import Found, Limits
+from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities import Additive
+from privacy_sql.verdict import Verdict, finite, shown
+
+# of a minimal choice these are shown beside the one that was minimised; of the best one all
+ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
+# pricing every minimal choice by SQL is worth it while they are few
+FEW = 30
+# choices a picture of the lattice can show
+MOST_DRAWN = 3000
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The minimal safe choices, the best one, and the frontier of risk against utility."""
+
+    name: str
+    rows: int
+    minimise: str
+    found: Found
+    minimal: tuple[Mapping[str, Any], ...]
+    best: Mapping[str, Any] | None
+    frontier: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    # every choice that was decided, for a picture of the lattice
+    lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields `search --json` adds."""
+        found = self.found
+        return {
+            "choices": found.choices,
+            "safe_choices": found.safe_choices,
+            "minimal": [dict(choice) for choice in self.minimal],
+            "complete": found.complete,
+            "minimise": self.minimise,
+            "best": None if self.best is None else dict(self.best),
+            "optimal": found.optimal,
+            "explored": found.explored,
+            "undecided": found.undecided,
+            "gap": found.gap,
+            "stopped": found.stopped,
+            "frontier": [dict(point) for point in self.frontier],
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """What a manifest says about the search; nothing about choices that were not published."""
+        told = ("minimise", "choices", "safe_choices", "explored", "optimal", "gap", "stopped")
+        everything = self.to_json()
+        values = self.best["values"] if self.best else {}
+        return {**{key: everything[key] for key in told}, "values": dict(values)}
+
+    def _repr_html_(self) -> str:
+        """The minimal safe choices in a notebook, the best one first."""
+        best = [self.best] if self.best is not None else []
+        others = [
+            choice for choice in self.minimal if self.best is None or choice["levels"] != self.best["levels"]
+        ]
+        rows = [
+            (
+                "best" if choice is self.best else "minimal",
+                _levels(choice),
+                shown(choice["values"].get(self.minimise)),
+            )
+            for choice in [*best, *others]
+        ]
+        heading, *_ = str(self).splitlines()
+        return notebook.table(heading, ["", "levels", self.minimise], rows, self.notes)
+
+    def __str__(self) -> str:
+        found = self.found
+        safe = "" if found.safe_choices is None else f", {found.safe_choices} safe"
+        lines = [f"{self.name}    {number_of(found.choices, 'choice')}{safe}, {found.explored} asked about"]
+        if found.stopped:
+            lines.append(f"stopped     {found.stopped}; {number_of(found.undecided, 'choice')} not decided")
+        lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
+        if self.best is not None:
+            proof = "optimal" if found.optimal else "not proved optimal"
+            cost = shown(self.best["values"][self.minimise])
+            lines.append(f"best        {_levels(self.best)}    ({self.minimise} {cost}, {proof})")
+        return "\n".join([*lines, *self.notes])
+
+
+def result(search: LatticeSearch, found: Found, *, briefly: bool = False) -> SearchResult:
+    """A search's end as plain data: levels by column, risks by requirement, utilities by name.
+
+    `briefly` counts nothing again but for what the best choice costs: the time is up.
+    """
+    few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW and not briefly else frozenset()
+    search.count_again(found.minimal if few else ())
+    minimal = [_described(search, choice, few) for choice in found.minimal]
+    every = {search.minimise} if briefly else {utility.name for utility in search.pricing.measures}
+    best = None if found.best is None else _described(search, found.best, every)
+    return SearchResult(
+        name=search.base.table.name,
+        rows=search.base.rows,
+        minimise=search.minimise,
+        found=found,
+        minimal=tuple(minimal),
+        best=best,
+        frontier=tuple(frontier(search, finished=not briefly)),
+        lattice=lattice(search, found),
+    )
+
+
+def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
+    """The choices that are known to be safe or not, with what was measured of them on the way.
+
+    Their cost is what their labels lose when nothing is suppressed. Of a large lattice only the choices that
+    were asked about are told.
+    """
+    known = dict(found.known) or dict.fromkeys(found.minimal, True)
+    asked = [choice for choice in search.verdicts if choice in known]
+    told = (
+        list(known)
+        if len(known) <= MOST_DRAWN
+        else list(dict.fromkeys([*found.minimal, *asked]))[:MOST_DRAWN]
+    )
+    cost = search.minimise if isinstance(search.pricing.utility, Additive) else "loss"
+    return {
+        "cost_of": cost,
+        "columns": list(search.base.table.quasi),
+        "heights": list(search.lattice.heights),
+        "total": search.lattice.size,
+        "choices": [
+            {
+                "levels": list(choice),
+                "safe": known[choice],
+                "minimal": choice in found.minimal,
+                "cost": search.pricing.of_levels(cost, choice),
+                "risks": {name: finite(verdict.value) for name, verdict in search.asked(choice).items()},
+            }
+            for choice in told
+        ],
+    }
+
+
+def _described(search: LatticeSearch, choice: Choice, names: Collection[str]) -> dict[str, Any]:
+    """A choice with the utilities of these names, and those that follow from its labels."""
+    pricing = search.pricing
+    values = {
+        utility.name: finite(utility.shown(pricing.priced(utility, choice)))
+        for utility in pricing.measures
+        if utility.name in names or (isinstance(utility, Additive) and not search.allowed)
+    }
+    if (loss := values.get("loss")) is not None:
+        values["granularity"] = 1 - loss
+    described: dict[str, Any] = {"levels": search.rollup.named(choice), "values": values}
+    verdicts = search.asked(choice)
+    described["risks"] = {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()}
+    if search.allowed and names:
+        described["suppressed"] = search.shown(choice).n_suppressed
+    return described
+
+
+def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = None) -> PrivacySqlError:
+    """Why there is nothing to publish: what fails when everything is generalised, and what would help."""
+    if found.stopped:
+        return Undecided(
+            "undecided",
+            f"no safe choice was found before the {found.stopped}; {found.undecided} of {found.choices}"
+            " choices are undecided",
+            where=search.base.table.name,
+            hint="Raise the limit, or ask for less.",
+        )
+    failing = {name: verdict for name, verdict in search.top_verdicts().items() if not verdict.safe}
+    told = "; ".join(
+        f"{name} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
+        for name, verdict in failing.items()
+    )
+    final = all(criterion.safe_under_merging for criterion in search.require)
+    by_requirement: dict[str, list[Verdict]] = {}
+    for verdict in failing.values():  # one requirement may fail for several columns
+        by_requirement.setdefault(verdict.requirement, []).append(verdict)
+    helps = _relaxation(by_requirement, _droppable(search, limits), final=final)
+    hint = f"{'More levels cannot help. ' if final else ''}{helps}"
+    return NoSafeChoice(
+        "no_safe_choice",
+        f"no choice is safe: fully generalised, {told}",
+        where=search.base.table.name,
+        hint=hint,
+    )
+
+
+def _droppable(search: LatticeSearch, limits: Limits | None) -> list[str]:
+    """Which of several sensitive columns need only be dropped for some choice to be safe; each is tried."""
+    base = search.base
+    if base.dropping is None:
+        return []
+    found = []
+    for column in (*base.table.sensitives, *base.table.also_sensitive):
+        # what cannot be asked about the other columns alone does not help
+        with contextlib.suppress(PrivacySqlError):
+            without = LatticeSearch(base.dropping(column), search.require, search.minimise, search.allowed)
+            if without.run("one", limits).best is not None:
+                found.append(column)
+    return found
+
+
+def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[str], *, final: bool) -> str:
+    """What would make the most general choice safe; `final` when nothing else could be."""
+    dropping = f"dropping {' or '.join(droppable)}" if droppable else ""
+    if len(failing) != 1:
+        if dropping:
+            return f"One relaxation is enough: {dropping}."
+        others = "No single relaxation helps" if final else "No single relaxation helps there"
+        return f"{others}: each of these fails on its own."
+    ((requirement, verdicts),) = failing.items()
+    more = f", or {dropping}" if dropping else ""
+    if any(verdict.value is None for verdict in verdicts):
+        return f"Leaving out {requirement} is enough{more}; no limit of it is."
+    relation = verdicts[0].relation
+    wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
+    worst = (min if relation.startswith(">") else max)(verdicts, key=lambda verdict: verdict.value or 0)
+    return f"One relaxation is enough: a limit of {requirement} {wide} {_within(worst)}{more}."
+
+
+def _within(verdict: Verdict) -> str:
+    """A value as text that may be taken for a limit: a fraction, or rounded to where it is kept."""
+    value = verdict.value
+    assert value is not None
+    if isinstance(value, (int, Fraction)):
+        return str(value)
+    towards = floor if verdict.relation.startswith(">") else ceil
+    return f"{towards(value * 10_000) / 10_000:g}"
+
+
+def _levels(choice: Mapping[str, Any]) -> str:
+    return " ".join(f"{column}={level}" for column, level in choice["levels"].items())

@@ -1,0 +1,217 @@
+"""Count the choices of a lattice from one another: a coarser one from the smallest finer one already counted.
+
+LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice; what is counted on
+the way is kept when it is much smaller than what it was counted from, so later choices start from little.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from privacy_sql.counted.base import Base, Key
+from privacy_sql.counted.grouping import PACKED_LIMIT, Grouping
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
+
+# a counted choice is worth its memory when it saves most of the counting from there
+WORTH_KEEPING = 3
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A choice that has been counted: its combinations with their rows."""
+
+    relation: Sql
+    columns: tuple[Sql, ...]  # q1.. in the base, k1.. above
+    n_combinations: int
+    owner: Base  # holds the session that owns the relation
+
+
+class Rolled(Grouping):
+    """A grouping counted from other counts: its candidate holds the keys, not the original columns."""
+
+    def without(self, groups: Collection[int]) -> Rolled:
+        engine = self.base.engine
+        gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
+        aliases = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+
+        def kept(relation: Sql, columns: Sequence[Sql]) -> Sql:
+            return engine.create(render("counted/without.sql", relation=relation, columns=columns, gone=gone))
+
+        sensitive = "overall" in self.__dict__
+        histogram = kept(self.histogram, [*aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")])
+        members = kept(self.members, [*aliases, Sql("n_rows")]) if self.base.people else histogram
+        return self.holding(histogram, members, gone)
+
+    def holding(self, histogram: Sql, members: Sql | None = None, gone: Sql | None = None) -> Rolled:
+        """The same keys over other counts; a row is a person unless the members are counted apart."""
+        engine = self.base.engine
+        groups = engine.create(render("counted/groups.sql", histogram=members or histogram), view=True)
+        made = replace(
+            self,
+            candidate=histogram,
+            members=members or histogram,
+            histogram=histogram,
+            groups=groups,
+            gone=gone,
+        )
+        if "overall" in self.__dict__:
+            made.__dict__["overall"] = engine.create(render("counted/overall.sql", histogram=histogram))
+        return made
+
+
+class Rollup:
+    """The lattice of a base's quasi-identifiers, and the grouping of each of its choices.
+
+    martin2007, Sec. 3.4, and kifer2006, Sec. 3.1: what full-domain generalisation can publish.
+    """
+
+    def __init__(self, base: Base, *, with_sensitive: bool) -> None:
+        self.base = base
+        self.with_sensitive = with_sensitive
+        self.columns = names(base.columns)
+        bottom = self.lattice.bottom
+        self._values = {bottom: self._finest(base.relation, base.combinations)}
+        self._people = {bottom: self._finest(base.people, base.combinations)} if base.people else None
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """One axis per quasi-identifier, with the labels its values show at each level."""
+        labels = {column: [row["n_labels"] for row in levels] for column, levels in self._labels.items()}
+        labels |= {str(c): [self.base.statistics[c]["n_values"]] for c in self.columns if c not in labels}
+        return Lattice(tuple(tuple(max(1, n) for n in labels[column]) for column in self.columns))
+
+    @cached_property
+    def _labels(self) -> dict[str, list[dict[str, int]]]:
+        """Per column with a hierarchy how many labels each level shows, and one of their codes."""
+        coded = self.base.level_codes
+        heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
+        rows = self.base.engine.fetch(render("lattice/labels.sql", columns=heights)) if heights else []
+        rows.sort(key=lambda row: (row["position"], row["level"]))
+        return {
+            column: [row for row in rows if row["position"] == position]
+            for position, column in enumerate(coded)
+        }
+
+    def _only(self, key: Key) -> int | None:
+        """The code of a level at which all values read alike: nothing has to be looked up there."""
+        found = self._labels[key.column][key.level] if key.column in self._labels else None
+        return found["code"] if found is not None and found["n_labels"] == 1 else None
+
+    def choice(self, levels: Mapping[str, int]) -> Choice:
+        """A choice from the user's column names; columns that are not named stand as they are."""
+        return tuple(levels.get(name, 0) for name in self.base.table.quasi)
+
+    def named(self, choice: Choice) -> dict[str, int]:
+        """A choice as the user reads it: level by column."""
+        return dict(zip(self.base.table.quasi, choice, strict=True))
+
+    def grouping(self, choice: Choice) -> Rolled:
+        """The groups of a choice, counted from the smallest choice below it that is counted already."""
+        return self.groupings([choice])[0]
+
+    def groupings(self, choices: Sequence[Choice]) -> list[Rolled]:
+        """The groups of several choices, all counted in one statement."""
+        base = _beside(self.base)
+        histograms = self._counted(self._values, choices, base, self.with_sensitive)
+        members = self._counted(self._people, choices, base, False) if self._people else histograms
+        found = zip(choices, histograms, members, strict=True)
+        return [self._grouped(base, choice, histogram, people) for choice, histogram, people in found]
+
+    def _grouped(self, base: Base, choice: Choice, histogram: Sql, members: Sql) -> Rolled:
+        groups = members  # counted without sensitive values, every line of it is a group
+        if self.with_sensitive:
+            groups = base.engine.create(render("counted/groups.sql", histogram=members), view=True)
+        made = Rolled(base, self._keys(choice), histogram, members, histogram, groups)
+        if self.with_sensitive:
+            made.__dict__["overall"] = self._overall  # the same for every choice: counted once
+        return made
+
+    def _keys(self, choice: Choice) -> tuple[Key, ...]:
+        return tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
+
+    @cached_property
+    def _overall(self) -> Sql:
+        return self.base.engine.create(render("counted/overall.sql", histogram=self.base.relation))
+
+    def _finest(self, relation: Sql | None, n_combinations: int) -> Counted:
+        assert relation is not None
+        return Counted(relation, tuple(self.columns), n_combinations, self.base)
+
+    def _counted(
+        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+    ) -> list[Sql]:
+        """The counts of choices: known ones, and all others from what is known, in one statement."""
+        missing = [c for c in choices if c not in known or known[c].owner is self.base]
+        made = self._rolled_up(known, missing, base, sensitive) if missing else {}
+        return [made[choice] if choice in made else known[choice].relation for choice in choices]
+
+    def _rolled_up(
+        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+    ) -> dict[Choice, Sql]:
+        sources = [_smallest_below(known, choice) for choice in choices]
+        steps = [
+            self._steps(choice, below, source)
+            for choice, (below, source) in zip(choices, sources, strict=True)
+        ]
+        counted, size = base.engine.filled(render("lattice/roll_up.sql", choices=steps, sensitive=sensitive))
+        sizes = {0: size} if len(choices) == 1 else self._sizes(base, counted)
+        aliases = tuple(names(f"k{number}" for number, _ in enumerate(self.columns, start=1)))
+        columns = [Sql("g"), *aliases, Sql("s" if sensitive else "n_people"), Sql("n_rows")]
+        made = {}
+        for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
+            made[choice] = counted if len(choices) == 1 else self._alone(base, counted, columns, number)
+            if sizes[number] * WORTH_KEEPING <= source.n_combinations:
+                known[choice] = Counted(made[choice], aliases, sizes[number], base)
+        return made
+
+    @staticmethod
+    def _sizes(base: Base, counted: Sql) -> dict[int, int]:
+        rows = base.engine.fetch(render("lattice/choice_sizes.sql", counted=counted))
+        return {row["choice"]: row["n_combinations"] for row in rows}
+
+    @staticmethod
+    def _alone(base: Base, counted: Sql, columns: Sequence[Sql], number: int) -> Sql:
+        """One choice of several that were counted together."""
+        query = render("lattice/one_choice.sql", counted=counted, columns=columns, number=number)
+        return base.engine.create(query, view=True)
+
+    def _steps(self, choice: Choice, below: Choice, source: Counted) -> dict[str, Any]:
+        """How a choice is counted from a finer one."""
+        keys = self._keys(choice)
+        steps = [
+            (
+                Sql(f"k{number}"),
+                source.columns[number - 1],
+                key.level,
+                self.base.level_codes[key.column] if key.level > was else None,
+                self._only(key),
+            )
+            for number, (key, was) in enumerate(zip(keys, below, strict=True), start=1)
+        ]
+        sizes = [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
+        return {
+            "counted": source.relation,
+            "steps": steps,
+            "grouped": [step for step in steps if step[-1] is None],
+            "sizes": sizes,
+            "packed": math.prod(size for _, size in sizes) < PACKED_LIMIT,
+        }
+
+
+def _smallest_below(known: Mapping[Choice, Counted], choice: Choice) -> tuple[Choice, Counted]:
+    """The counted choice a choice is counted from."""
+    below = ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice))
+    return min(below, key=lambda pair: pair[1].n_combinations)
+
+
+def _beside(base: Base) -> Base:
+    """The same counts, whose further relations go when nobody holds them any more."""
+    made = copy(base)
+    object.__setattr__(made, "engine", base.engine.session())
+    return made

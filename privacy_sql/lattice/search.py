@@ -1,0 +1,267 @@
+"""Search the lattice of a base for safe choices: joins roll-up, requirements, suppression and costs.
+
+martin2007, Sec. 3.4, and kifer2006, Sec. 3.1. The searches themselves know numbers only; here a choice gets
+its groups, the requirements are asked about them, and what the answer proves about other choices is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.errors import Undecided
+from privacy_sql.judge import decided, decided_each, for_column
+from privacy_sql.lattice.costs import Seen, Shown
+from privacy_sql.lattice.pricing import Pricing
+from privacy_sql.lattice.rollup import Rolled, Rollup
+from privacy_sql.lattice.suppression import Thinned, thinned
+from privacy_sql.searches import Found, Limits
+from privacy_sql.searches.best_first import BestFirst
+from privacy_sql.searches.full_domain import FullDomainSearch, Goal
+from privacy_sql.spaces.lattice import Choice, Lattice
+from privacy_sql.spaces.tags import Answer
+from privacy_sql.verdict import Verdict
+
+# above this many choices the lattice is not tagged one by one
+MOST_TAGGED = 1_000_000
+
+
+@dataclass
+class LatticeSearch:
+    """Which choices of a base are safe, and what they cost.
+
+    `allowed` is the share of the people who may be suppressed. `verdicts` keeps what was decided on the way.
+    """
+
+    base: Base
+    require: tuple[Criterion, ...]
+    minimise: str = "loss"
+    allowed: Fraction = Fraction(0)
+    with_values: bool = False  # sensitive values are counted although no requirement reads them
+    verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # what settles most with least counting is asked first
+        self.order = sorted(self.require, key=lambda c: (not c.safe_under_merging, c.reads_sensitive))
+        self.pricing = Pricing(self)
+        together = bool(self.base.sides and self.allowed)
+        reads = [*(c.reads_sensitive for c in self.require), self.pricing.utility.reads_sensitive]
+        reads += [together, self.with_values]
+        self.rollup = Rollup(self.base, with_sensitive=bool(self.base.table.sensitives) and any(reads))
+        self._last: Shown | None = None
+        self._again: dict[Choice, Shown] = {}
+        self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
+        # the same choices for every further sensitive column; their own columns stand as they are
+        self.sides = [
+            LatticeSearch(side, self.require, self.minimise, with_values=together) for side in self.base.sides
+        ]
+
+    @property
+    def lattice(self) -> Lattice:
+        return self.rollup.lattice
+
+    def run(self, goal: Goal = "all", limits: Limits | None = None) -> Found:
+        """All minimal safe choices, the best or one; best-first with a gap where the lattice is too large."""
+        if self.lattice.size > MOST_TAGGED:
+            return BestFirst().choose(self.lattice, self.decide, self.pricing, limits)
+        walk = FullDomainSearch(goal, self.base.engine.at_once)
+        return walk.choose(self.lattice, self.decide, self.pricing, limits)
+
+    # -- answers ---------------------------------------------------------------------------------------
+
+    def decide(self, choices: Sequence[Choice]) -> list[Answer]:
+        """Whether each choice is safe, and whether that settles coarser or finer ones too."""
+        self.tried.update(dict.fromkeys(choices))
+        seen = [Seen(grouping) for grouping in self._groupings(choices)]
+        if self.allowed:
+            return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
+        return self._for_every_column(choices, seen)
+
+    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
+        """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
+        answers = dict(zip(choices, self._plain(choices, seen), strict=True))
+        for side in self.sides:
+            asked = [choice for choice, answer in answers.items() if answer.safe]
+            found = side._plain(asked, [Seen(grouping) for grouping in side._groupings(asked)])
+            for choice, other in zip(asked, found, strict=True):
+                carries = other.carries and (not other.safe or answers[choice].carries)
+                answers[choice] = Answer(other.safe, carries)
+        return list(answers.values())
+
+    def _plain(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
+        """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
+        carries = all(criterion.safe_under_merging for criterion in self.require)
+        answers = dict.fromkeys(choices, Answer(True, carries))
+        undecided: Undecided | None = None
+        for criterion in self.order:
+            left = [
+                self._shown(choice, its)
+                for choice, its in zip(choices, seen, strict=True)
+                if answers[choice].safe
+            ]
+            try:
+                found = self._decided(left, criterion)
+            except Undecided as problem:  # the other requirements may say no
+                undecided = problem
+                continue
+            for shown, verdict in zip(left, found, strict=True):
+                if not verdict.safe:
+                    # what is not proved to be safe under merging proves nothing about finer choices
+                    answers[shown.choice] = Answer(False, carries=criterion.safe_under_merging)
+        if undecided is not None and any(answer.safe for answer in answers.values()):
+            raise undecided
+        return list(answers.values())
+
+    def _suppressing(self, choice: Choice, seen: Seen) -> Answer:
+        """With suppression: failing groups may go, as long as they hold few enough rows.
+
+        When a group that contains a safe group is safe, the rows in failing groups become fewer with every
+        merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds them
+        from below: too many rows failing those settles all finer choices. A choice that suppresses nobody
+        settles all coarser ones. Anything else settles itself only.
+        """
+        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
+        if not grows and self._beyond(choice, seen):
+            return Answer(False, carries=True)
+        shown = self._thinned(choice, seen)
+        if shown is None or grows:
+            return Answer(shown is not None, carries=grows)
+        safe = all(
+            side._decided([side.shown(choice)], criterion)[0].safe
+            for side in (self, *self.sides)
+            for criterion in self.order
+        )
+        untouched = not shown.n_suppressed and all(c.safe_under_merging for c in self.require)
+        return Answer(safe, carries=safe and untouched)
+
+    def _beyond(self, choice: Choice, seen: Seen) -> bool:
+        """Whether too many rows fail what is required at least, so that finer choices fail it for more."""
+        bounding = [c for criterion in self.require for c in growing(criterion)]
+        if self.sides:
+            return self._together(choice, seen, bounding) is None
+        return self._too_many(seen, seen.failing(bounding))
+
+    def _thinned(self, choice: Choice, seen: Seen) -> Shown | None:
+        """What stays when failing groups go, and those that fail then; None when too many rows would go."""
+        if self.sides:
+            return self._thinned_together(choice, seen)
+        gone = seen.failing(self.require)
+        while not self._too_many(seen, gone):
+            shown = self._shown(choice, seen, gone)
+            if all(criterion.safe_under_suppression for criterion in self.require):
+                return shown  # leaving out a group changes no other
+            more = Seen(shown.grouping).failing(self.require) - gone
+            if not more:
+                return shown
+            gone |= more
+        return None
+
+    def _thinned_together(self, choice: Choice, seen: Seen) -> Shown | None:
+        """The same for several sensitive columns: what fails for one leaves for all."""
+        found = self._together(choice, seen, self.require)
+        if found is None:
+            return None
+        for side, grouping in zip((self, *self.sides), found.groupings, strict=True):
+            side._last = Shown(choice, Seen(grouping), n_before=found.n_suppressed)
+        return self._last
+
+    def _together(self, choice: Choice, seen: Seen, require: Sequence[Criterion]) -> Thinned | None:
+        groupings = [seen.grouping, *(side._groupings([choice])[0] for side in self.sides)]
+        rolled = [grouping for grouping in groupings if isinstance(grouping, Rolled)]
+        return thinned(rolled, lambda it: Seen(it).failing(require), self.allowed * self.base.rows)
+
+    def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
+        """Whether more rows than allowed would go; also lines, values and people where these differ."""
+        if not self.base.people:
+            return seen.people_in(gone) > self.allowed * self.base.rows
+        everybody = int(seen.groups["n_people"].sum())
+        return (
+            seen.rows_in(gone) > self.allowed * self.base.rows
+            or seen.lines_in(gone) > self.allowed * self.base.n_lines
+            or seen.people_in(gone) > self.allowed * everybody
+        )
+
+    def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
+        verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
+        for its, verdict in zip(shown, verdicts, strict=True):
+            self.verdicts.setdefault(its.choice, {})[str(criterion)] = verdict
+        return verdicts
+
+    def complete(self, choices: Sequence[Choice]) -> None:
+        """Ask about choices what the search had no need to: every requirement, for every sensitive column."""
+        for choice in choices:
+            for side in (self, *self.sides):
+                known = side.verdicts.setdefault(choice, {})
+                missing = [criterion for criterion in side.order if str(criterion) not in known]
+                if missing and self.allowed:
+                    self.shown(choice)  # what leaves for one column leaves for all
+                for criterion in missing:
+                    side._decided([side.shown(choice)], criterion)
+
+    def top_verdicts(self) -> dict[str, Verdict]:
+        """Every requirement asked about the most general choice, nobody suppressed."""
+        found = {}
+        for side in (self, *self.sides):
+            (grouping,) = side._groupings([self.lattice.top])
+            for criterion in self.require:
+                found[for_column(str(criterion), side.base)] = decided(grouping, criterion)
+        return found
+
+    def asked(self, choice: Choice) -> dict[str, Verdict]:
+        """What was decided about a choice, for every sensitive column."""
+        return {
+            for_column(requirement, side.base): verdict
+            for side in (self, *self.sides)
+            for requirement, verdict in side.verdicts.get(choice, {}).items()
+        }
+
+    # -- what is shown ---------------------------------------------------------------------------------
+
+    def _groupings(self, choices: Sequence[Choice]) -> list[Grouping]:
+        if self._needs_base:
+            return [self.base.grouped(self.base.keys(self.rollup.named(choice))) for choice in choices]
+        return list(self.rollup.groupings(choices))
+
+    def _shown(self, choice: Choice, seen: Seen, gone: frozenset[int] = frozenset()) -> Shown:
+        self._last = Shown(choice, seen, gone)
+        return self._last
+
+    def shown(self, choice: Choice) -> Shown:
+        """What a safe choice publishes, its failing groups suppressed."""
+        if self._last is not None and self._last.choice == choice:
+            return self._last
+        if choice in self._again:
+            return self._again[choice]
+        (grouping,) = self._groupings([choice])
+        seen = Seen(grouping)
+        return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
+
+    def count_again(self, choices: Sequence[Choice]) -> None:
+        """Choices that are to be shown one by one, counted together; with suppression each stands alone."""
+        if choices and not self.allowed:
+            found = zip(choices, self._groupings(choices), strict=True)
+            self._again = {choice: Shown(choice, Seen(grouping)) for choice, grouping in found}
+
+    def valued(self, shown: Shown) -> Shown:
+        """The same groups with their sensitive values, where the search goes without them."""
+        if self.rollup.with_sensitive or self._needs_base or not self.base.table.sensitives:
+            return shown
+        return Shown(shown.choice, Seen(self._with_values.grouping(shown.choice)), shown.gone)
+
+    @cached_property
+    def _with_values(self) -> Rollup:
+        return Rollup(self.base, with_sensitive=True)
+
+    @cached_property
+    def _needs_base(self) -> bool:
+        return any(criterion.needs_base for criterion in self.require)
+
+
+def growing(criterion: Criterion) -> tuple[Criterion, ...]:
+    """The requirement, or weaker ones it implies, for which a group that contains a safe group is safe."""
+    return (criterion,) if criterion.safe_in_larger_groups else tuple(criterion.necessary())

@@ -1,0 +1,4 @@
+"""Collections of marginals: small tables of counts that are published together.
+
+In: a counted base. Out: the relations that criteria and views are made of. Read `tables.py` first.
+"""

@@ -1,0 +1,67 @@
+"""Published marginals as views: the names of their columns, and the maximum-entropy table as their join."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from privacy_sql.errors import UsageError
+from privacy_sql.kernels.marginals.junction_tree import Branch, Resolutions, is_decomposable, junction_tree
+from privacy_sql.marginals.columns import Attributes
+from privacy_sql.query.template import Query, quote, render
+
+COUNT = "n_rows"
+
+
+def published_columns(
+    attributes: Attributes, published: Sequence[Resolutions], marginal: Resolutions
+) -> dict[str, tuple[int, int]]:
+    """The columns of a published marginal: name -> attribute and level, coarser levels of others included.
+
+    A column that stands at one level in the whole collection keeps its name; at several, the level is added,
+    so that analysts can join marginals on the columns they share.
+    """
+    found = {}
+    for a, r in enumerate(marginal):
+        levels = [0] if a == attributes.sensitive and r else attributes.levels_beside(a, r, published)
+        several = len({m[a] for m in published if m[a]}) > 1
+        for level in levels:
+            name = attributes.names[a]
+            found[f"{name}_level_{level}" if several else name] = (a, level)
+    return found
+
+
+def maximum_entropy(
+    attributes: Attributes, published: Sequence[Resolutions], relations: Sequence[str]
+) -> Query:
+    """The maximum-entropy table as one SELECT over published marginals, a join over their separators.
+
+    `relations` are their names, in the order of `published`, none of which lies inside another. Only for
+    decomposable collections: the others have no closed form.
+    """
+    if not is_decomposable(published):
+        hint = "Publish a decomposable collection."
+        raise UsageError("not_decomposable", "these marginals have no closed form", hint=hint)
+    if len(relations) != len(published):
+        raise UsageError("bad_relations", f"there are {len(published)} marginals to name")
+    named = dict(zip(published, relations, strict=True))
+    tree = junction_tree(published)
+    columns = [published_columns(attributes, published, branch.clique) for branch in tree]
+    first: dict[str, int] = {}
+    for part, names in enumerate(columns, start=1):
+        for name in names:
+            first.setdefault(name, part)
+    return render(
+        "marginals/maximum_entropy.sql",
+        parts=[
+            (quote(named[b.clique]), (b.parent or 0) + 1, _shared(attributes, b, columns[n]))
+            for n, b in enumerate(tree)
+        ],
+        shown=list(first.items()),
+        count=COUNT,
+    )
+
+
+def _shared(attributes: Attributes, branch: Branch, columns: Mapping[str, tuple[int, int]]) -> list[str]:
+    """The published columns a marginal shares with its parent: the finest level of each is enough."""
+    levels = attributes.levels(branch.separator)
+    return [column for column, (a, level) in columns.items() if levels.get(attributes.names[a]) == level]

@@ -1,0 +1,207 @@
+"""Ways to publish. A mechanism chooses, and says what would be published; it never decides that it is safe.
+
+`propose` may ask the requirements as often as it likes. The driver asks them again about the proposal, and
+once more about the published bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from privacy_sql import registry
+from privacy_sql.counted.base import Base, Grouping
+from privacy_sql.counted.grouping import sizes
+from privacy_sql.errors import UsageError, did_you_mean, raise_all
+from privacy_sql.lattice.rollup import Rollup
+from privacy_sql.lattice.suppression import published, thinned
+from privacy_sql.methods._views import generalised
+from privacy_sql.methods._views import shown as shown
+from privacy_sql.parameters import bind
+from privacy_sql.query.template import Query
+from privacy_sql.table import Table
+
+
+class Asked(Protocol):
+    """What a mechanism may ask: `judging.Requirements`."""
+
+    @property
+    def require(self) -> tuple[Any, ...]: ...
+
+    def judge(self, grouping: Grouping) -> Mapping[str, Any]: ...
+
+    def failing(self, grouping: Grouping) -> set[int]: ...
+
+    @property
+    def not_safe_under_merging(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What would be published, and the grouping the requirements are judged on."""
+
+    grouping: Grouping
+    view: Query  # the rows that would leave
+    choice: Mapping[str, Any]  # plain data, for the manifest
+    quasi: tuple[str, ...]  # published quasi-identifiers
+    levels: Mapping[str, int] = field(default_factory=dict)  # the level each is shown at
+    group: str | None = None  # the published group number, when groups are not the quasi-identifiers
+    shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
+    suppressed: int = 0
+    search: Mapping[str, Any] | None = None
+    lattice: Mapping[str, Any] | None = None  # the choices that were decided, for a report
+    rehearsal: bool = False  # made with a seed: not for publication
+    # for methods that promise instead of showing rows that can be judged
+    claims: Mapping[str, str] = field(default_factory=dict)
+    promise: Callable[[], Mapping[str, Any]] | None = (
+        None  # the verdicts on the promise, asked again by the audit
+    )
+    published: int | None = None  # lines published, when they are not rows of the source
+    counted: int | None = None  # then: how many rows they count, where that is public
+    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
+    # several tables that leave together, by name; `view` then shows them in one statement
+    parts: Mapping[str, Query] = field(default_factory=dict)
+
+
+class Mechanism(Protocol):
+    """One way to publish, with its parameters bound."""
+
+    @property
+    def name(self) -> str:
+        """The name of the method, as in privacy.yml."""
+
+    def propose(self, base: Base, asked: Asked) -> Proposal: ...
+
+
+def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
+    """A method from its name and parameters as text, all problems at once."""
+    kind = registry.get("methods", name)
+    renamed = kind.bound(dict(params)) if hasattr(kind, "bound") else params
+    made: Mechanism = bind(kind, name, renamed, where)
+    return made
+
+
+def refuse_population(method: str, asked: Asked) -> None:
+    """Refuse requirements on a population where no label of a group could be matched with its people."""
+    raise_all(
+        [
+            UsageError(
+                "no_population_groups",
+                f"{criterion} compares labels with a population, and the groups of {method} have none",
+                hint="Publish by generalise or full_domain.",
+            )
+            for criterion in asked.require
+            if criterion.needs_population
+        ]
+    )
+
+
+def refuse_known(method: str, table: Table) -> None:
+    """Refuse insensitive columns that count as known where groups show quasi-identifiers in another form."""
+    if table.also_known:
+        names = ", ".join(table.also_known)
+        raise UsageError(
+            "known_not_as_it_is",
+            f"{method} shows every known column by group, and {names} is to be published as it is",
+            where=table.name,
+            hint="Use full_domain, generalise or bucketize, or name it under quasi_identifiers.",
+        )
+
+
+def check_levels(base: Base, levels: Mapping[str, int]) -> None:
+    """Refuse a level of an unknown column, or one its hierarchy does not have."""
+    for column, level in levels.items():
+        if column not in base.aliases:
+            raise UsageError(
+                "unknown_column",
+                f'levels: "{column}" is not a quasi-identifier',
+                hint=did_you_mean(column, base.aliases),
+            )
+        height = base.table.hierarchies[column].height
+        if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= height:
+            raise UsageError("no_level", f"levels: {column} has the levels 0 to {height}")
+
+
+def share(value: str | int | float, name: str) -> Fraction:
+    """A share of the rows as the exact number its text says.
+
+    >>> share("0.01", "max_suppressed")
+    Fraction(1, 100)
+    """
+    try:
+        number = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        number = Fraction(-1)
+    if not 0 <= number < 1:
+        raise UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
+    return number
+
+
+def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
+    """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
+    grouping, suppressed = base.grouped(base.keys(levels)), 0
+    if allowed:
+        grouping, suppressed = suppress(grouping, asked, allowed)
+    return Proposal(
+        grouping=grouping,
+        view=generalised(grouping, levels),
+        choice={"levels": levels},
+        quasi=tuple(levels),
+        levels=levels,
+        suppressed=suppressed,
+    )
+
+
+def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
+    """Leave out the groups that fail, and again those that fail then, while no more than `allowed` go.
+
+    `allowed` is a share of the rows. Leaving rows out changes the whole table, so a criterion that compares
+    with it may let other groups fail; the caller judges what stays.
+    """
+    if grouping.base.sides:
+        refuse_suppression(grouping.base.table, asked)
+        return _suppressed_together(grouping, asked, allowed)
+    kept, gone = grouping, frozenset[int]()
+    while more := asked.failing(kept) - gone:
+        gone |= more
+        candidate = grouping.without(gone)
+        totals = zip(_held(candidate), _held(grouping), strict=True)
+        if not candidate.n_lines > 0 or any(before - left > allowed * before for left, before in totals):
+            break
+        kept = candidate
+    return kept, grouping.n_lines - kept.n_lines
+
+
+def _held(grouping: Grouping) -> list[int]:
+    """The lines of a grouping and, where a person may have several values or none, its values and people."""
+    base = grouping.base
+    people = [grouping.n_rows, sizes(base.engine, grouping.members)["rows"]] if base.people else []
+    return [grouping.n_lines, *people]
+
+
+def refuse_suppression(table: Table, asked: Asked) -> None:
+    """Refuse to suppress rows for several sensitive columns where what leaves cannot be told from counts."""
+    unfit = [str(criterion) for criterion in asked.require if criterion.needs_base]
+    if unfit or table.values_per_person != "one":
+        reason = f"{', '.join(unfit)} reads original values" if unfit else "people have several values each"
+        raise UsageError(
+            "several_sensitive",
+            f"{reason}, so no rows can be suppressed for several sensitive columns",
+            where=table.name,
+            hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
+        )
+
+
+def _suppressed_together(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
+    """The same for several sensitive columns: what fails for one leaves for all."""
+    base = grouping.base
+    levels = {base.columns[key.column][0]: key.level for key in grouping.keys}
+    counted = [Rollup(side, with_sensitive=True) for side in (base, *base.sides)]
+    rolled = [rollup.grouping(rollup.choice(levels)) for rollup in counted]
+    found = thinned(rolled, asked.failing, allowed * grouping.n_rows)
+    if found is None or not found.n_suppressed:
+        return grouping, 0
+    whole = [grouping, *(side.grouped(side.keys(levels)) for side in base.sides)]
+    return published(whole, found.cells), found.n_suppressed

@@ -1,0 +1,65 @@
+"""Anatomy's own buckets: each holds at least l people, no two of them with the same sensitive value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.errors import UsageError
+from privacy_sql.query.template import Sql, names, render
+
+
+def largest_l(base: Base) -> int:
+    """The most people a bucket can hold: a value may fill no more than one place of each."""
+    (found,) = base.engine.fetch(render("methods/anatomy_limit.sql", values=base.dictionaries["s"]))
+    return int(found["n_rows"] // found["n_top"])
+
+
+def anatomies(base: Base, values: int | None, secret: Sql) -> Iterator[tuple[int, Grouping]]:
+    """The buckets for one number of different values, or for 2, 3, ... as far as the table allows.
+
+    Xiao and Tao 2006, as martin2007, Sec. 5 recalls it. Differs from their loop over the largest lists of
+    values: rows are dealt out value by value in one statement, with the same guarantee.
+    """
+    refuse_unfit(base)
+    most = largest_l(base)
+    if most < (values or 2):
+        raise UsageError(
+            "no_anatomy",
+            f"the commonest sensitive value is too frequent for buckets of {values or 2} different values",
+            where=base.table.name,
+            hint=f"The largest l is {most}.",
+        )
+    for size in [values] if values else range(2, most + 1):
+        yield size, anatomy(base, size, secret)
+
+
+def anatomy(base: Base, values: int, secret: Sql) -> Grouping:
+    """Buckets of at least so many people with different values."""
+    buckets = base.rows // values
+    codes = list(base.columns)
+    placed = base.engine.create(
+        render(
+            "methods/anatomy.sql",
+            coded=base.coded,
+            codes=names(codes),
+            others=names(base.others.values()),
+            values=base.dictionaries["s"],
+            secret=secret,
+            buckets=buckets,
+        )
+    )
+    keyed = render("methods/anatomy_counts.sql", placed=placed, codes=names(codes))
+    return Grouping.of(base, [Key("bucket", 0, buckets)], keyed).over(placed)
+
+
+def refuse_unfit(base: Base) -> None:
+    """Buckets are made of rows, so a row has to be a person with one value."""
+    table = base.table
+    if table.count or table.group or table.values_per_person != "one":
+        raise UsageError(
+            "no_anatomy",
+            "anatomy needs one row per person: no count, no group column, one value per person",
+            where=table.name,
+        )

@@ -1,0 +1,78 @@
+"""A written release that marginals are added to: it must be what its manifest says, and of today's rows.
+
+Its counts leave together with those of the marginals, and are judged as today's rows give them. An edited
+file, or a source that changed since, would be out with other counts than those that were judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.fingerprints import fingerprint, is_csv
+from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.methods._views import generalised
+from privacy_sql.query.template import Query
+
+AGAIN = "Publish the table again, or name its levels instead of the release."
+
+
+def read(named: str) -> tuple[Path, dict[str, Any]]:
+    """The manifest of a written release with one level per column, and where it lies."""
+    place = Path(named)
+    file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
+    if not file.is_file():
+        hint = "Publish the table first, or name its levels."
+        raise UsageError("no_such_file", f"{file.name} does not exist", where="inject", hint=hint)
+    content = manifest.read(file)
+    if content["choice"].get("levels") is None:
+        raise UsageError(
+            "no_levels", f"{place.name} is no release of a table with one level per column", where="inject"
+        )
+    return file, content
+
+
+def refuse_other_counts(base: Base, file: Path, content: Mapping[str, Any]) -> None:
+    """Refuse a release whose written rows are not those of its manifest, or not those of the table today."""
+    written = _written(file, content)
+    beside = base.engine.session([written] if isinstance(written, Path) else ())
+    if isinstance(written, str) and not beside.has_table(written):
+        raise NotSafe("output_changed", f"{written} is not there", where="inject", hint=AGAIN)
+    relation, csv = beside.source(written), is_csv(written)
+    levels: dict[str, int] = dict(content["choice"]["levels"])
+    shown = [column["name"] for column in content["columns"]]
+    if list(beside.columns(relation)) != shown:
+        told = f"{file.name} describes other columns than there are"
+        raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
+    meant = base.engine.rows_of(Query(generalised(base.grouped(base.keys(levels)), levels).sql, "injected"))
+    columns = [name for name in shown if name in base.aliases or name in base.table.sensitives]
+    absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
+    marks = fingerprint(beside, relation, columns, empty_is_null=csv)
+    if marks["n_rows"] != content["rows_out"]:
+        told = f"{file.name} says other rows than there are"
+        raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
+    if absent or marks != fingerprint(base.engine, meant, columns, empty_is_null=csv):
+        why = (
+            f"it has no {', '.join(absent)}" if absent else "the source changed since, or rows were left out"
+        )
+        raise UsageError(
+            "other_counts",
+            f"{content['release']} as written does not have the counts of the table now: {why}",
+            where="inject",
+            hint=AGAIN,
+        )
+
+
+def _written(file: Path, content: Mapping[str, Any]) -> Path | str:
+    """The file with the bytes its manifest says, or the name of the table."""
+    output = content["output"]
+    if "relation" in output:
+        return str(output["relation"])
+    place = file.parent / str(output.get("file", ""))
+    if "file" not in output or not place.exists() or manifest.checksum(place) != output.get("sha256"):
+        told = f"what {file.name} describes is not as it was written"
+        raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
+    return place

@@ -1,0 +1,91 @@
+"""The SELECTs whose rows may leave: columns at their levels, or sensitive values in a secret order."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.errors import UsageError
+from privacy_sql.query.template import Query, Sql, render
+
+GROUP = "group_id"
+COUNT = "n_people"
+
+
+def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
+    """The published columns in the source's order: name, internal name, level (None: as it is), labels."""
+    made: list[tuple[str, Sql, int | None, Sql | None]] = []
+    for name in base.source_columns:
+        if name in base.aliases:
+            alias, level = base.aliases[name], levels.get(name, 0)
+            made.append((name, Sql(alias), level, base.levels[alias] if level else None))
+        elif name in base.others:
+            made.append((name, Sql(base.others[name]), None, None))
+    return made
+
+
+def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
+    """The view of a full-domain generalisation."""
+    return render("methods/generalise.sql", rows=grouping.rows, shown=shown(grouping.base, levels))
+
+
+def refuse_unfit(base: Base, method: str) -> None:
+    """Refuse people with several values, a table without any, or a column of the name that groups get."""
+    if base.table.values_per_person != "one":
+        raise UsageError(
+            "several_values",
+            f"{method} with group numbers needs one row per person, else it shows how many values each has",
+            where=base.table.name,
+            hint="Publish by generalise or full_domain, or by multidimensional with generalised boxes.",
+        )
+    if not base.table.sensitives:
+        raise UsageError("no_sensitive", f"{method} permutes sensitive values, and no column is sensitive")
+    for name in (GROUP, COUNT):
+        if name in base.source_columns:
+            raise UsageError("taken_name", f'the source has a column "{name}"', hint="Rename it.")
+
+
+def secret(base: Base, seed: int | None) -> Sql:
+    """A relation with the key of every order; from the operating system unless there is a seed."""
+    key = secrets.token_hex(32) if seed is None else hashlib.sha256(str(seed).encode()).hexdigest()
+    return base.engine.load({"key": ("varchar", [key])}, "secret")
+
+
+def permuted(grouping: Grouping, mask: Mapping[str, int], key: Sql) -> Query:
+    """One table: group number, quasi-identifiers (at the levels of `mask`), permuted sensitive values.
+
+    martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each group.
+    """
+    columns = shown(grouping.base, mask)
+    return render(
+        "methods/bucketize.sql",
+        rows=grouping.rows,
+        shown=columns,
+        secret=key,
+        group_id=Sql(GROUP),
+        apart=False,
+    )
+
+
+def two_tables(grouping: Grouping, mask: Mapping[str, int]) -> dict[str, Query]:
+    """Two tables, joined by group number: people with quasi-identifiers, and values with their counts."""
+    base = grouping.base
+    people = render(
+        "methods/bucketize.sql",
+        rows=grouping.rows,
+        shown=shown(base, mask),
+        secret=None,
+        group_id=Sql(GROUP),
+        apart=True,
+    )
+    values = render(
+        "methods/bucket_values.sql",
+        rows=grouping.rows,
+        sensitive=base.table.sensitives[0],
+        group_id=Sql(GROUP),
+        counted=Sql(COUNT),
+    )
+    return {"people": people, "values": values}

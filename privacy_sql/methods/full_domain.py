@@ -1,0 +1,187 @@
+"""Full-domain generalisation at the best levels that are safe."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from math import prod
+from typing import ClassVar
+
+from privacy_sql import deadlines, registry
+from privacy_sql.counted.base import Base
+from privacy_sql.errors import UsageError, number_of
+from privacy_sql.lattice.pricing import lacking
+from privacy_sql.lattice.result import SearchResult, nothing_safe, result
+from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.methods import Asked, Proposal, at_levels, refuse_suppression, share
+from privacy_sql.methods._recoding import Recoding
+from privacy_sql.progress import report
+from privacy_sql.searches import Limits
+from privacy_sql.searches.full_domain import Goal
+from privacy_sql.table import Table
+
+log = logging.getLogger("privacy_sql")
+
+SHOWN = "at the finest level that was safe for its row"
+
+
+@dataclass(frozen=True)
+class FullDomain:
+    """Every quasi-identifier at one level, the choice that costs least among all that are safe.
+
+    martin2007, Sec. 3.4; kifer2006, Sec. 3.1. At most `max_suppressed` of the rows are left out. A
+    requirement that is not safe under merging is asked about every choice, so the lattice may have
+    `most_choices` of them.
+
+    >>> FullDomain(minimise="discernibility", max_suppressed="0.01").minimise
+    'discernibility'
+    """
+
+    name: ClassVar[str] = "full_domain"
+    several_sensitive: ClassVar[bool] = True
+
+    minimise: str = "loss"
+    max_suppressed: str | int | float = 0
+    time_limit: int | float | str | None = None  # seconds
+    most_choices: int = 10_000
+    local_recoding: bool = False  # search suppressed rows again, at coarser levels
+
+    def __post_init__(self) -> None:
+        share(self.max_suppressed, "max_suppressed")
+        registry.get("utilities", self.minimise)
+        if self.time_limit is not None and not 0 < _number(self.time_limit) < float("inf"):
+            raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        if self.local_recoding:
+            recoded = self._recoded(base, asked)
+            if recoded is not None:
+                return recoded
+        found = self.search(base, asked, "best")
+        assert found.best is not None
+        proposal = at_levels(base, dict(found.best["levels"]), asked, self._allowed)
+        return replace(proposal, search=found.summary(), lattice=found.lattice)
+
+    def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
+        """A local recoding; None when its rounds are safe one by one but not together."""
+        self.refuse_unfit(base.table, asked)
+        recoding = Recoding(base, asked, self.minimise, self._allowed, self._limits())
+        recoding.run()
+        deadlines.finished()
+        if recoding.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if not recoding.rounds:
+            return None
+        grouping = recoding.grouping()
+        if not asked.judge(grouping):
+            return None
+        return Proposal(
+            grouping=grouping,
+            view=recoding.view(),
+            choice=recoding.described(),
+            quasi=tuple(base.table.quasi),
+            shown_as=dict.fromkeys(base.table.quasi, SHOWN),
+            suppressed=base.rows - recoding.n_published,
+            search={"minimise": self.minimise, "stopped": recoding.stopped, "values": recoding.values()},
+        )
+
+    @property
+    def _allowed(self) -> Fraction:
+        return share(self.max_suppressed, "max_suppressed")
+
+    def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
+        """The safe choices of a table; an error says why there is none."""
+        self.refuse_unfit(base.table, asked)
+        notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
+        for note in notes:
+            log.warning(note)
+        search = LatticeSearch(base, asked.require, self.minimise, self._allowed)
+        limits = self._limits()
+        found = search.run(goal, limits)
+        if found.stopped == "interrupted":
+            raise KeyboardInterrupt
+        if found.best is None:
+            raise nothing_safe(search, found, limits)
+        try:
+            told = result(search, found, briefly=bool(found.stopped))
+        except KeyboardInterrupt:
+            if not deadlines.rang():
+                raise
+            told = result(search, found, briefly=True)
+        deadlines.finished()
+        return replace(told, notes=tuple(notes))
+
+    def size(self, table: Table) -> int:
+        """How many choices of levels there are."""
+        return prod(kind.height + 1 for kind in table.hierarchies.values())
+
+    def tell_size(self, table: Table) -> None:
+        """Say how large a search will be before anything is counted."""
+        if (size := self.size(table)) > self.most_choices:
+            limit = "without a time limit" if self.time_limit is None else f"{self.time_limit} s at most"
+            log.warning(
+                "%s: %s have %s choices of levels, %s",
+                *(table.name, number_of(len(table.quasi), "quasi-identifier"), f"{size:,}", limit),
+            )
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Refuse, before anything is counted, what cannot be searched."""
+        if not table.quasi or table.group:
+            raise UsageError(
+                "nothing_to_generalise",
+                "full_domain generalises quasi-identifiers, and groups are those of the published values",
+                where=table.name,
+                hint="Name quasi-identifiers and no group column.",
+            )
+        size = self.size(table)
+        several = len(table.sensitives) > 1 and not table.joint
+        if several and (self._allowed or self.local_recoding):
+            refuse_suppression(table, asked)
+        if missing := lacking(registry.get("utilities", self.minimise)(), table, asked.require):
+            raise UsageError(
+                "no_value",
+                f"{self.minimise} has no value without {missing}",
+                where=table.name,
+                hint="Minimise loss, for example.",
+            )
+        if self.local_recoding:
+            _refuse_recoding(table, asked)
+        if asked.not_safe_under_merging and size > self.most_choices:
+            names = ", ".join(asked.not_safe_under_merging)
+            raise UsageError(
+                "too_many_choices",
+                f"{names} is not declared safe under merging, so all {size} choices have to be asked about",
+                where=table.name,
+                hint=f"Use fewer levels, raise most_choices ({self.most_choices}), or use multidimensional.",
+            )
+
+    def _limits(self) -> Limits:
+        """The time of the whole piece of work; that of the search alone where nobody keeps it."""
+        end = float("inf") if self.time_limit is None else time.monotonic() + _number(self.time_limit)
+        return Limits(
+            stop=lambda: deadlines.reason() or ("time limit" if time.monotonic() > end else None),
+            progress=partial(report, "search"),
+            interrupt=lambda: "time limit" if deadlines.rang() else "interrupted",
+        )
+
+
+def _refuse_recoding(table: Table, asked: Asked) -> None:
+    """Refuse what rounds at different levels cannot do."""
+    if table.values_per_person != "one":
+        told = "local_recoding publishes people row by row, and these have several values each"
+        raise UsageError("several_values", told, where=table.name)
+    of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
+    if of_population:
+        told = f"{', '.join(of_population)} compares people at one level, local_recoding shows several"
+        hint = "Use max_suppressed without local_recoding."
+        raise UsageError("no_population_groups", told, where=table.name, hint=hint)
+
+
+def _number(text: str | float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

@@ -1,0 +1,248 @@
+"""Publish several small generalised count tables instead of one anonymized table, safe together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privacy_sql import deadlines
+from privacy_sql.counted.base import Base
+from privacy_sql.errors import NoSafeChoice, UsageError
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, maximal_sets
+from privacy_sql.marginals.columns import Attributes, Shown, published
+from privacy_sql.marginals.result import MarginalResult
+from privacy_sql.marginals.search import MarginalSearch
+from privacy_sql.marginals.tables import MarginalTables, of_resolutions
+from privacy_sql.marginals.views import COUNT, published_columns
+from privacy_sql.methods import Asked, Proposal, _injected
+from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.searches import Limits
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """The collection of anonymized marginals that says most about the table and keeps the requirements.
+
+    kifer2006, Sec. 6.2 to 8. Free by default. `inject` starts from a table that is published anyway, given as
+    the level of each column or as the manifest of its release, and never takes away from it; `recipe` adds to
+    that table only the best k-link anonymous marginal of all other columns (the remark after Theorem 6.3).
+    `collection` publishes exactly these marginals. At most `max_with_sensitive` marginals hold the sensitive
+    column. Where more than `most_choices` collections exist the best is not proven; `beam` is then how many
+    are followed.
+    """
+
+    name: ClassVar[str] = "marginals"
+
+    inject: Mapping[str, int] | str | None = None
+    max_with_sensitive: int | None = None
+    recipe: bool = False
+    collection: Sequence[Shown] | None = None
+    domain: str = "active"
+    beam: int = 10
+    most_choices: int = 1_000_000
+    time_limit: int | float | None = None  # seconds
+
+    def __post_init__(self) -> None:
+        if self.collection is not None and (self.inject is not None or self.recipe):
+            raise UsageError("bad_parameter", "marginals takes a collection, or inject, not both")
+        if self.recipe and self.inject is None:
+            raise UsageError("bad_parameter", "the recipe adds to a table: name it with inject")
+        for word in ("beam", "most_choices", "max_with_sensitive"):
+            number = getattr(self, word)
+            if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
+                raise UsageError("bad_parameter", f"{word} of marginals is a whole number of at least 1")
+
+    def within(self, directory: Path) -> Marginals:
+        """The same with the path of a manifest read from a folder."""
+        if not isinstance(self.inject, str):
+            return self
+        return Marginals(**{**vars(self), "inject": str(directory / self.inject)})
+
+    def beside(self, written: Mapping[Path, Path]) -> Marginals:
+        """The same where `inject` names another release of the project."""
+        if not isinstance(self.inject, str) or Path(self.inject) not in written:
+            return self
+        return Marginals(**{**vars(self), "inject": str(written[Path(self.inject)])})
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        _refuse_taken_names(base)
+        attributes = Attributes.of(base.table)
+        if self.collection is not None:
+            chosen = published(attributes, self.collection)
+            return proposal(base, attributes, chosen, {})
+        search = self._started(base, asked, attributes)
+        return self._recipe(search) if self.recipe else self._best(search)
+
+    def search(self, base: Base, asked: Asked, goal: str = "all") -> MarginalResult:
+        """The best collection and, with the goal `all`, every minimal safe table; publishes nothing."""
+        if self.collection is not None:
+            hint = "Leave `collection` out, or use `check` and `run`."
+            raise UsageError("nothing_to_search", "the marginals to publish are given", hint=hint)
+        search = self._started(base, asked, Attributes.of(base.table))
+        found = self._recipe(search) if self.recipe else self._best(search)
+        try:
+            tables = search.minimal_tables() if goal == "all" and not deadlines.reason() else []
+        except KeyboardInterrupt:
+            if not deadlines.rang():
+                raise
+            tables = []  # the best collection is there, and the time is up
+        deadlines.finished()
+        told = dict(found.search or {})
+        return MarginalResult(
+            name=base.table.name,
+            rows=base.rows,
+            minimal=tuple(
+                {"levels": search.attributes.levels(table), "values": {"kl": search.kl([table])}}
+                for table in tables
+            ),
+            best={**found.choice, "values": {"kl": told.pop("kl")}},
+            search=told,
+        )
+
+    def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:
+        """A search with its given table; refuses what no collection can keep."""
+        given = self._given(base, attributes)
+        search = MarginalSearch(base, tuple(asked.require), self.domain, given, self.max_with_sensitive)
+        if search.k > base.rows:
+            raise NoSafeChoice(
+                "k_too_large", f"k = {search.k} is more than the {base.rows} rows of the table"
+            )
+        if search.given is not None and not search.admissible(search.given):
+            raise NoSafeChoice(
+                "unsafe_table",
+                "the table to inject into does not keep the requirements itself",
+                hint="Choose coarser levels for it.",
+            )
+        return search
+
+    def _given(self, base: Base, attributes: Attributes) -> Resolutions | None:
+        """The table to start from; a written one must have the counts it is judged with."""
+        if self.inject is None:
+            return None
+        if isinstance(self.inject, str):
+            file, content = _injected.read(self.inject)
+            _injected.refuse_other_counts(base, file, content)
+            levels = dict(content["choice"]["levels"])
+        else:
+            levels = dict(self.inject)
+        if attributes.sensitive is not None:
+            levels.setdefault(attributes.names[attributes.sensitive], 0)
+        for name in attributes.names:  # a table shows every column, at level 0 where nothing is said
+            levels.setdefault(name, 0)
+        return published(attributes, [levels])[0]
+
+    def _best(self, search: MarginalSearch) -> Proposal:
+        start = time.monotonic()
+        limit = self.time_limit
+
+        def stop() -> str | None:
+            over = limit is not None and time.monotonic() - start > float(limit)
+            return deadlines.reason() or ("time limit" if over else None)
+
+        # the walk decides only which collections are looked at, so it may be the same every time
+        found = search.best(self.beam, self.most_choices, np.random.default_rng(0), Limits(stop))
+        if found.best is None:
+            raise NoSafeChoice(
+                "nothing_safe",
+                "no collection of marginals was found safe, not even of single columns",
+                where=search.base.table.name,
+                hint="Lower k or l, or raise c.",
+            )
+        told = {
+            "kl": found.best.kl,
+            "domain": self.domain,
+            "explored": found.explored,
+            "optimal": found.optimal,
+            "stopped": found.stopped,
+        }
+        chosen = search.space.marginals(found.best)
+        return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
+
+    def _recipe(self, search: MarginalSearch) -> Proposal:
+        """The table and the best k-link anonymous marginal of the nonsensitive columns."""
+        given = search.given
+        assert given is not None
+        best = min(_linkable(search), key=lambda marginal: search.kl([given, marginal]))
+        chosen = maximal_sets([given, best])
+        told = {
+            "kl": search.kl(chosen),
+            "domain": self.domain,
+            "explored": len(search.allowed),
+            "optimal": True,
+            "stopped": None,
+            "steps": search.steps(chosen),
+        }
+        return proposal(search.base, search.attributes, chosen, told)
+
+
+def _linkable(search: MarginalSearch) -> list[Resolutions]:
+    """The k-link anonymous marginals of the nonsensitive columns that no finer one contains."""
+    plain = search.attributes.without_sensitive(search.attributes.finest)
+    linked: set[Resolutions] = set()
+    for marginal in sorted(product(*(range(r + 1) for r in plain)), key=sum):
+        coarser = [(*marginal[:a], r - 1, *marginal[a + 1 :]) for a, r in enumerate(marginal) if r]
+        if all(other in linked for other in coarser) and (not coarser or search.admissible(marginal)):
+            linked.add(marginal)
+    return maximal_sets(linked) or [(0,) * len(plain)]
+
+
+def _refuse_taken_names(base: Base) -> None:
+    if COUNT in base.source_columns:
+        raise UsageError("taken_name", f'the source has a column "{COUNT}"', hint="Rename it.")
+
+
+def proposal(
+    base: Base, attributes: Attributes, chosen: Sequence[Resolutions], search: Mapping[str, Any]
+) -> Proposal:
+    """A collection as what would be published: one view per marginal that lies inside no other."""
+    tables = of_resolutions(base, attributes, maximal_sets(chosen))
+    shown = {
+        name: place
+        for marginal in tables.published
+        for name, place in published_columns(attributes, tables.published, marginal).items()
+        if place[0] != attributes.sensitive
+    }
+    parts = {f"marginal_{n}": part(base, tables, m) for n, m in enumerate(tables.published, start=1)}
+    return Proposal(
+        grouping=tables,  # type: ignore[arg-type]
+        view=_together(tables, parts),
+        choice={"marginals": [attributes.levels(m) for m in tables.published]},
+        quasi=tuple(shown),
+        levels={name: level for name, (_, level) in shown.items()},
+        search=dict(search) or None,
+        parts=parts,
+    )
+
+
+def part(base: Base, tables: MarginalTables, marginal: Resolutions) -> Query:
+    """The view of one marginal."""
+    attributes = tables.attributes
+    shown = []
+    for name, (a, level) in published_columns(attributes, tables.published, marginal).items():
+        alias = attributes.aliases[a]
+        levels = base.levels[alias] if level else base.dictionaries[alias]
+        codes = base.level_codes[alias] if level else None
+        labels = base.engine.create(
+            render("methods/marginal_labels.sql", levels=levels, codes=codes, level=level)
+        )
+        column = Sql("s") if a == attributes.sensitive else Sql(f"{alias}_{level}")
+        shown.append((name, column, labels))
+    return render("methods/marginals.sql", marginal=tables.relations_of[marginal], shown=shown)
+
+
+def _together(tables: MarginalTables, parts: Mapping[str, Query]) -> Query:
+    """All marginals in one statement."""
+    engine = tables.base.engine
+    columns: dict[str, None] = {}
+    rows = []
+    for number, (marginal, view) in enumerate(zip(tables.published, parts.values(), strict=True), start=1):
+        has = published_columns(tables.attributes, tables.published, marginal)
+        columns.update(dict.fromkeys(has))
+        rows.append((number, engine.create(view, view=True), list(has)))
+    return render("methods/all_marginals.sql", parts=rows, columns=list(columns))

@@ -1,0 +1,259 @@
+"""Microaggregation: groups of near rows, each shown as the centre of its group."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.errors import DataError, UsageError
+from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
+from privacy_sql.methods import Asked, Proposal, refuse_known, refuse_population
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.table import Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+# the work grows with the square of the combinations: about a minute and a half at this many
+MOST_COMBINATIONS = 100_000
+
+
+@dataclass(frozen=True)
+class Microaggregate:
+    """Groups of `k` rows by MDAV; numbers are published as the group's mean, other values as its median.
+
+    ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other
+    values are places in the order of their hierarchy, divided by the number of places. `size` is fixed
+    or variable (up to 2k - 1 rows, follows gaps; `gain` says how readily a group grows). Rows alike in every
+    quasi-identifier may lie in several groups, which of them by chance, unless `together`. The engine counts
+    combinations; this method reads them, in codes, and never a value.
+
+    >>> Microaggregate(k=5).size
+    'fixed'
+    """
+
+    name: ClassVar[str] = "microaggregate"
+
+    k: int
+    size: str = "fixed"
+    together: bool = False
+    gain: str | float = "0.2"
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise UsageError("bad_parameter", "k of microaggregate is 1 or more")
+        if self.size not in SIZES:
+            raise UsageError("bad_parameter", f"size of microaggregate is one of {', '.join(SIZES)}")
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Means are no labels: requirements on a population are refused before anything is counted."""
+        refuse_population(self.name, asked)
+        refuse_known(self.name, table)
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        _refuse_unfit(base, self.k)
+        counted = _Counted(base)
+        allocation = self._allocate(counted)
+        generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
+        grouping = _grouping(counted, _shares(counted, allocation, generator))
+        return Proposal(
+            grouping=grouping,
+            view=_view(counted, grouping, _centres(counted, allocation)),
+            choice={"k": self.k, "size": self.size, "together": self.together},
+            quasi=tuple(base.table.quasi),
+            shown_as={name: "centre of its group" for name in base.table.quasi},
+            rehearsal=self.seed is not None,
+        )
+
+    def _allocate(self, counted: _Counted) -> Allocation:
+        points, rows = counted.scaled, counted.n_rows
+        if self.size == "variable":
+            return variable_mdav(points, rows, self.k, together=self.together, gain=float(self.gain))
+        return SIZES[self.size](points, rows, self.k, together=self.together)
+
+
+class _Counted:
+    """The counted base as arrays of codes: lines (a combination and a sensitive value) and combinations."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.columns = names(base.aliases.values())
+        self.inside = [*self.columns, *([Sql("s")] if base.table.sensitives else [])]
+        query = render("counted/listed.sql", relation=base.relation, columns=[*self.inside, Sql("n_rows")])
+        found = base.engine.arrays(query)
+        self.lines: Ints = np.array([found[column] for column in self.inside], dtype=np.int64).T
+        self.line_rows: Ints = found["n_rows"].astype(np.int64)
+        codes = self.lines[:, : len(self.columns)]
+        self.codes, self.point = np.unique(codes, axis=0, return_inverse=True)
+        self.point = self.point.ravel()
+        self.n_rows: Ints = np.bincount(self.point, weights=self.line_rows).astype(np.int64)
+        self.numeric = [_numbers(base, str(column)) for column in self.columns]
+        places = [_places(base, str(column)) for column in self.columns]
+        self.values = np.array(
+            [
+                (place if numbers is None else numbers)[self.codes[:, j]]
+                for j, (numbers, place) in enumerate(zip(self.numeric, places, strict=True))
+            ]
+        ).T
+
+    @property
+    def scaled(self) -> Floats:
+        """The combinations as points, every column over its range."""
+        spread = np.ptp(self.values, axis=0)
+        return np.asarray(self.values / np.where(spread == 0, 1, spread))
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How many rows of each line go to each group, and which of them."""
+
+    line: Ints
+    group: Ints
+    rows: Ints
+
+    @property
+    def ranges(self) -> tuple[Ints, Ints]:
+        """First and last row of each share within its line, counted from 1; shares are in line order."""
+        ends = np.cumsum(self.rows)
+        new_line = np.flatnonzero(np.diff(self.line, prepend=-1))
+        before = np.repeat(np.append(0, ends[new_line[1:] - 1]), np.diff(np.append(new_line, len(self.line))))
+        return ends - self.rows - before + 1, ends - before
+
+
+def _shares(counted: _Counted, allocation: Allocation, generator: np.random.Generator) -> _Shares:
+    """Rows of one combination are dealt to its groups at random, so that no order tells them apart."""
+    line = np.repeat(np.arange(len(counted.lines)), counted.line_rows)
+    dealt = line[np.lexsort((generator.random(len(line)), counted.point[line]))]
+    order = np.argsort(allocation.point, kind="stable")
+    group = np.repeat(allocation.group[order], allocation.rows[order])
+    width = int(allocation.group.max()) + 1
+    pairs, rows = np.unique(dealt * width + group, return_counts=True)
+    return _Shares(pairs // width, pairs % width, rows.astype(np.int64))
+
+
+def _centres(counted: _Counted, allocation: Allocation) -> dict[str, tuple[str, list[Any]]]:
+    """Per group the mean of numbers, and the code in the middle of other values."""
+    order = np.lexsort((allocation.point, allocation.group))
+    point, group, rows = allocation.point[order], allocation.group[order], allocation.rows[order]
+    sizes = np.bincount(group, weights=rows)
+    centres: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(sizes))))}
+    for j, column in enumerate(counted.columns):
+        values = counted.values[point, j]
+        if counted.numeric[j] is not None:
+            mean = np.bincount(group, weights=values * rows) / sizes
+            centres[f"m_{column}"] = ("double", mean.tolist())
+        else:
+            middle = _middles(values, group, rows)
+            centres[f"m_{column}"] = ("bigint", counted.codes[point[middle], j].tolist())
+    return centres
+
+
+def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
+    """Per group the position of the row in the middle, the lower one of two."""
+    order = np.lexsort((values, group))
+    reached = np.cumsum(rows[order])
+    ends = np.flatnonzero(np.diff(group[order], append=-1))
+    starts = np.append(0, reached[ends[:-1]])
+    half = starts + (reached[ends] - starts + 1) // 2
+    return np.asarray(order[np.searchsorted(reached, half)])
+
+
+def _grouping(counted: _Counted, shares: _Shares) -> Grouping:
+    base = counted.base
+    first, last = shares.ranges
+    relation = base.engine.load(
+        {
+            "k1": ("bigint", shares.group.tolist()),
+            **_coded(counted, shares),
+            "n_rows": ("bigint", shares.rows.tolist()),
+            "first_row": ("bigint", first.tolist()),
+            "last_row": ("bigint", last.tolist()),
+        },
+        "shares",
+    )
+    columns = [Sql("k1"), *counted.inside, Sql("n_rows")]
+    keyed = render("counted/listed.sql", relation=relation, columns=columns)
+    placed = render(
+        "methods/dealt_rows.sql",
+        coded=base.coded,
+        columns=counted.columns,
+        others=names(base.others.values()),
+        values=base.dictionaries.get("s"),
+        shares=relation,
+    )
+    grouping = Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
+    # ganta2008, Def. 6: whoever attacks is taken to know which centre stands for whom
+    return replace(grouping.over(base.engine.create(placed, view=True)), located_by="members")
+
+
+def _view(counted: _Counted, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:
+    base = counted.base
+    exact = {
+        str(column): None if numbers is not None else base.dictionaries[str(column)]
+        for column, numbers in zip(counted.columns, counted.numeric, strict=True)
+    }
+    inside = {**base.aliases, **base.others}
+    shown = [
+        (name, Sql(inside[name]), exact.get(inside[name])) for name in base.source_columns if name in inside
+    ]
+    return render(
+        "methods/microaggregate.sql",
+        rows=grouping.rows,
+        columns=counted.columns,
+        centres=base.engine.load(centres, "centres"),
+        shown=shown,
+    )
+
+
+def _coded(counted: _Counted, shares: _Shares) -> dict[str, tuple[str, list[int]]]:
+    lines = counted.lines[shares.line]
+    return {str(column): ("bigint", lines[:, j].tolist()) for j, column in enumerate(counted.inside)}
+
+
+def _numbers(base: Base, column: str) -> Floats | None:
+    """The numbers behind the codes of a column, None when it is not one of numbers."""
+    name, kind = base.columns[column]
+    if kind.height and not kind.numeric:
+        return None
+    query = render("methods/readable.sql", dictionary=base.dictionaries[column], value=Sql("value"))
+    found = base.engine.fetch(query)
+    if any(row["number"] is None and row["exact"] is not None for row in found):
+        return None
+    if any(row["exact"] is None for row in found):
+        hint = "Fill them in, leave the rows out with `where:`, or give the column a hierarchy of labels."
+        raise DataError("null_number", f"{name} has rows without a number, which have no place", hint=hint)
+    numbers = np.zeros(max(row["code"] for row in found) + 1)
+    for row in found:
+        numbers[row["code"]] = row["number"]
+    return numbers
+
+
+def _places(base: Base, column: str) -> Floats:
+    kind = base.columns[column][1]
+    if kind.height > 1:
+        query = render("methods/ordinal.sql", levels=base.levels[column], height=kind.height)
+        found = base.engine.fetch(query)
+        places = np.zeros(max(row["code"] for row in found) + 1)
+        for row in found:
+            places[row["code"]] = row["place"]
+        return places
+    return np.arange(base.statistics[column]["top"] + 1, dtype=np.float64)
+
+
+def _refuse_unfit(base: Base, k: int) -> None:
+    if base.table.values_per_person != "one":
+        hint = "Publish by generalise or full_domain."
+        raise UsageError("several_values", "microaggregate needs one row per person", hint=hint)
+    if not base.table.quasi:
+        raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")
+    if base.rows < k:
+        raise DataError("too_few_rows", f"{base.table.name} has {base.rows} rows, fewer than k={k}")
+    if base.combinations > MOST_COMBINATIONS:
+        hint = "Use multidimensional, or coarser columns."
+        raise UsageError("too_large", f"{base.combinations} combinations are too many to compare", hint=hint)

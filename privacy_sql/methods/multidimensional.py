@@ -1,0 +1,130 @@
+"""Multidimensional partitioning: boxes of people, cut as long as every requirement holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan, box_labels
+from privacy_sql.counted.base import Base
+from privacy_sql.errors import NotSafe, UsageError, did_you_mean
+from privacy_sql.methods import Asked, Proposal, refuse_known, refuse_population, share, suppress
+from privacy_sql.methods._views import GROUP, permuted, refuse_unfit, secret
+from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.table import Table
+
+SPLITS = ("median", "range", "information_gain")
+OUTPUTS = ("generalised", "bucketized")
+SHOWN = "the range or node of its box; * where NULL lies in a box with other values"
+
+
+@dataclass(frozen=True)
+class Multidimensional:
+    """Boxes cut along one quasi-identifier at a time, and never where a requirement would break.
+
+    chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
+    the middle of its `range`, or where the sensitive value (or the column `by_class`) is told best. A
+    hierarchy is cut into the children of a node. With `strict=False` people of one value may be parted.
+    Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows.
+    """
+
+    name: ClassVar[str] = "multidimensional"
+
+    split: str = "median"
+    by_class: str | None = None
+    output: str = "generalised"
+    strict: bool = True
+    seed: int | None = None
+    max_suppressed: str | int | float = 0
+
+    def __post_init__(self) -> None:
+        share(self.max_suppressed, "max_suppressed")
+        for parameter, value, known in (("split", self.split, SPLITS), ("output", self.output, OUTPUTS)):
+            if value not in known:
+                hint = did_you_mean(str(value), known)
+                raise UsageError(
+                    "bad_parameter", f"{parameter} of {self.name} is one of {', '.join(known)}", hint=hint
+                )
+
+    @classmethod
+    def bound(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """`class` of the project file, which is a word of Python's, as `by_class`."""
+        return {"by_class" if key == "class" else key: value for key, value in params.items()}
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Refuse, before anything is counted, what cannot be cut."""
+        refuse_population(self.name, asked)
+        if self.output == "generalised":
+            refuse_known(self.name, table)
+        if not table.quasi or table.group:
+            hint = "Name quasi-identifiers and no group column."
+            raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
+
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        self._refuse_unfit(base)
+        partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
+        self._refuse_unsafe_whole(partitioning, asked)
+        exact = self.output == "bucketized"
+        marked = exact or not self.strict
+        # where no number of the box is printed, its labels are all that tells it from others
+        found = partitioning.run() if marked else partitioning.run().apart()
+        boxes, suppressed = self._thinned(found, asked)
+        return Proposal(
+            grouping=boxes.grouping if exact else replace(boxes.grouping, located_by="boxes"),
+            view=self._permuted(boxes) if exact else self._view(boxes),
+            choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
+            quasi=tuple(base.table.quasi),
+            shown_as={} if exact else dict.fromkeys(base.table.quasi, SHOWN),
+            group=GROUP if marked else None,
+            permuted=exact,
+            suppressed=suppressed,
+            search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
+            rehearsal=self.seed is not None,
+        )
+
+    def _thinned(self, boxes: Boxes, asked: Asked) -> tuple[Boxes, int]:
+        """The boxes without those that fail when judged for good, as far as people may be left out."""
+        allowed = share(self.max_suppressed, "max_suppressed")
+        if not allowed:
+            return boxes, 0
+        grouping, suppressed = suppress(boxes.grouping, asked, allowed)
+        return replace(boxes, grouping=grouping), suppressed
+
+    def _refuse_unfit(self, base: Base) -> None:
+        if self.output == "bucketized" or not self.strict:
+            refuse_unfit(base, self.name)
+        if self.by_class is not None and self.by_class not in base.source_columns:
+            hint = did_you_mean(self.by_class, base.source_columns)
+            raise UsageError("unknown_column", f'there is no column "{self.by_class}" (class)', hint=hint)
+
+    def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
+        """Where the whole table as one group is not safe, there is nothing that can be cut."""
+        firm = {str(criterion) for criterion in asked.require if not criterion.cuts_may_help}
+        verdicts = asked.judge(partitioning.whole)
+        failed = [name for name, verdict in verdicts.items() if not verdict.safe and name in firm]
+        if failed:
+            raise NotSafe(
+                "whole_not_safe",
+                f"even the whole table as one group does not keep {', '.join(failed)}",
+                where=partitioning.base.table.name,
+                hint="Relax that requirement; cutting cannot help.",
+            )
+
+    def _view(self, boxes: Boxes) -> Query:
+        base = boxes.places.base
+        labels = box_labels(boxes)
+        shown: list[tuple[str, Sql, Sql | None]] = []
+        for name in base.source_columns:
+            if name in base.aliases:
+                shown.append((name, Sql(base.aliases[name]), labels[base.aliases[name]]))
+            elif name in base.others:
+                shown.append((name, Sql(base.others[name]), None))
+        return render(
+            "methods/multidimensional.sql",
+            rows=boxes.grouping.rows,
+            shown=shown,
+            group_id=None if self.strict else Sql(GROUP),
+        )
+
+    def _permuted(self, boxes: Boxes) -> Query:
+        return permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))

@@ -1,0 +1,98 @@
+"""The papers' figures and tables, computed again by command: one module per paper.
+
+A module defines `PARTS`, the names of what it can do, and `run(engine, data, parts)`, which yields a `Figure`
+for each. It holds no number of a paper as a result.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files as writing
+from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.papers._svg import plotted
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A table of numbers and how to draw it: `y` against `x`, one line for each value of `series`.
+
+    >>> figure = Figure("f", "A figure", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
+    >>> figure.csv()
+    'k,value\\n0,0.5\\n1,0.75\\n'
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    x: str | None = None
+    y: str | None = None
+    series: str | None = None
+    note: str = ""
+
+    def csv(self) -> str:
+        """The table with a header."""
+        lines = io.StringIO()
+        csv.writer(lines, lineterminator="\n").writerows([self.columns, *self.rows])
+        return lines.getvalue()
+
+    def to_json(self) -> dict[str, Any]:
+        """The table as one object per row, with title and note."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
+
+    def svg(self) -> str | None:
+        """The drawing; None for a table that has no axes."""
+        if self.x is None or self.y is None:
+            return None
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for row in self.to_json()["rows"]:
+            label = f"{self.series} {row[self.series]}" if self.series else self.y
+            lines.setdefault(label, []).append((float(row[self.x]), float(row[self.y])))
+        return plotted(self.title, self.x, self.y, lines)
+
+
+def chosen(parts: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The parts asked for, in the paper's order; all of them when none is named."""
+    for part in parts:
+        if part not in known:
+            raise UsageError("unknown_part", f'no part "{part}"', hint=did_you_mean(part, known))
+    return [part for part in known if not parts or part in parts]
+
+
+def _refuse_others(figure: Figure, folder: Path) -> None:
+    """Refuse to replace files that are no earlier run of this figure: its JSON tells."""
+    files = [folder / f"{figure.name}.{kind}" for kind in ("csv", "json", "svg")]
+    taken = [file for file in files if file.exists()]
+    try:
+        known = json.loads((folder / f"{figure.name}.json").read_bytes())
+        ours = set(known) == set(figure.to_json()) and known["name"] == figure.name
+    except (OSError, ValueError, TypeError):
+        ours = False
+    if taken and not ours:
+        hint = f"Choose another folder with -o, or remove {taken[0]} by hand if nobody needs it."
+        raise UsageError("target_exists", f"{taken[0].name} exists and is no figure of ours", hint=hint)
+
+
+def save(figures: Iterable[Figure], folder: Path) -> list[str]:
+    """Write each figure as CSV, JSON and, where it can be drawn, SVG; returns the file names."""
+    written = []
+    for figure in figures:
+        _refuse_others(figure, folder)
+        texts = {
+            "csv": figure.csv(),
+            "json": json.dumps(figure.to_json(), indent=1) + "\n",
+            "svg": figure.svg(),
+        }
+        for kind, text in texts.items():
+            if text is not None:
+                writing.write_alone(folder / f"{figure.name}.{kind}", text.encode())
+                written.append(f"{figure.name}.{kind}")
+    return written

@@ -1,0 +1,81 @@
+"""A partition made whole: groups that an exact audit refuses are cut small and joined to their neighbours.
+
+Li et al. 2009 leave a box whose cuts all fail as it is. Judged exactly some of those boxes move a belief too
+far, and the larger ones cannot be judged. Nobody has to be left out for that: a few people more or less make
+most groups safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.kernels.beliefs.posterior import count_states
+from privacy_sql.papers._adult_beliefs import Study
+from privacy_sql.papers._partition import halves
+from privacy_sql.verdict import TOLERANCE
+
+Array = NDArray[Any]
+Groups = list[Array]
+
+PIECE = 5_000  # count vectors of a piece
+JOINED = 50_000  # count vectors of a piece and the group it joins
+NEAREST = 200  # groups that a piece looks at
+TRIED = 12  # of these, groups that are judged exactly with it
+
+
+def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Any) -> tuple[Groups, Groups]:
+    """The groups whose exact risk is at most t beyond doubt, and the others."""
+    if not groups:
+        return [], []
+    risks = study.risks(groups, bandwidth, "exact")
+    safe = (risks <= t - TOLERANCE).tolist()  # an undecided group is not
+    kept, refused = (
+        [rows for rows, fine in zip(groups, safe, strict=True) if fine == wanted] for wanted in (True, False)
+    )
+    return kept, refused
+
+
+def mended(study: Study, groups: Sequence[Array], t: float, bandwidth: Any, k: int) -> tuple[Groups, Groups]:
+    """Groups that are safe for certain, and the pieces for which no neighbour was found."""
+    kept, refused = certain(study, groups, t, bandwidth)
+    fine, failing = certain(study, _pieces(study, refused, k), t, bandwidth)
+    kept, alone = kept + fine, list[Array]()
+    for piece in sorted(failing, key=len):
+        partner = _partner(study, piece, kept, t, bandwidth) if kept else None
+        if partner is None:
+            alone.append(piece)
+        else:
+            kept.append(np.concatenate([piece, kept.pop(partner)]))
+    return kept, alone
+
+
+def _pieces(study: Study, groups: Sequence[Array], k: int) -> Groups:
+    """Groups cut in the middle, safe or not, until each has few count vectors or cannot be cut."""
+    open_groups, pieces = list(groups), []
+    while open_groups:
+        rows = open_groups.pop()
+        parts = halves(study.points, rows, k) if count_states(study.counts([rows])[0]) > PIECE else None
+        if parts is None:
+            pieces.append(rows)
+        else:
+            open_groups += parts
+    return pieces
+
+
+def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Any) -> int | None:
+    """The place of a near group with which a piece is safe; of those, one with a small estimated move."""
+    widths = np.maximum(np.ptp(study.points, axis=0), 1)
+    centres = np.array([study.points[rows].mean(axis=0) for rows in kept])
+    apart = (np.abs(centres - study.points[piece].mean(axis=0)) / widths).sum(axis=1)
+    near = np.argsort(apart, kind="stable")[:NEAREST].tolist()
+    joined = [np.concatenate([piece, kept[place]]) for place in near]
+    estimated = study.risks(joined, bandwidth, "estimate")
+    small = [i for i, n in enumerate(study.counts(joined)) if count_states(n) <= JOINED]
+    for i in sorted(small, key=lambda i: float(estimated[i]))[:TRIED]:
+        if certain(study, [joined[i]], t, bandwidth)[0]:
+            return int(near[i])
+    return None

@@ -1,0 +1,179 @@
+"""Overlapping samples of a table, each published on its own: what the figures of ganta2008 attack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.api import publish
+from privacy_sql.attacks.intersection import intersection_attack
+from privacy_sql.attacks.intersection_summary import Findings
+from privacy_sql.criteria import Criterion
+from privacy_sql.criteria.k_anonymity import KAnonymity
+from privacy_sql.engines import Engine
+from privacy_sql.methods.microaggregate import Microaggregate
+from privacy_sql.methods.multidimensional import Multidimensional
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+
+OVERLAP = 5000
+LEVELS = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 10))
+# columns beside those of the source: the person, their group, and the person again for the attack's answer
+WHO, GROUP, NAMED = "who", "group", "named"
+NOT_APPLICABLE = "not applicable"
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of the paper: its file, what is known of people, what is not, and which rows count."""
+
+    file: str
+    quasi: tuple[str, ...]
+    sensitive: str
+    where: str
+
+
+SOURCES = {
+    "adult": Source(
+        "adult.csv.gz",
+        ("age", "workclass", "education", "marital_status", "race", "sex", "native_country"),
+        "occupation",
+        "part == 'train' and workclass.notna() and occupation.notna() and native_country.notna()",
+    ),
+    "ipums": Source(
+        "ipums_la_small.csv.gz",
+        ("age", "classwkg", "educrec", "marst", "raceg", "sex", "bplg"),
+        "occ1950",
+        "census_year.notna()",
+    ),
+    "acs": Source(
+        "acs2018_small_states.csv.gz",
+        ("age", "work_class", "education", "marital_status", "race", "sex", "birthplace"),
+        "occupation",
+        "occupation.notna()",
+    ),
+}
+
+
+class People:
+    """A table of the paper, one row per person; what does not apply to a person is a value, as there."""
+
+    def __init__(self, engine: Engine, data: Path, name: str) -> None:
+        import pandas as pd
+
+        self.engine, self.name, self.source = engine, name, SOURCES[name]
+        self.quasi = list(self.source.quasi)
+        read = pd.read_csv(data / self.source.file, dtype=str, keep_default_na=False, na_values=[""])
+        counted = read.query(self.source.where, engine="python")[[*self.quasi, self.source.sensitive]]
+        self.rows = counted.fillna(NOT_APPLICABLE).reset_index(drop=True)
+        self.rows[WHO] = self.rows.index
+
+    @cached_property
+    def values(self) -> Array:
+        """The code of each person's sensitive value."""
+        return np.unique(self.rows[self.source.sensitive].to_numpy(str), return_inverse=True)[1]
+
+    @cached_property
+    def shares(self) -> Array:
+        """How common each sensitive value is."""
+        return np.asarray(np.bincount(self.values) / len(self.values))
+
+    def halves(self, generator: np.random.Generator) -> tuple[Array, Array, Array]:
+        """Two samples, each of half the table, and the people in both."""
+        order = generator.permutation(len(self.rows))
+        half = len(order) // 2
+        shared = order[:OVERLAP]
+        return order[:half], np.append(shared, order[half : 2 * half - OVERLAP]), shared
+
+
+class Pair:
+    """Two overlapping samples of a table, published as often as asked and attacked."""
+
+    def __init__(self, people: People, seed: int) -> None:
+        self.people, self.seed = people, seed
+        self.first, self.second, self.shared = people.halves(np.random.default_rng(seed))
+        self._published: dict[tuple[Any, ...], Any] = {}
+
+    def attacked(self, methods: tuple[str, str], k: int, more: Sequence[Criterion] = ()) -> Findings:
+        """The attack on both samples, each published by its method under k-anonymity and `more`."""
+        releases = [self.published(which, method, k, more) for which, method in enumerate(methods)]
+        return intersection_attack(self.people.engine, releases, self._known(methods), LEVELS)
+
+    def published(self, which: int, method: str, k: int, more: Sequence[Criterion] = ()) -> Any:
+        """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
+        key = (which, method.split()[0], k, *map(str, more))
+        if key not in self._published:
+            make = self._boxes if method == "mondrian" else self._centres
+            self._published[key] = make((self.first, self.second)[which], k, more)
+        made = self._published[key]
+        return made if isinstance(made, Release) else self._described(made, nearest=" " in method)
+
+    def rightly_located(self, found: Findings, methods: tuple[str, str], k: int) -> tuple[float, float]:
+        """Percentages: whose own group is among the nearest, and who pick it among those by chance."""
+        told = {int(person.id): person.candidates for person in found.people()}
+        own = [
+            (truth[who], told[who][which])
+            for which, method in enumerate(methods)
+            for truth in [self.published(which, method, k)["relation"].set_index(WHO)[GROUP].to_dict()]
+            for who in self.shared.tolist()
+        ]
+        among = [group in groups for group, groups in own]
+        picked = [(group in groups) / max(len(groups), 1) for group, groups in own]
+        return 100 * float(np.mean(among)), 100 * float(np.mean(picked))
+
+    def _boxes(self, rows: Array, k: int, more: Sequence[Criterion]) -> Release:
+        people = self.people
+        sample = people.rows.iloc[rows][[*people.quasi, people.source.sensitive]]
+        table = Table(sample, people.quasi, people.source.sensitive, name="mondrian")
+        return publish(people.engine, table, [KAnonymity(k), *more], Multidimensional())
+
+    def _centres(self, rows: Array, k: int, more: Sequence[Criterion]) -> Any:
+        """The published centres of a sample, with the group of every row, which no release shows."""
+        people = self.people
+        table = Table(
+            people.rows.iloc[rows],
+            people.quasi,
+            people.source.sensitive,
+            insensitive={"columns": [WHO], "acknowledge": "never written"},
+            name="mdav",
+        )
+        release = publish(people.engine, table, [KAnonymity(k), *more], Microaggregate(k, seed=self.seed))
+        grouping = release.grouping
+        placed = names([grouping.base.others[WHO], "g"])
+        groups = _frame(release, render("counted/listed.sql", relation=grouping.rows, columns=placed))
+        shown = _frame(release, release.view)
+        return shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype({WHO: int})
+
+    def _described(self, published: Any, *, nearest: bool) -> Mapping[str, Any]:
+        """How the adversary reads centres: by the nearest, or by name, as locating is taken for granted."""
+        columns, locate = (self.people.quasi, "centroid") if nearest else ([WHO], "exact")
+        sensitive = self.people.source.sensitive
+        return {
+            **{"name": "mdav", "relation": published, "sensitive": sensitive, "group": GROUP},
+            **{"columns": columns, "locate": locate},
+        }
+
+    def _known(self, methods: Sequence[str]) -> Table:
+        """What is known of the people in both samples."""
+        rows = self.people.rows.iloc[self.shared]
+        quasi = [*self.people.quasi, *([WHO] if "mdav" in methods else [])]
+        known = rows[[*self.people.quasi, WHO]].assign(**{NAMED: rows[WHO]})
+        return Table(known, quasi, identifier=NAMED, name="people in both samples")
+
+
+def _frame(release: Release, query: Query) -> Any:
+    import pandas as pd
+
+    home = release.grouping.base.engine
+    columns = home.columns(home.create(query, view=True))
+    return pd.DataFrame(home.fetch(query), columns=[str(Sql(name)) for name in columns])

@@ -1,0 +1,110 @@
+"""The pieces privacy.yml is made of, every scalar as text; what is wrong with one is kept with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean
+from privacy_sql.publishing.targets import PROJECT_FILE
+
+FILE = PROJECT_FILE
+
+
+def load(path: Path) -> Any:
+    """The YAML of a file, every scalar as text; a repeated key or a broken line is named by its line."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.constructor import DuplicateKeyError
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML(typ="base").load(path.read_text(encoding="utf-8"))
+    except DuplicateKeyError as problem:
+        raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
+    except MarkedYAMLError as problem:
+        raise UsageError("bad_yaml", "the file is not YAML", where=_line(path, problem)) from None
+    except RecursionError:
+        told = "brackets or indents are nested deeper than any project needs"
+        raise UsageError("bad_yaml", told, where=path.name) from None
+    except (YAMLError, UnicodeError, OSError):
+        raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
+
+
+def _line(path: Path, problem: Any) -> str:
+    return f"{path.name}, line {problem.problem_mark.line + 1}" if problem.problem_mark else path.name
+
+
+class Fields:
+    """Mappings, lists, names and paths as they should be, and the mistakes that were met."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.problems: list[PrivacySqlError] = []
+
+    def mapping(self, content: Any, keys: Any, where: str) -> dict[str, Any]:
+        if not isinstance(content, Mapping):
+            self.wrong(where or FILE, "must be a mapping of names to values")
+            return {}
+        for key in content:
+            if keys is not None and key not in keys:
+                place = f"{where}.{key}" if where else str(key)
+                self.wrong(place, f'unknown key "{key}"', did_you_mean(str(key), keys), "unknown_key")
+        return {str(key): value for key, value in content.items()}
+
+    def column(self, content: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+        if content is None:
+            return {}
+        fields = {"column": content} if isinstance(content, str) else self.mapping(content, keys, where)
+        if not isinstance(fields.get("column"), str) or not fields["column"]:
+            self.wrong(where, "names no column")
+            fields["column"] = ""
+        return fields
+
+    def listed(self, content: Any, where: str) -> list[Any]:
+        if not isinstance(content, list):
+            self.wrong(where, "must be a list")
+            return []
+        return content
+
+    def names(self, content: Any, where: str) -> tuple[str, ...]:
+        given = self.listed(content, where) if content is not None else []
+        for number, name in enumerate(given):
+            if not isinstance(name, str) or not name:
+                self.wrong(f"{where}[{number}]", "names no column")
+        return tuple(map(str, given))
+
+    def path(self, text: Any, where: str) -> Path:
+        if not isinstance(text, str) or not text or "\0" in text:
+            self.wrong(where, "must be the path of a file")
+        return self.directory / str(text)
+
+    def flag(self, text: Any, where: str) -> bool:
+        if text not in ("true", "false"):
+            self.wrong(where, "is true or false")
+        return bool(text == "true")
+
+    def wrong(self, where: str, message: str, hint: str = "", code: str = "bad_project") -> None:
+        self.problems.append(UsageError(code, message, where=f"{FILE}: {where}", hint=hint))
+
+    def noting(self, where: str) -> _Noting:
+        """Keep an error of a part, with its place in the file, and go on reading."""
+        return _Noting(self, where)
+
+
+@dataclass(frozen=True)
+class _Noting:
+    fields: Fields
+    where: str
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> bool:
+        if not isinstance(problem, PrivacySqlError):
+            return False
+        for part in problem.parts:
+            part.where = f"{FILE}: {part.where or self.where}"
+            self.fields.problems.append(part)
+        return True

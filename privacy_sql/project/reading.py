@@ -1,0 +1,339 @@
+"""privacy.yml as tables, requirements and methods; every mistake in it is reported at once, with its path.
+
+Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number is read where one is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import criteria, manifest, methods
+from privacy_sql.criteria import Criterion, refuse_empty
+from privacy_sql.errors import UsageError, did_you_mean, raise_all
+from privacy_sql.hierarchies.spec import from_spec
+from privacy_sql.methods import Mechanism
+from privacy_sql.parameters import within
+from privacy_sql.project.fields import FILE as FILE
+from privacy_sql.project.fields import Fields, load
+from privacy_sql.publishing import targets
+from privacy_sql.table import Table
+
+PROJECT_KEYS = ("version", "name", "connections", "releases")
+RELEASE_KEYS = (
+    *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
+    *("method", "output", "population", "joint"),
+)
+CONNECTION_KEYS = {
+    "duckdb": ("type", "path", "memory_limit", "threads"),
+    "postgres": ("type", "dsn_env"),
+    "spark": ("type", "master"),
+}
+# target/compiled/<name>.sql and others are named after a release, so it may not lead elsewhere
+RELEASE_NAME = re.compile(r"\w(?:[\w.-]{0,98}\w)?")
+INLINE = re.compile("://[^/]*@|password|token=", re.IGNORECASE)
+SECRETS = {"dsn", "password", "user", "host", "url", "token"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a release goes: a file, or a table of a connection."""
+
+    file: Path | None = None
+    connection: str | None = None
+    relation: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One release of a project, as the user planned it."""
+
+    name: str
+    table: Table
+    require: tuple[Criterion, ...]
+    method: Mechanism | None
+    output: Output | None
+    connection: str | None  # where the source lies; None: the embedded default
+
+    def manifest(self, directory: Path) -> Path:
+        """Where the manifest of this release is once it was written."""
+        file = self.output.file if self.output else None
+        if file is None:
+            return directory / "target" / f"{self.name}{manifest.SUFFIX}"
+        return manifest.manifest_path(file if file.suffix else file / f"{self.name}.csv")
+
+    @property
+    def engine(self) -> str:
+        """The connection it runs on: that of its output table, else of its source, else embedded."""
+        return (self.output.connection if self.output else None) or self.connection or "default"
+
+    def beside(self, written: Mapping[Path, Path]) -> Plan:
+        """The same, its method told where other releases of the project, by name, have their manifests."""
+        placed = getattr(self.method, "beside", None)
+        return replace(self, method=placed(written)) if placed else self
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file that has been read without mistakes."""
+
+    directory: Path
+    name: str
+    connections: Mapping[str, Mapping[str, str]]
+    plans: Mapping[str, Plan]
+
+    def selected(self, names: tuple[str, ...]) -> list[Plan]:
+        """The releases asked for, or all."""
+        raise_all(
+            [
+                UsageError(
+                    "unknown_release", f'there is no release "{name}"', hint=did_you_mean(name, self.plans)
+                )
+                for name in names
+                if name not in self.plans
+            ]
+        )
+        return [plan for name, plan in self.plans.items() if not names or name in names]
+
+    def kept(self, plan: Plan) -> list[targets.Kept]:
+        """Everything this project reads, and what its other releases publish: no release replaces it."""
+        found: list[targets.Kept] = []
+        for other in self.plans.values():
+            read = targets.read_by(other.table, *other.require, other.method)
+            if other.name != plan.name and other.output is not None:
+                place = other.output.file or str(other.output.relation)
+                what = f"the output of {other.name}"
+                read += [targets.Kept(place, what), targets.Kept(other.manifest(self.directory), what)]
+            # a name means another relation on another connection
+            found += [each for each in read if isinstance(each.place, Path) or other.engine == plan.engine]
+        found += [
+            targets.Kept(self.directory / settings["path"], f"the database of the connection {name}")
+            for name, settings in self.connections.items()
+            if "path" in settings
+        ]
+        return found
+
+
+def read(directory: Path) -> Project:
+    """The project of a folder."""
+    path = directory / FILE
+    if not path.is_file():
+        raise UsageError(
+            "no_project",
+            f"there is no {FILE} here",
+            hint="Make one with `privacy-sql init`, or name --project.",
+        )
+    return _Reader(directory).project(load(path))
+
+
+class _Reader(Fields):
+    """Walks the file and collects what is wrong instead of stopping at the first mistake."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.connections: dict[str, Mapping[str, str]] = {"default": {"type": "duckdb"}}
+
+    def project(self, content: Any) -> Project:
+        fields = self.mapping(content, PROJECT_KEYS, "")
+        if fields.get("version") != "1":
+            self.wrong("version", "this version of privacy_sql reads version: 1")
+        for name, settings in self.mapping(fields.get("connections") or {}, None, "connections").items():
+            self.connections[name] = self.connection(settings, f"connections.{name}")
+        plans = {
+            name: self.plan(name, content, f"releases.{name}")
+            for name, content in self.mapping(fields.get("releases"), None, "releases").items()
+        }
+        if not plans:
+            self.wrong("releases", "the project names no release")
+        raise_all(self.problems)
+        name = str(fields.get("name") or self.directory.resolve().name)
+        made = [plan for plan in plans.values() if plan is not None]
+        written = {self.directory / plan.name: plan.manifest(self.directory) for plan in made if plan.output}
+        for plan in made:
+            plans[plan.name] = plan.beside(written)
+        return Project(self.directory, name, self.connections, {k: v for k, v in plans.items() if v})
+
+    def connection(self, content: Any, where: str) -> Mapping[str, str]:
+        hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
+        if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
+            self.wrong(f"{where}.{min(inline)}", "credentials do not belong in the project file", hint)
+            return {}
+        kind = content.get("type") if isinstance(content, Mapping) else None
+        if not isinstance(kind, str) or kind not in CONNECTION_KEYS:
+            self.wrong(f"{where}.type", f"a connection is one of {', '.join(CONNECTION_KEYS)}")
+            return {}
+        for key, value in content.items():
+            if INLINE.search(str(value)):
+                self.wrong(f"{where}.{key}", "credentials do not belong in the project file", hint)
+        return self.mapping(content, CONNECTION_KEYS[kind], where)
+
+    def plan(self, name: str, content: Any, where: str) -> Plan | None:
+        if not RELEASE_NAME.fullmatch(name):
+            self.wrong(
+                where, "a release is named in letters, digits, _ - and inner dots: files are named after it"
+            )
+        fields = self.mapping(content, RELEASE_KEYS, where)
+        source, connection, condition = self.source(fields.get("source"), f"{where}.source")
+        before = len(self.problems)
+        columns = self.columns(fields, where)
+        method = self.method(fields.get("method"), f"{where}.method")
+        require: tuple[Criterion, ...] = ()
+        if not getattr(method, "promises", False) or "require" in fields:
+            require = self.requirements(fields.get("require"), f"{where}.require")
+        output = self.output(fields.get("output"), f"{where}.output")
+        if len(self.problems) > before or source is None:
+            return None
+        with self.noting(where):
+            table = Table(source, name=name, where=condition, **columns)
+            return Plan(name, table, require, method, output, connection)
+        return None
+
+    # -- parts of a release ------------------------------------------------------------------------------
+
+    def source(self, content: Any, where: str) -> tuple[Any, str | None, str | None]:
+        fields = self.mapping(content, ("file", "connection", "relation", "where"), where)
+        connection = self.known_connection(fields.get("connection"), f"{where}.connection")
+        if ("file" in fields) == ("relation" in fields):
+            self.wrong(where, "a source is {file: F} or {connection: C, relation: R}")
+            return None, None, None
+        source: Any = (
+            self.path(fields["file"], f"{where}.file") if "file" in fields else str(fields["relation"])
+        )
+        return source, connection, fields.get("where")
+
+    def columns(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+        """The roles of the columns, as arguments of Table."""
+        quasi, nulls, distances = self.quasi(fields.get("quasi_identifiers"), f"{where}.quasi_identifiers")
+        person = self.column(fields.get("identifier"), ("column", "on_duplicate"), f"{where}.identifier")
+        if person.get("on_duplicate", "error") != "error":
+            self.wrong(f"{where}.identifier.on_duplicate", "on_duplicate is error")
+        population = self.mapping(fields.get("population") or {}, ("file",), f"{where}.population")
+        made = {
+            "quasi": quasi,
+            "quasi_nulls": nulls,
+            "identifier": person.get("column"),
+            "insensitive": self.insensitive(fields.get("insensitive"), f"{where}.insensitive"),
+            "drop": self.names(fields.get("drop"), f"{where}.drop"),
+            "population": self.path(population["file"], f"{where}.population.file")
+            if "file" in population
+            else None,
+            "joint": self.flag(fields.get("joint", "false"), f"{where}.joint"),
+        }
+        sensitive, more = self.sensitive(fields.get("sensitive"), f"{where}.sensitive")
+        return {
+            **made,
+            "sensitive": sensitive,
+            **more,
+            "distances": {**distances, **more.pop("distances", {})},
+        }
+
+    def insensitive(self, content: Any, where: str) -> Any:
+        """Columns that are published as they are: a list, or a mapping that says whether they are known."""
+        if not isinstance(content, Mapping):
+            return self.names(content, where)
+        fields = self.mapping(content, ("columns", "known", "acknowledge"), where)
+        said = dict(fields, columns=self.names(fields.get("columns"), f"{where}.columns"))
+        if "known" in fields:
+            said["known"] = self.flag(fields["known"], f"{where}.known")
+        return said
+
+    def quasi(self, content: Any, where: str) -> tuple[dict[str, Any], dict[str, str], dict[str, Path]]:
+        hierarchies: dict[str, Any] = {}
+        nulls: dict[str, str] = {}
+        distances: dict[str, Path] = {}
+        for number, entry in enumerate(self.listed(content, where)):
+            place = f"{where}[{number}]"
+            fields = self.column(entry, ("column", "hierarchy", "nulls", "distance"), place)
+            name = fields.get("column", "")
+            if name in hierarchies:
+                self.wrong(place, f'column "{name}" stands twice')
+            with self.noting(place):
+                hierarchies[name] = from_spec(
+                    fields.get("hierarchy"), name, self.directory, f"{place}.hierarchy"
+                )
+            nulls[name] = fields.get("nulls", "value")
+            distances |= self.distance(name, fields, place)
+        return hierarchies, nulls, distances
+
+    def sensitive(self, content: Any, where: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+        if content is None:
+            return None, {}
+        entries = content if isinstance(content, list) else [content]
+        keys = ("column", "nulls", "values_per_person", "hierarchy", "distance")
+        read = [self.column(entry, keys, where) for entry in entries]
+        names = tuple(fields.get("column", "") for fields in read)
+        first = read[0] if read else {}
+        for key, usual in (("nulls", "value"), ("values_per_person", "one")):
+            if len({str(fields.get(key, usual)) for fields in read}) > 1:
+                self.wrong(where, f"several sensitive columns share one {key}")
+        for key in ("nulls", "values_per_person"):
+            if not isinstance(first.get(key, ""), str):
+                self.wrong(f"{where}.{key}", "is a word")
+                return None, {}
+        kinds = {}
+        for name, fields in zip(names, read, strict=True):
+            with self.noting(where):
+                if fields.get("hierarchy") is not None:
+                    kinds[name] = from_spec(fields["hierarchy"], name, self.directory, f"{where}.hierarchy")
+        return names, {
+            "sensitive_nulls": first.get("nulls", "value"),
+            "values_per_person": first.get("values_per_person", "one"),
+            "sensitive_hierarchy": kinds.get(names[0]) if len(names) == 1 else kinds or None,
+            "distances": {
+                k: v for n, f in zip(names, read, strict=True) for k, v in self.distance(n, f, where).items()
+            },
+        }
+
+    def distance(self, name: str, fields: Mapping[str, Any], where: str) -> dict[str, Path]:
+        if "distance" not in fields:
+            return {}
+        inner = self.mapping(fields["distance"], ("file",), f"{where}.distance")
+        return {name: self.path(inner["file"], f"{where}.distance.file")} if "file" in inner else {}
+
+    def requirements(self, content: Any, where: str) -> tuple[Criterion, ...]:
+        made: list[Criterion] = []
+        for name, params in self.mapping(content, None, where).items():
+            several = isinstance(params, list)
+            for number, part in enumerate(params if several else [params]):
+                place = f"{where}.{name}[{number}]" if several else f"{where}.{name}"
+                with self.noting(place):
+                    asked = criteria.make(name, self.mapping(part or {}, None, place), place)
+                    refuse_empty(asked, place)
+                    made.append(within(asked.in_project(), self.directory))
+        if not made:
+            self.wrong(where, "a release needs at least one requirement")
+        return tuple(made)
+
+    def method(self, content: Any, where: str) -> Mechanism | None:
+        if content is None:
+            return None
+        named = {content: {}} if isinstance(content, str) else content
+        if not isinstance(named, Mapping) or len(named) != 1:
+            self.wrong(where, "a release has one method")
+            return None
+        ((name, params),) = named.items()
+        with self.noting(where):
+            place = f"{where}.{name}"
+            made = methods.make(name, self.mapping(params or {}, None, place), place)
+            return within(made, self.directory)
+        return None
+
+    def output(self, content: Any, where: str) -> Output | None:
+        if content is None:
+            return None
+        fields = self.mapping(content, ("target", "connection", "relation"), where)
+        if ("target" in fields) == ("relation" in fields):
+            self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
+            return None
+        if "target" in fields:
+            return Output(file=self.path(fields["target"], f"{where}.target"))
+        connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
+        return Output(connection=connection, relation=str(fields["relation"]))
+
+    def known_connection(self, name: str | None, where: str) -> str | None:
+        if name is not None and str(name) not in self.connections:
+            self.wrong(where, f'there is no connection "{name}"', did_you_mean(str(name), self.connections))
+        return name

@@ -1,0 +1,67 @@
+"""The reports of a project: one page for every release that was run, and one that lists them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, raise_all
+from privacy_sql.project.reading import Project
+from privacy_sql.publishing import targets
+from privacy_sql.reporting import making, page, records
+from privacy_sql.reporting.records import Record
+
+
+def of_project(
+    project: Project, names: Sequence[str], folder: Path, ask: making.Asked
+) -> tuple[list[making.Made], Path, list[PrivacySqlError]]:
+    """The report of every release that was run, a page that lists them all, and what stood in the way.
+
+    A release whose report cannot be made does not cost the others theirs.
+    """
+    index = folder / making.INDEX
+    targets.admit_page(index, page.MARK)
+    made: list[making.Made] = []
+    rows: list[dict[str, Any]] = []
+    problems: list[PrivacySqlError] = []
+    for plan in project.selected(tuple(names)):
+        found = records.read(project.directory, plan.name)
+        if found is None or "run" not in found:
+            rows.append(_row(plan.name))
+            continue
+        try:
+            found, content = _records_and_manifest(project, found)
+            made.append(
+                making.write_page(found, folder / f"{plan.name}.html", ask, content, index=making.INDEX)
+            )
+        except Exception as problem:
+            problems.append(as_error(problem))
+            problems[-1].where = problems[-1].where or plan.name
+            rows.append({**_row(plan.name), "sentence": "No report: privacy-sql report says why."})
+            continue
+        rows.append(_row(plan.name, made[-1]))
+    if not made:
+        raise_all(problems)
+        hint = "Run privacy-sql run first."
+        raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
+    if not ask.dry_run:
+        files.write_alone(index, page.index_page(project.name, rows).encode())
+    return made, index, problems
+
+
+def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
+    """What the index says of a release."""
+    if made is None:
+        return {"name": name, "safe": None, "audience": "internal", "sentence": "", "made": "", "href": ""}
+    told = {key: getattr(made, key) for key in ("safe", "audience", "sentence", "made")}
+    return {"name": name, **told, "href": made.file.name}
+
+
+def _records_and_manifest(project: Project, found: Record) -> tuple[Record, Record | None]:
+    """The records of a release with its manifest, if it left; not those of another one in its place."""
+    if not found["run"]["safe"]:
+        return found, None
+    _, content = making.verify(project.directory / str(found["run"].get("manifest")))
+    return (found if making.is_about(found, content) else making.alone(content)), content

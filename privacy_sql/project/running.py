@@ -1,0 +1,330 @@
+"""Run a project: every release planned, judged, written and audited, with what came of it in `target/`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import api, files, manifest
+from privacy_sql.counted import base, levels
+from privacy_sql.engines import Engine
+from privacy_sql.errors import (
+    PrivacySqlError,
+    PublishedNotRecorded,
+    UsageError,
+    as_error,
+    interrupted,
+    number_of,
+    raise_all,
+)
+from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.project.reading import Plan, Project
+from privacy_sql.publishing import intents, private_files, register_check, targets
+from privacy_sql.query.template import Query, render
+from privacy_sql.release import Release
+from privacy_sql.reporting import recording, records
+
+Connect = Callable[[Plan], Engine]
+# a failure with one of these says something about the release; the others are about how it was run
+TOLD = (1, 3, 5)
+
+
+@dataclass
+class Result:
+    """What came of one release."""
+
+    name: str
+    exit: int = 0
+    target: str | None = None
+    manifest: str | None = None
+    rows_in: int | None = None
+    rows_out: int | None = None
+    suppressed: int | None = None
+    repeated: int | None = None
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+    baseline: dict[str, Any] | None = None
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    published: bool = False
+    release: Release | None = None
+    problem: PrivacySqlError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of `releases` under `--json` and in run_results.json."""
+        return {key: value for key, value in vars(self).items() if key not in ("release", "problem")}
+
+
+def run_project(
+    project: Project,
+    plans: Sequence[Plan],
+    connect: Connect,
+    *,
+    overwrite: bool = False,
+    dry_run: bool = False,
+) -> list[Result]:
+    """Publish the releases of a project one after the other; a failure of one does not stop the others."""
+    results: list[Result] = []
+    for plan in plans:
+        results.append(Result(plan.name))
+        try:
+            with connect(plan) as engine, contextlib.ExitStack() as held:
+                _run(project, plan, engine, held, results, overwrite, dry_run)
+        except KeyboardInterrupt as problem:
+            _failed(results[-1], interrupted(problem))
+            break
+        except OSError as problem:
+            _failed(results[-1], files.unwritable(project.directory / "target", problem))
+        except Exception as problem:
+            _failed(results[-1], as_error(problem))
+        if (
+            results[-1].problem is not None
+            and not results[-1].published
+            and results[-1].exit in TOLD
+            and not dry_run
+        ):
+            _remember(project, results[-1], recording.unpublished(plan.table, plan.require))
+    if not dry_run:
+        try:
+            _record(project, results)
+        except PrivacySqlError as problem:
+            out = [result for result in results if result.published and result.exit == 0]
+            if not out:
+                raise
+            for result in out:
+                _failed(result, problem)
+    return results
+
+
+def _failed(result: Result, problem: PrivacySqlError) -> None:
+    """Note what went wrong; of a release that is out it is never said that it is not."""
+    if result.published and problem.code != "published_not_recorded":
+        told = PublishedNotRecorded(result.name, problem)
+        told.exit = problem.exit if problem.exit == 130 else told.exit
+        problem = told
+    result.exit, result.problem = problem.exit, problem
+    result.errors = [part.to_json() for part in problem.parts]
+
+
+def _run(
+    project: Project,
+    plan: Plan,
+    engine: Engine,
+    held: contextlib.ExitStack,
+    results: list[Result],
+    overwrite: bool,
+    dry_run: bool,
+) -> None:
+    result = results[-1]
+    output = _ready(plan)
+    kept = _manifest_place(project, plan, output)
+    if not dry_run and (said := intents.settle(kept, engine)):
+        result.warnings = [said]
+    _admit(project, plan, engine, output, kept, overwrite)
+    if not dry_run:
+        register_check.remember_standing(project.directory, kept, plan.table.hierarchies)
+    _refuse_unnamed(plan, engine)
+    if hasattr(plan.method, "rehearsed") and not dry_run:
+        held.enter_context(_ready_to_spend(project, plan, engine, output, kept, overwrite))
+    try:
+        release = _published(plan, engine, dry_run)
+    except PrivacySqlError as problem:
+        if not dry_run and _unmapped(problem):
+            _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in results[:-1]))
+        raise
+    result.release = release
+    result.rows_in, result.suppressed = release.rows_in, release.suppressed
+    result.repeated = release.repeated
+    result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
+    result.baseline = release.baseline.to_json() if release.baseline else None
+    if not release.safe:
+        result.exit = 1
+        result.errors = [release.refusal.to_json()] if release.refusal else []
+        if not dry_run:
+            _remember(project, result, recording.recorded(release))
+        return
+    result.target = _shown(project, output)
+    result.warnings += api.beside(release)
+    if isinstance(output, Path) and files.kind_of(output) == "csv":
+        result.warnings += api.formulas(release)
+    if dry_run:
+        result.warnings += register_check.warnings(project.directory, release)
+        return
+    _compiled(project, release)
+
+    def told(place: Path) -> None:
+        result.published = True
+        result.manifest, result.rows_out = _shown(project, place), release.rows_out
+
+    register = Register(project.directory / FILE_NAME)
+    # nobody else publishes between the last look at what is out and the entry of this release
+    with register.held():
+        result.warnings += register_check.warnings(project.directory, release)
+        place = _written(project, plan, release, output, overwrite, kept, told)
+    _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+
+
+@contextlib.contextmanager
+def _ready_to_spend(
+    project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
+) -> Iterator[None]:
+    """Hold all that a release is written to, and try it: what cannot be written must not be paid for."""
+    register, target = Register(project.directory / FILE_NAME), project.directory / "target"
+    with register.held(), files.only_writer(place.parent, wait=not isinstance(output, Path)):
+        # another run may have been faster
+        _admit(project, plan, engine, output, place, overwrite)
+        folders = [place.parent, target, target / "compiled", target / "records"]
+        folders += [private_files.private(project.directory)]
+        for folder in [*folders, *([register.kept] if register.path.exists() else [])]:
+            files.refuse_unwritable(folder)
+        if isinstance(output, str):
+            schema, dot, _ = output.removeprefix(api.TABLE).rpartition(".")
+            probe = f"{schema}{dot}ps_probe_{secrets.token_hex(6)}"
+            with engine.transaction():
+                engine.write_table(Query("select 1 as probe", "looking whether tables can be written"), probe)
+                engine.drop_table(probe)
+        yield
+
+
+def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:
+    """The release of a plan; a method that spends something must not when nothing is written."""
+    assert plan.method is not None
+    rehearsed = getattr(plan.method, "rehearsed", None)
+    method = rehearsed() if dry_run and rehearsed is not None else plan.method
+    return api.publish(engine, plan.table, plan.require, method)
+
+
+def _remember(project: Project, result: Result, found: records.Record) -> None:
+    """Keep what the report says of a release."""
+    came_of_it = {key: getattr(result, key) for key in ("exit", "target", "manifest", "errors", "warnings")}
+    records.start(project.directory, result.name, {**found, **came_of_it, "project": project.name})
+
+
+def _written(
+    project: Project,
+    plan: Plan,
+    release: Release,
+    output: Path | str,
+    overwrite: bool,
+    kept: Path,
+    told: Callable[[Path], None],
+) -> Path:
+    """Write a release, and keep the keyed hash of the source it was made from; returns its manifest."""
+    source = plan.table.source if isinstance(plan.table.source, Path) else None
+    folder = private_files.private(project.directory)
+    # hashed before it is written, which makes sure that the source is still the one that was counted
+    digest = private_files.source_hash(folder, source) if source else None
+    register = Register(project.directory / FILE_NAME)
+    place = api.put_out(
+        release,
+        output,
+        overwrite=overwrite,
+        manifest_to=kept,
+        register=register if register.path.exists() else None,
+        kept=project.kept(plan),
+        told=told,
+    )
+    if source and digest:
+        private_files.keep_hash(folder, plan.name, source, digest)
+    return place
+
+
+def _manifest_place(project: Project, plan: Plan, output: Path | str) -> Path:
+    """Beside an output file; a table's lies with the project."""
+    if isinstance(output, Path):
+        return manifest.manifest_path(output)
+    return project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+
+
+def _ready(plan: Plan) -> Path | str:
+    """Where a plan goes; refuses a plan without method or output before any work."""
+    if plan.method is None or plan.output is None:
+        missing = "method" if plan.method is None else "output"
+        example = "method: {full_domain: {}}" if plan.method is None else "output: {target: out/people.csv}"
+        hint = f"For example {example}. `privacy-sql check` asks about the table as it stands."
+        raise UsageError("incomplete_plan", f"{plan.name} has no {missing}: nothing to publish", hint=hint)
+    if plan.output.file is None:
+        return f"{api.TABLE}{plan.output.relation}"
+    files.kind_of(plan.output.file)
+    return plan.output.file
+
+
+def _admit(
+    project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
+) -> None:
+    """Refuse a target that may not be replaced before any work; `write` does so again."""
+    if isinstance(output, Path):
+        targets.admit(place, [output], plan.name, overwrite=overwrite, kept=project.kept(plan))
+    else:
+        table = output.removeprefix(api.TABLE)
+        kept = project.kept(plan)
+        targets.admit_tables(engine, place, [table], plan.name, overwrite=overwrite, kept=kept)
+
+
+def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
+    """In a project every column has a role: none is dropped or published without a word."""
+    session = engine.session(base.files(plan.table))
+    columns = list(session.columns(session.source(plan.table.source)))
+    # unknown columns first: in a file without a header the names are values of a row
+    raise_all(plan.table.unknown(columns))
+    unnamed = plan.table.unnamed(columns)
+    if unnamed:
+        raise UsageError(
+            "no_role",
+            f"{number_of(len(unnamed), 'column')} of the source without a role: {', '.join(unnamed)}",
+            where=plan.name,
+            hint="Name each under quasi_identifiers, sensitive, insensitive or drop.",
+        )
+
+
+def _unmapped(problem: PrivacySqlError | None) -> bool:
+    return problem is not None and any(part.code == "unmapped_value" for part in problem.parts)
+
+
+def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool) -> None:
+    """List values missing from hierarchies in a private file; errors and logs never show them."""
+    folder = private_files.private(project.directory)
+    counted = base.count(engine, plan.table, several=True)
+    kinds = {**counted.columns}
+    if counted.table.sensitive_hierarchy is not None:
+        kinds["s"] = (counted.table.sensitives[0], counted.table.sensitive_hierarchy)
+    columns = [
+        (name, levels.labels(counted.engine, counted.dictionaries[column], kind), kind.height)
+        for column, (name, kind) in kinds.items()
+        if kind.height
+    ]
+    found = folder / f".{private_files.UNMAPPED}"
+    try:
+        counted.engine.write_file(render("project/unmapped_values.sql", columns=columns), found, "csv")
+        private_files.keep_unmapped(folder, found, fresh=fresh)
+    finally:
+        found.unlink(missing_ok=True)
+
+
+def _compiled(project: Project, release: Release) -> None:
+    folder = project.directory / "target" / "compiled"
+    free = release.baseline is not None and release.table.as_they_are
+    said = release.baseline.sentences(release.require) if free else []
+    told = [f"-- {line}" for sentence in said for line in sentence.splitlines()]  # names may hold breaks
+    text = "\n".join([*told, release.view.public(), ""])
+    files.write_alone(folder / f"{release.name}.sql", text.encode())
+
+
+def _shown(project: Project, place: Path | str) -> str:
+    """A path as the project's user knows it."""
+    if isinstance(place, str):
+        return place.removeprefix(api.TABLE)
+    try:
+        return place.relative_to(project.directory).as_posix()
+    except ValueError:
+        return place.as_posix()
+
+
+def _record(project: Project, results: Sequence[Result]) -> None:
+    content = {"schema": 1, "releases": [result.to_json() for result in results]}
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+    files.write_alone(project.directory / "target" / "run_results.json", f"{text}\n".encode())

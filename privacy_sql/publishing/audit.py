@@ -1,0 +1,202 @@
+"""Read a release again from its published form and judge it as a stranger would.
+
+The audit works on its own engine session over the written bytes. It trusts nothing of the search: it counts
+the published rows, compares them with what should have left, looks for labels that no hierarchy has, and asks
+every requirement again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from privacy_sql.counted.base import count
+from privacy_sql.counted.fingerprints import fingerprint, is_csv
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe
+from privacy_sql.judge import Verdicts, judge
+from privacy_sql.methods._views import COUNT
+from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+
+
+def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
+    """The verdicts on the published bytes; raises when they are not the rows that should have left."""
+    _same_rows(engine, published, release)
+    _known_labels(engine, published, release)
+    if release.table.values_per_person != "one":
+        _same_values(engine, published, release)
+    return _kept(judge_published(engine, published, release), release)
+
+
+def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on people and values published apart: what a group holds stands in the values alone."""
+    relations = {name: engine.source(place) for name, place in published.items()}
+    same_parts(engine, published, relations, release)
+    _known_labels(engine, published["people"], release)
+    by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
+    verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
+    if by_counts:
+        values = published_table(published["values"], release)
+        base = count(engine, replace(values, quasi={}, insensitive=(), count=COUNT))
+        verdicts.update(judge(base.grouped(base.own_keys()), by_counts))
+    return _kept(verdicts, release)
+
+
+def _kept(verdicts: Verdicts, release: Release) -> Verdicts:
+    """The verdicts when all are safe."""
+    if not verdicts:
+        failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
+        raise NotSafe("audit", f"the published rows do not keep {', '.join(failed)}", where=release.name)
+    return verdicts
+
+
+def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
+    """The verdicts with those asked anew that depend on what else is out, which may be more by now."""
+    asked = [criterion for criterion in release.require if criterion.needs_register]
+    if not asked:
+        return verdicts
+    base = release.grouping.base
+    for side in (base, *base.sides):
+        side.kept.clear()
+    return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
+
+
+def judge_published(engine: Engine, published: Any, release: Release) -> Verdicts:
+    """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
+    if release.promise is not None:
+        return Verdicts(release.promise())
+    by_rows = [criterion for criterion in release.require if decidable(criterion, release.table)]
+    verdicts = Verdicts(release.verdicts)
+    if by_rows:
+        base = count(engine, published_table(published, release), several=True)
+        verdicts.update(judge(base.grouped(base.own_keys()), by_rows))
+    return verdicts
+
+
+def by_rows(release: Release, criterion: str) -> bool:
+    """Whether what is said of a criterion follows from the published rows, or from the promise of noise."""
+    asked = [each for each in release.require if each.name == criterion]
+    return release.promise is not None or all(decidable(each, release.table) for each in asked)
+
+
+def decidable(criterion: Criterion, table: Table) -> bool:
+    """Whether published rows alone decide a requirement.
+
+    Not when it reads the original quasi-identifiers or a population, nor when a person may have several rows:
+    then the rows must be exactly those that were judged, and read as they were judged, which `_same_rows` and
+    `_same_values` make sure of.
+    """
+    return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
+
+
+def published_table(published: Any, release: Release) -> Table:
+    """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
+    return Table(
+        published,
+        [column for column in release.quasi if column not in release.table.also_sensitive],
+        release.table.declared_sensitive,
+        joint=bool(release.table.joined),
+        also_known=release.table.also_known,
+        group=release.group,
+        sensitive_nulls=release.table.sensitive_nulls,
+        sensitive_hierarchy=release.table.sensitive_hierarchy,
+        domains=release.table.domains,
+        insensitive=[c for c in release.table.insensitive if c not in release.table.joined],
+        name=f"{release.name} as published",
+    )
+
+
+def _same_rows(engine: Engine, published: Any, release: Release) -> None:
+    """The published rows are exactly the rows of the release's view, each as often."""
+    session = engine.session([published]) if not isinstance(published, str) else engine.session()
+    relation = session.source(published)
+    columns = list(release.columns)
+    if list(session.columns(relation)) != columns:
+        raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
+    home: Engine = release.grouping.base.engine
+    meant = home.rows_of(Query(release.view.sql, "published rows"))
+    csv = is_csv(published)
+    marks = fingerprint(session, relation, columns, empty_is_null=csv)
+    # the view reads the source again, so it must still be the one that was counted and judged
+    release.grouping.base.refuse_changed()
+    same = marks == fingerprint(home, meant, columns, empty_is_null=csv)
+    if marks["n_rows"] != release.rows_out or not same:
+        raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
+
+
+def _same_values(engine: Engine, published: Any, release: Release) -> None:
+    """Who reads the rows counts the groups, the values in them and the missing ones that were judged.
+
+    The people of a group are not in the rows, so their number is that of the source; but a file may write
+    alike what was judged apart, as CSV does with empty text and a missing value.
+    """
+    if release.promise is not None:
+        return
+    read = count(engine, published_table(published, release), several=True)
+    theirs, ours = read.grouped(read.own_keys()), release.grouping
+    missing = read.statistics["s"]["n_nulls"] if read.table.sensitives else 0
+    judged = ours.n_groups, _n_values(ours), ours.n_lines - ours.n_rows
+    if (theirs.n_groups, _n_values(theirs), missing) != judged:
+        raise NotSafe(
+            "audit",
+            "who reads the written rows takes other values for equal or missing than were judged",
+            where=release.name,
+            hint="In a CSV file empty text reads as a missing value: write Parquet, or replace one of them.",
+        )
+
+
+def _n_values(grouping: Grouping) -> int:
+    """How many different values the groups hold, missing ones left out."""
+    if not grouping.base.table.sensitives:
+        return 0
+    query = render("counted/listed.sql", relation=grouping.histogram, columns=names(["s"]))
+    return sum(int(code) != 0 for code in grouping.base.engine.arrays(query)["s"])
+
+
+def same_parts(
+    engine: Engine, places: Mapping[str, Any], relations: Mapping[str, Sql], release: Release
+) -> None:
+    """Every table of a release of several is the one that should leave, row for row."""
+    home: Engine = release.grouping.base.engine
+    for name, view in release.parts.items():
+        meant, csv = home.rows_of(view), is_csv(places[name])
+        columns = list(home.columns(meant))
+        same = list(engine.columns(relations[name])) == columns and fingerprint(
+            engine, relations[name], columns, empty_is_null=csv
+        ) == fingerprint(home, meant, columns, empty_is_null=csv)
+        if not same:
+            raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
+
+
+def _known_labels(engine: Engine, published: Any, release: Release) -> None:
+    """Every published label is one that the column's hierarchy has at its level."""
+    base = release.grouping.base
+    session = engine.session([published]) if not isinstance(published, str) else engine.session()
+    relation = session.source(published)
+    for column, level in release.levels.items():
+        if level and column in release.columns:
+            levels = base.levels[base.aliases[column]]
+            known = [
+                row["label"]
+                for row in base.engine.fetch(
+                    render("publishing/known_labels.sql", levels=levels, level=level)
+                )
+            ]
+            query = render(
+                "publishing/labels.sql",
+                published=relation,
+                column=column,
+                labels=session.load({"label": ("varchar", known)}, "labels"),
+            )
+            if session.fetch(query)[0]["n_values"]:
+                raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
+
+
+def confirmed(release: Release, verdicts: Verdicts) -> Release:
+    """The release with the verdicts of its own published bytes."""
+    return replace(release, verdicts=verdicts)

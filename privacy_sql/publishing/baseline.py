@@ -1,0 +1,320 @@
+"""The baseline of a guess: how sure anybody is who knows no fact but the published columns.
+
+A reader guesses the commonest sensitive value of a person's group. Groups are those of the published
+quasi-identifiers and, for a reader who also knows the columns that are published as they are, those of
+both: the insensitive columns together, and each of a few alone. One thing is required of these numbers:
+columns that are published as they are single out nobody below k, unless a person has said why they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import least
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe, UsageError, people
+from privacy_sql.query.template import Sql, render
+from privacy_sql.release import Release
+from privacy_sql.table import Table
+from privacy_sql.verdict import exact_text
+
+# a guess with a higher chance than this is counted; exactly as sure is not above
+SURE = ("0.5", "0.8", "0.95")
+MOST_ALONE = 8  # with more insensitive columns than this only all of them together are counted
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """How sure a reader is of one partition: groups by size and by how many share the commonest value."""
+
+    groups: tuple[tuple[int, int | None, int], ...]  # people, of those with the commonest value, groups alike
+
+    @property
+    def smallest(self) -> int:
+        return min((n for n, _, _ in self.groups), default=0)
+
+    def below(self, k: int) -> int:
+        """People in groups of fewer than k."""
+        return sum(n * alike for n, _, alike in self.groups if n < k)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers under their names; those about values are None where no column is sensitive."""
+        counted = {
+            "alone": sum(alike for n, _, alike in self.groups if n == 1),
+            "smallest": self.smallest,
+            "groups": sum(alike for _, _, alike in self.groups),
+        }
+        guessed = [(n, top, alike) for n, top, alike in self.groups if top is not None]
+        if not guessed:
+            unknown = dict.fromkeys(SURE)
+            told = {"worst_guess": None, "people_above": unknown, "right_above": unknown}
+            return {**told, "certain": None, **counted, "right_in_all": None}
+        everybody = sum(n * alike for n, _, alike in guessed)
+        right = sum(top * alike for _, top, alike in guessed)
+        above = {
+            sure: [(n * alike, top * alike) for n, top, alike in guessed if Fraction(top, n) > Fraction(sure)]
+            for sure in SURE
+        }
+        return {
+            "worst_guess": exact_text(max(Fraction(top, n) for n, top, _ in guessed)),
+            "people_above": {sure: sum(n for n, _ in found) for sure, found in above.items()},
+            "right_above": {sure: sum(top for _, top in found) for sure, found in above.items()},
+            "certain": sum(n * alike for n, top, alike in guessed if top == n),
+            **counted,
+            "right_in_all": exact_text(Fraction(right, everybody)),
+        }
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The guesses of a reader of what is published, and of one who knows the insensitive columns too.
+
+    Several sensitive columns have a guess each, with the others counted as known; what is told is the worst.
+    """
+
+    as_published: tuple[Guess, ...]
+    known: Mapping[str, tuple[Guess, ...]]  # "all", and each column alone
+
+    @property
+    def smallest_known(self) -> int | None:
+        """The smallest group by all that is published; None where no column is published as it is."""
+        return min((guess.smallest for guess in self.known.get(ALL, ())), default=None)
+
+    def below(self, k: int) -> tuple[int, int]:
+        """People in groups below k, as published and with the insensitive columns known."""
+        told = [
+            max((guess.below(k) for guess in part), default=0)
+            for part in (self.as_published, self.known.get(ALL, ()))
+        ]
+        return told[0], told[1]
+
+    def to_json(self) -> dict[str, Any]:
+        """`baseline` of `--json` and of the manifest."""
+        return {
+            "as_published": worst(self.as_published),
+            "known": {name: worst(part) for name, part in self.known.items()},
+        }
+
+    def sentences(self, require: Sequence[Any]) -> list[str]:
+        """The same for people, a line for each reader."""
+        told, k = self.to_json(), least(require)
+        columns = [name for name in self.known if name != ALL] or ["the insensitive columns"]
+        readers = {"knowing the groups": told["as_published"]}
+        if self.known:
+            readers[f"knowing {', '.join(columns)} too"] = told["known"][ALL]
+        below = zip(readers.items(), self.below(k), strict=False)
+        return [f"baseline    {_sentence(who, part, few, k)}" for (who, part), few in below]
+
+
+def worst(guesses: Sequence[Guess]) -> dict[str, Any]:
+    """Of several sensitive columns, number by number, the one that tells most."""
+    first, *others = (guess.to_json() for guess in guesses)
+    for other in others:
+        for name, number in other.items():
+            if isinstance(number, Mapping):
+                first[name] = {sure: max(n, first[name][sure]) for sure, n in number.items()}
+            else:
+                larger: Callable[..., Any] = min if name == "smallest" else max
+                first[name] = larger(first[name], number, key=Fraction)
+    return first
+
+
+def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
+    """How sure anybody is of the values of a table or a release, as JSON and manifests have it.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["3*", "3*"], "hours": ["40", "8"], "illness": ["flu", "cold"]})
+    >>> with ps.connect() as engine:
+    ...     found = ps.baseline(engine, ps.Table(rows, ["age"], "illness", insensitive=["hours"]))
+    >>> found["as_published"]["worst_guess"], found["known"]["all"]["worst_guess"]
+    ('1/2', '1')
+    """
+    if isinstance(table, Table):
+        return of_table(engine, table).to_json()
+    found = of_release(table)
+    if found is None:
+        hint = "Ask about a release that shows rows of one table."
+        raise UsageError("no_groups", f"{table.method} publishes no groups of people", hint=hint)
+    return found.to_json()
+
+
+def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
+    """The baseline of a table as it stands; `own` are its groups where they are counted already."""
+    free = table.as_they_are
+    plain = replace(table, quasi={c: h for c, h in table.hierarchies.items() if c not in free}, also_known=())
+    several = table.values_per_person != "one"
+    as_published = None
+    if own is not None and not table.also_known and table.values_per_person != "multiset":
+        as_published = _each(
+            own.base, lambda base: own if base is own.base else base.grouped(base.own_keys())
+        )
+    # one guess is about a person, so a value that somebody has twice counts once
+    as_set = "set" if several else "one"
+    if free:
+        finest = replace(plain, insensitive=(), values_per_person=as_set).counting(free)
+        base = count(engine, finest, several=True)
+    elif as_published is None:
+        base = count(engine, replace(plain, values_per_person=as_set), several=True)
+    else:
+        return Baseline(as_published, {})
+
+    def by(columns: Sequence[str], part: Base) -> Grouping:
+        left = {part.aliases[column] for column in free if column not in columns}
+        keys = [key for key in part.keys({}) if key.column not in left]
+        if table.group:
+            keys = [part.key("grp"), *(part.key(part.aliases[column]) for column in columns)]
+        return part.grouped(keys)
+
+    return Baseline(
+        as_published or _each(base, partial(by, ())),
+        {name: _each(base, partial(by, columns)) for name, columns in _readers(free).items()},
+    )
+
+
+def _readers(free: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What a reader may know beside the quasi-identifiers: all insensitive columns, or one."""
+    if not free:
+        return {}
+    alone = free if len(free) <= MOST_ALONE else ()
+    return {ALL: tuple(free), **{column: (column,) for column in alone}}
+
+
+def _each(base: Base, grouped: Callable[[Base], Grouping]) -> tuple[Guess, ...]:
+    return tuple(guess(grouped(part)) for part in (base, *base.sides))
+
+
+def guess(grouping: Grouping) -> Guess:
+    """How sure a reader is who knows the group of everybody."""
+    base = grouping.base
+    members = grouping.members if base.people is not None else None
+    return _guess(base.engine, grouping.histogram, members, bool(base.table.sensitives))
+
+
+def _guess(engine: Engine, histogram: Sql, members: Sql | None, sensitive: bool) -> Guess:
+    rows = engine.fetch(render("publishing/baseline.sql", histogram=histogram, members=members))
+    # a person who has a value twice is one person
+    return Guess(
+        tuple(
+            (row["n_people"], min(row["n_top"], row["n_people"]) if sensitive else None, row["n_groups"])
+            for row in rows
+        )
+    )
+
+
+def of_release(release: Release) -> Baseline | None:
+    """The baseline of what would be published; None for counts of cells, which put nobody in a group."""
+    grouping = release.grouping
+    if release.promise is not None or not isinstance(grouping, Grouping):
+        return None
+    table, base = release.table, grouping.base
+    free = table.as_they_are
+    if release.permuted:
+        return of_group_numbers(grouping, table)
+    # two groups may print the same labels; of people with several values the groups as judged tell no less
+    by_label = release.shown_as and release.group is None and table.values_per_person == "one"
+    if not (free or by_label or base.sides):
+        return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
+    if table.values_per_person == "one":
+        return of_published(base.engine, base.engine.rows_of(release.view), release)
+    if grouping.gone is None and not release.shown_as and release.group is None:
+        return _of_levels(release, free)
+    if not (free or base.sides):
+        return Baseline((guess(grouping),), {})  # every box prints a label of its own
+    raise UsageError(
+        "several_values",
+        f"{', '.join(free)} published as it is cannot be counted beside several values per person when rows"
+        " are left out or boxes are published",
+        where=table.name,
+        hint="Use full_domain or generalise without max_suppressed, or drop the column.",
+    )
+
+
+def of_group_numbers(grouping: Grouping, table: Table) -> Baseline:
+    """Values in an order nobody can follow: a column beside them tells nothing of one person's."""
+    one = (guess(grouping),)
+    return Baseline(one, dict.fromkeys(_readers(table.as_they_are), one))
+
+
+def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
+    """The same for several values per person, who are counted in the source at the published levels."""
+    table = release.table
+    base = count(
+        release.grouping.base.engine,
+        replace(table, insensitive=(), also_known=(), values_per_person="set").counting(free),
+        several=True,
+    )
+
+    def by(columns: Sequence[str], part: Base) -> Grouping:
+        left = {part.aliases[column] for column in free if column not in columns}
+        return part.grouped([key for key in part.keys(release.levels) if key.column not in left])
+
+    known = {name: _each(base, partial(by, columns)) for name, columns in _readers(free).items()}
+    return Baseline(_each(base, partial(by, ())), known)
+
+
+def of_published(engine: Engine, published: Any, release: Release) -> Baseline:
+    """The baseline of published rows, one value per person, as anybody may count it."""
+    table = release.table
+    free = table.as_they_are
+    columns = [c for c in release.quasi if c not in table.also_sensitive and c not in free]
+    return of_table(
+        engine,
+        Table(
+            published,
+            columns,
+            table.declared_sensitive or None,
+            joint=bool(table.joined),
+            group=release.group,
+            insensitive=free,
+            name=f"{release.name} as published",
+        ),
+    )
+
+
+def declared(table: Table) -> dict[str, Any]:
+    """The columns that are published as they are, and what was decided about a reader who knows them."""
+    columns = list(table.as_they_are)
+    reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
+    return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
+
+
+def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) -> NotSafe | None:
+    """The refusal of columns published as they are that single people out; None where nothing is wrong.
+
+    Columns declared as known are judged by the requirements, and what somebody acknowledged is told.
+    """
+    smallest, k = found.smallest_known if found else None, least(require)
+    if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
+        return None
+    columns = ", ".join(table.as_they_are)
+    _, below = found.below(k)
+    return NotSafe(
+        "known_columns_single_out",
+        f"somebody who also knows {columns} finds {people(below)} in groups of fewer than {k}",
+        where=table.name,
+        hint=(
+            "Write `insensitive: {columns: [" + columns + "], known: true}` to hold every requirement on it"
+            " too, or `insensitive: {columns: ["
+            + columns
+            + '], acknowledge: "the reason"}`; or drop the column.'
+        ),
+    )
+
+
+def _sentence(who: str, told: Mapping[str, Any], below: int, k: int) -> str:
+    singled = f"{people(told['alone'])} alone, {below} in groups below {k}"
+    if told["worst_guess"] is None:
+        return f"{who}: {singled}"
+    sure, right = (float(Fraction(told[name])) for name in ("worst_guess", "right_in_all"))
+    return (
+        f"{who}: {singled}; a guess is up to {sure:.0%} sure, certain for {people(told['certain'])},"
+        f" right for {right:.0%}"
+    )

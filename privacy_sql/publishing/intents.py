@@ -1,0 +1,280 @@
+"""The record of intent of a publication: it names the new bytes, so that a later run can finish or undo it.
+
+It is written when everything new lies hidden beside the target, judged and durable, and removed when all of
+it stands under its name. Between the two a kill may leave anything: some files swapped, a table committed
+without its manifest. Whoever opens the target next calls `settle`, which finishes, or puts the old release
+back.
+Only bytes with the checksums of the record, and what it has put aside, are moved or removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files as writing
+from privacy_sql import manifest
+from privacy_sql.counted.fingerprints import of_table
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
+from privacy_sql.history.register import Register
+
+
+@dataclass(frozen=True)
+class File:
+    """A file or folder that is to appear under its name; an old one of that name is put aside first."""
+
+    name: str
+    hidden: str
+    sha256: str
+    aside: str
+    fresh: bool  # there was none of that name
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table that is to appear under its name."""
+
+    name: str
+    hidden: str
+    marks: Mapping[str, int]
+    aside: str
+    fresh: bool
+
+
+@dataclass(frozen=True)
+class Intent:
+    """What a publication is about to put in place, the manifest last."""
+
+    release: str
+    files: tuple[File, ...]
+    tables: tuple[Relation, ...] = ()
+    gone: tuple[tuple[str, str], ...] = ()  # files of the old release that the new one lacks, with checksums
+    register: str | None = None  # relative to the folder
+    overwrite: bool = False
+    known: bool = False  # the register held the same release before
+
+
+def path_of(place: Path) -> Path:
+    """Where the record lies, for the release whose manifest is `place`."""
+    return place.with_name(f".{place.name}.intent")
+
+
+def waiting(final: Path, token: str, sha256: str) -> File:
+    """A file that lies hidden beside the place it is to appear in."""
+    hidden = writing.hidden(final, token).name
+    return File(final.name, hidden, sha256, f"{hidden}.old", fresh=not final.exists())
+
+
+def record(intent: Intent, place: Path) -> None:
+    """Put the record on disk: from here on the publication can be finished by another run."""
+    text = json.dumps(asdict(intent), sort_keys=True, ensure_ascii=False)
+    writing.write_atomically(path_of(place), text.encode(), mode=0o600)
+
+
+def settle(place: Path, engine: Engine | None = None) -> str:
+    """Finish or undo what a killed run left where a release stands or should; says what was done, if any."""
+    if not path_of(place).is_file():
+        return ""
+    # a run that is alive holds the folder: it is waited for, as its swap is short
+    with writing.only_writer(place.parent, wait=True):
+        return settle_held(place, engine)
+
+
+def settle_held(place: Path, engine: Engine | None = None) -> str:
+    """The same while the folder is held already. Tables need the engine they lie in."""
+    try:
+        intent = _read(path_of(place))
+        if intent is None or (intent.tables and engine is None):
+            return ""
+        if _registered(intent, place) and _whole(intent, place.parent, engine):
+            finish(intent, place, engine)
+            return f"an interrupted run of {intent.release} was finished: what it published is out"
+        undo(intent, place, engine)
+    except OSError as problem:
+        raise writing.unwritable(place.parent, problem) from None
+    return f"an interrupted run of {intent.release} was undone: nothing of it is out"
+
+
+def _read(place: Path) -> Intent | None:
+    if not place.is_file():
+        return None
+    try:
+        found = json.loads(place.read_bytes())
+        return Intent(
+            release=found["release"],
+            files=tuple(File(**each) for each in found["files"]),
+            tables=tuple(Relation(**each) for each in found["tables"]),
+            gone=tuple((name, sha256) for name, sha256 in found["gone"]),
+            register=found["register"],
+            overwrite=found["overwrite"],
+            known=found.get("known", True),
+        )
+    except (ValueError, KeyError, TypeError):
+        hint = "Remove it; `privacy-sql verify` says whether what stands beside it is whole."
+        raise DataError("bad_intent", f"{place.name} is not as it was written", hint=hint) from None
+
+
+def _registered(intent: Intent, place: Path) -> bool:
+    """Whether the register holds the release. It is entered before anything appears, so else nothing has."""
+    if intent.register is None:
+        return True
+    content = _content(intent, place)
+    return content is not None and Register(place.parent / intent.register).holds(content)
+
+
+def _content(intent: Intent, place: Path) -> dict[str, Any] | None:
+    """The new manifest, hidden or in its place."""
+    last = intent.files[-1]
+    paths = (place.parent / last.hidden, place.parent / last.name)
+    return next((manifest.read(path) for path in paths if _is(path, last)), None)
+
+
+def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
+    """Whether all that is new still exists, hidden or in its place."""
+    return all(_waits(each, folder) or _stands(each, folder) for each in intent.files) and all(
+        _has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables
+    )
+
+
+def _waits(file: File, folder: Path) -> bool:
+    return _is(folder / file.hidden, file)
+
+
+def _stands(file: File, folder: Path) -> bool:
+    return _is(folder / file.name, file)
+
+
+def _is(path: Path, file: File) -> bool:
+    return path.exists() and manifest.checksum(path) == file.sha256
+
+
+def _has(engine: Engine | None, table: str, relation: Relation) -> bool:
+    assert engine is not None
+    return engine.has_table(table) and of_table(engine, table) == relation.marks
+
+
+def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
+    """Put in place what is not there yet, the manifest last, then take away what was put aside."""
+    for relation in intent.tables:
+        assert engine is not None
+        if not _has(engine, relation.name, relation):
+            engine.replace_table(relation.hidden, relation.name, relation.aside)
+    for file in intent.files:
+        if (place.parent / file.hidden).exists():
+            appear(file, place.parent, overwrite=intent.overwrite)
+    close(intent, place, engine)
+
+
+def appear(file: File, folder: Path, *, overwrite: bool) -> None:
+    """Give a file its name, keeping an old one of that name aside; what is not to be replaced stays."""
+    hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
+    if not (final.exists() and hidden.is_file() and final.samefile(hidden)):
+        if final.exists() and overwrite:
+            _put_aside(final, aside)
+        with contextlib.suppress(OSError):
+            writing.open_to_readers(hidden)
+        # a link refuses when something appeared there meanwhile; a rename would replace it, unless a folder
+        move = os.link if hidden.is_file() and not overwrite else os.rename
+        try:
+            if final.exists() and not overwrite:
+                raise FileExistsError
+            move(hidden, final)
+        except (FileExistsError, NotADirectoryError):
+            raise UsageError("target_exists", f"{final.name} exists", hint="Use --overwrite.") from None
+    writing.remove(hidden)
+    writing.sync(folder)
+    # the bytes that were judged are the bytes that stand there now, or the old ones do
+    if not _is(final, file):
+        restore(file, folder, ours=True)
+        raise NotSafe("changed_bytes", f"{final.name} changed while it was checked", hint="Run again.")
+
+
+def _put_aside(final: Path, aside: Path) -> None:
+    """Keep the old file under a hidden name; a folder, or where there are no links, leaves its own."""
+    if aside.exists():
+        return
+    if final.is_file():
+        try:
+            os.link(final, aside)
+            return
+        except OSError:
+            pass
+    os.rename(final, aside)
+
+
+def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
+    """Put the old release back; take away only what the record says is new."""
+    folder = place.parent
+    _withdraw(intent, place, engine)
+    for relation in intent.tables:
+        assert engine is not None
+        if engine.has_table(relation.aside):
+            if _has(engine, relation.name, relation):
+                engine.drop_table(relation.name)
+            engine.rename_table(relation.aside, relation.name)
+        elif relation.fresh and _has(engine, relation.name, relation):
+            engine.drop_table(relation.name)
+        engine.drop_table(relation.hidden)
+    for file in reversed(intent.files):
+        restore(file, folder)
+    writing.sync(folder)
+    writing.remove(path_of(place))
+    writing.sync(folder)
+
+
+def _withdraw(intent: Intent, place: Path, engine: Engine | None) -> None:
+    """Take back the entry of tables that nobody has seen, or later runs would miss them for ever."""
+    if intent.register is None or intent.known or not intent.tables:
+        return
+    content = _content(intent, place)
+    if content is not None and not any(_has(engine, each.name, each) for each in intent.tables):
+        Register(place.parent / intent.register).withdraw(content)
+
+
+def restore(file: File, folder: Path, *, ours: bool = False) -> None:
+    """Put an old file back, or take a new one away; bytes that are not known to be ours stay."""
+    hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
+    if aside.exists() and final.exists() and final.samefile(aside):
+        writing.remove(aside)
+    elif ours or not final.exists() or _is(final, file):
+        if aside.exists():
+            writing.remove(final)
+            os.rename(aside, final)
+        elif file.fresh:
+            writing.remove(final)
+    writing.remove(hidden)
+
+
+def close(intent: Intent, place: Path, engine: Engine | None = None) -> None:
+    """The new release stands: what was put aside goes, then the record."""
+    folder = place.parent
+    for relation in intent.tables:
+        assert engine is not None
+        if engine.has_table(relation.aside):
+            engine.drop_table(relation.aside)
+    for name, sha256 in intent.gone:
+        if (folder / name).exists() and manifest.checksum(folder / name) == sha256:
+            writing.remove(folder / name)
+    for file in intent.files:
+        writing.remove(folder / file.aside)
+    writing.remove(path_of(place))
+    writing.sync(folder)
+
+
+def gone(place: Path, names: set[str]) -> tuple[tuple[str, str], ...]:
+    """The files of the release that stands, which a new one does not have, with their checksums."""
+    try:
+        old = manifest.parts(manifest.read(place))
+    except (OSError, PrivacySqlError):
+        return ()
+    return tuple(
+        (each["file"], each["sha256"])
+        for each in old
+        if "file" in each and each["file"] not in names and Path(each["file"]).name == each["file"]
+    )

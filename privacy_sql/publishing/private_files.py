@@ -1,0 +1,77 @@
+"""What only the person who runs a project may read: `target/private`, 0700, its files 0600.
+
+It holds the values a hierarchy does not know, and a keyed hash of each source with its key. The hash is keyed
+because a plain one lets a person who knows all rows but one guess the last; neither is in any manifest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from pathlib import Path
+
+from privacy_sql import files
+
+KEY = "source.key"
+HASHES = "sources.json"
+UNMAPPED = "unmapped.csv"
+
+
+def private(directory: Path) -> Path:
+    """`target/private` of a project, readable by this user alone."""
+    folder = directory / "target" / "private"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.chmod(0o700)
+    except OSError as problem:
+        raise files.unwritable(folder, problem) from None
+    return folder
+
+
+def source_hash(folder: Path, source: Path) -> str:
+    """HMAC-SHA-256 of a file's bytes under the key of this project, made when first needed."""
+    made = hmac.new(_key(folder), digestmod=hashlib.sha256)
+    with source.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            made.update(block)
+    return made.hexdigest()
+
+
+def _key(folder: Path) -> bytes:
+    place = folder / KEY
+    with contextlib.suppress(FileExistsError):
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(secrets.token_bytes(32))
+    key = place.read_bytes()
+    if len(key) != 32:  # a run was killed while it wrote the key; nothing was hashed with it
+        place.unlink()
+        return _key(folder)
+    return key
+
+
+def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
+    """Note the keyed hash of the source that a release was made from."""
+    place = folder / HASHES
+
+    def added() -> bytes:
+        known = json.loads(place.read_bytes()) if place.is_file() else {}
+        known[release] = {"file": source.name, "hmac_sha256": digest}
+        return f"{json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)}\n".encode()
+
+    files.change_alone(place, added, mode=0o600)
+
+
+def keep_unmapped(folder: Path, found: Path, *, fresh: bool) -> None:
+    """Add the rows of a file to the list of unmapped values; a fresh list starts with its header."""
+    place = folder / UNMAPPED
+    lines = found.read_bytes().splitlines(keepends=True)
+    if fresh:
+        place.unlink(missing_ok=True)
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(handle, "ab") as stream:
+        stream.writelines(lines if fresh else lines[1:])

@@ -1,0 +1,317 @@
+"""Publish a release in one transaction: after whatever happens the old release stands, or the new one.
+
+In order: hold the folder; mend what a killed run left; write hidden; make it durable; judge what was
+written; take its checksums; describe it in a hidden manifest; record the intent; enter the register; swap,
+the manifest last; forget the intent. Until the record nothing has happened that anybody sees. From then on a
+kill leaves what `intents.settle` finishes or undoes, and an error is undone here. The register comes before
+the swap, so that whoever reads it sees all that is out, whenever a run was killed.
+
+One order for every form: a file, a folder, several files, a table, several tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files as writing
+from privacy_sql import manifest
+from privacy_sql.counted.fingerprints import of_table
+from privacy_sql.engines import Engine
+from privacy_sql.errors import EngineError, PrivacySqlError, PublishedNotRecorded
+from privacy_sql.history.register import Private, Register
+from privacy_sql.judge import Verdicts
+from privacy_sql.publishing import intents, targets
+from privacy_sql.publishing.intents import File, Intent, Relation
+from privacy_sql.query.template import Query
+
+Output = dict[str, Any]
+
+
+@dataclass
+class Files:
+    """One file or folder, or several. `place` is where the manifest goes; its folder is held meanwhile.
+
+    `finals` and `views` are by part; a release of one table has one part, named with nothing.
+    """
+
+    release: str
+    engine: Engine
+    place: Path
+    finals: Mapping[str, Path]
+    views: Mapping[str, Query]
+    kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
+    token: str = field(default_factory=lambda: secrets.token_hex(6))
+    accepted: dict[str, str] = field(init=False, default_factory=dict)
+    waits = False
+
+    def refuse_taken(self, *, overwrite: bool) -> None:
+        """Refuse what may not be replaced."""
+        finals = list(self.finals.values())
+        targets.admit(self.place, finals, self.release, overwrite=overwrite, kept=self.kept)
+        for final in finals:
+            writing.sweep(final)
+
+    @contextlib.contextmanager
+    def written(self) -> Iterator[Mapping[str, Path]]:
+        """Everything written where nobody looks, by part; what was not swapped at the end goes."""
+        hidden = {part: self._hidden(final) for part, final in self.finals.items()}
+        try:
+            for part, path in hidden.items():
+                self.engine.write_file(self.views[part], path, writing.kind_of(self.finals[part]))
+                writing.sync_all(path)
+            self.accepted = {part: manifest.checksum(path) for part, path in hidden.items()}
+            yield hidden
+        finally:
+            for path in hidden.values():
+                writing.remove(path)
+
+    @contextlib.contextmanager
+    def auditor(self) -> Iterator[Engine]:
+        """An engine that reads what was written."""
+        with self.engine.beside() as beside:
+            yield beside.session([self._hidden(final) for final in self.finals.values()])
+
+    def output(self) -> list[Output]:
+        """What the manifest says of each part, by which any change is found."""
+        return [
+            {
+                "file": final.name,
+                "sha256": self.accepted[part],
+                "bytes": manifest.size(self._hidden(final)),
+            }
+            for part, final in self.finals.items()
+        ]
+
+    def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
+        """The files and tables that are to appear."""
+        files = self.finals.items()
+        return tuple(intents.waiting(final, self.token, self.accepted[part]) for part, final in files), ()
+
+    def swap(self, intent: Intent) -> None:
+        """Put them in place, the manifest last."""
+        for file in intent.files:
+            intents.appear(file, self.place.parent, overwrite=intent.overwrite)
+
+    def _hidden(self, final: Path) -> Path:
+        return writing.hidden(final, self.token)
+
+
+@dataclass
+class Tables:
+    """One table or several; the same as for files, in a transaction of the engine."""
+
+    release: str
+    engine: Engine
+    place: Path
+    finals: Mapping[str, str]
+    views: Mapping[str, Query]
+    kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
+    token: str = field(default_factory=lambda: secrets.token_hex(6))
+    taken: frozenset[str] = field(init=False, default=frozenset())
+    marks: dict[str, dict[str, int]] = field(init=False, default_factory=dict)
+    waits = True
+
+    def refuse_taken(self, *, overwrite: bool) -> None:
+        """Refuse what may not be replaced."""
+        finals = list(self.finals.values())
+        targets.admit_tables(
+            self.engine, self.place, finals, self.release, overwrite=overwrite, kept=self.kept
+        )
+        self.taken = frozenset(table for table in finals if self.engine.has_table(table))
+
+    @contextlib.contextmanager
+    def written(self) -> Iterator[Mapping[str, str]]:
+        """Everything written under other names, in one transaction."""
+        with self.engine.transaction():
+            hidden = {part: self._hidden(part) for part in self.finals}
+            for part, table in hidden.items():
+                self.engine.write_table(self.views[part], table)
+            yield hidden
+
+    @contextlib.contextmanager
+    def auditor(self) -> Iterator[Engine]:
+        """The engine itself: nobody else sees the tables yet."""
+        yield self.engine
+
+    def output(self) -> list[Output]:
+        """What the manifest says of each part, by which any change is found."""
+        # inside the transaction: what is vouched for is what was judged, whoever writes afterwards
+        self.marks = {part: of_table(self.engine, self._hidden(part)) for part in self.finals}
+        return [{"relation": table, **self.marks[part]} for part, table in self.finals.items()]
+
+    def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
+        """The tables that are to appear."""
+        return (), tuple(
+            Relation(
+                table,
+                self._hidden(part),
+                self.marks[part],
+                self._beside("old", part, table),
+                table not in self.taken,
+            )
+            for part, table in self.finals.items()
+        )
+
+    def swap(self, intent: Intent) -> None:
+        """Put them in place; they appear when the transaction ends."""
+        for relation in intent.tables:
+            self.engine.replace_table(relation.hidden, relation.name, relation.aside)
+
+    def _hidden(self, part: str) -> str:
+        return self._beside("new", part, self.finals[part])
+
+    def _beside(self, what: str, part: str, table: str) -> str:
+        schema, dot, _ = table.rpartition(".")
+        return f"{schema}{dot}ps_{what}_{self.token}{part and '_'}{part}"
+
+
+Form = Files | Tables
+
+
+def publish(
+    form: Form,
+    *,
+    overwrite: bool,
+    judge: Callable[[Engine, Mapping[str, Any]], Verdicts],
+    describe: Callable[[Verdicts, Output], bytes],
+    register: Register | None = None,
+    private: Private | None = None,
+    told: Callable[[Path], None] = lambda place: None,
+) -> Path:
+    """Publish a release; returns the path of its manifest.
+
+    `judge` looks at what was written and refuses it or not, `describe` returns the bytes of the manifest,
+    `private` puts what the release is read with beside its copy in the register, `told` hears that the
+    release is out as soon as it is.
+    """
+    place = form.place
+    try:
+        with writing.only_writer(place.parent, wait=form.waits), _undisturbed() as undisturbed:
+            intents.settle_held(place, form.engine)
+            form.refuse_taken(overwrite=overwrite)
+            for ours in (place, intents.path_of(place)):
+                writing.sweep(ours)
+            intent: Intent | None = None
+            swapped = False
+            try:
+                with form.written() as written:
+                    with form.auditor() as auditor:
+                        verdicts = judge(auditor, written)
+                    paper = describe(verdicts, _output(form))
+                    undisturbed()
+                    intent = _intended(form, paper, overwrite, register)
+                    if register is not None:
+                        hidden = {file.name: place.parent / file.hidden for file in intent.files}
+                        register.keep(form.release, place, hidden, private=private)
+                    form.swap(intent)
+                    swapped = True
+            except BaseException as problem:
+                if not _is_out(intent, form, swapped, problem):
+                    raise
+            told(place)
+            assert intent is not None
+            _complete(intent, form)
+    except OSError as problem:
+        raise writing.unwritable(place.parent, problem) from None
+    return place
+
+
+def _output(form: Form) -> Output:
+    """What the manifest says of the parts."""
+    parts = form.output()
+    if "" in form.finals:
+        return parts[0]
+    return {"files" if "file" in parts[0] else "relations": parts}
+
+
+def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | None) -> Intent:
+    """The record of intent, on disk, after the manifest it names."""
+    place = form.place
+    files, tables = form.intent()
+    own = intents.waiting(place, form.token, hashlib.sha256(paper).hexdigest())
+    names = {file.name for file in (*files, own)}
+    intent = Intent(
+        release=form.release,
+        files=(*files, own),
+        tables=tables,
+        gone=intents.gone(place, names) if overwrite else (),
+        register=os.path.relpath(register.path, place.parent) if register else None,
+        overwrite=overwrite,
+        known=register is not None and register.holds(json.loads(paper)),
+    )
+    try:
+        writing.write_synced(place.parent / own.hidden, paper)
+        intents.record(intent, place)
+    except BaseException:
+        # nothing has appeared yet
+        for path in (place.parent / own.hidden, intents.path_of(place)):
+            writing.remove(path)
+        raise
+    return intent
+
+
+def _is_out(intent: Intent | None, form: Form, swapped: bool, problem: BaseException) -> bool:
+    """After an error: whether the release is out all the same; what is not out is taken back."""
+    if intent is None:
+        return False
+    if not (swapped and intent.tables):
+        try:
+            intents.undo(intent, form.place, form.engine)
+        except (OSError, PrivacySqlError):
+            if not intent.tables:
+                raise PublishedNotRecorded(intent.release, problem) from problem
+            # the engine is gone, and with it its transaction; the next run removes the record
+        return False
+    # the answer to COMMIT is missing: the table itself says what came of it
+    try:
+        intents.settle_held(form.place, form.engine)
+    except EngineError:
+        names = ", ".join(relation.name for relation in intent.tables)
+        hint = "Run again: the next run looks, and finishes or undoes it."
+        raise EngineError(
+            "commit_unknown", f"the connection ended while {names} was committed; it may be out", hint=hint
+        ) from problem
+    return form.place.is_file() and manifest.checksum(form.place) == intent.files[-1].sha256
+
+
+def _complete(intent: Intent, form: Form) -> None:
+    """The rest after the release is out: the manifest of tables, and what was put aside goes."""
+    folder, own = form.place.parent, intent.files[-1]
+    try:
+        if (folder / own.hidden).exists():
+            intents.appear(own, folder, overwrite=True)
+    except (OSError, PrivacySqlError) as problem:
+        raise PublishedNotRecorded(intent.release, problem) from problem
+    # what stays behind is mended by the next run, and says nothing of this one
+    with contextlib.suppress(OSError, PrivacySqlError):
+        intents.close(intent, form.place, form.engine)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[Callable[[], None]]:
+    """Keep interrupts waiting from when the function it yields is called to the end of the block."""
+    came: list[int] = []
+    before: dict[int, Any] = {}
+
+    def begin() -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                before[number] = signal.signal(number, lambda number, _: came.append(number))
+
+    try:
+        yield begin
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+    if came:
+        signal.raise_signal(came[0])

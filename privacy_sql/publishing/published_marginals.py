@@ -1,0 +1,131 @@
+"""Published marginals read back as a stranger would: from their labels and counts, all of them together.
+
+Nothing of the search and nothing of the base is used: labels are numbered anew, marginals must agree where
+they overlap, and every requirement is asked of what stands in the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import DataError, NotSafe
+from privacy_sql.judge import Verdicts, judge
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, intersection
+from privacy_sql.marginals.columns import Attributes
+from privacy_sql.marginals.tables import MarginalTables
+from privacy_sql.marginals.views import COUNT, published_columns
+from privacy_sql.publishing import audit
+from privacy_sql.query.template import Sql, render
+from privacy_sql.release import Release
+
+
+@dataclass(frozen=True)
+class PublishedRows:
+    """What stands behind published marginals: how many rows, and the labels of their codes."""
+
+    engine: Engine
+    table: Any
+    rows: int
+    labels: Mapping[str, Sql]  # code column -> (label, code)
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether anybody is counted in them."""
+        return self.rows > 0
+
+    def label(self, column: str, level: int, code: int) -> Any:
+        """INTERNAL: the published label of a code; None stands for a missing value."""
+        name = column if column == "s" else f"{column}_{level}"
+        rows = self.engine.fetch(
+            render("publishing/published_label.sql", labels=self.labels[name], code=code)
+        )
+        return rows[0]["label"] if rows else None
+
+
+def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts on the published marginals together; raises when they are not those that should leave."""
+    relations = {name: engine.source(place) for name, place in published.items()}
+    audit.same_parts(engine, published, relations, release)
+    tables = read(engine, relations, release.grouping)
+    verdicts = judge(tables, release.require)  # type: ignore[arg-type]
+    if not verdicts:
+        failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
+        raise NotSafe("audit", f"the published marginals do not keep {', '.join(failed)}", where=release.name)
+    return verdicts
+
+
+def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) -> MarginalTables:
+    """Published marginals as a collection to judge; `meant` says only which columns each one shows."""
+    attributes = meant.attributes
+    marginals = dict(zip(meant.published, relations.values(), strict=True))
+    labels = _labels(engine, marginals, meant)
+    coded = {
+        marginal: engine.create(
+            render(
+                "publishing/marginal.sql",
+                published=relation,
+                columns=[
+                    (name, _alias(attributes, a, level), labels[str(_alias(attributes, a, level))])
+                    for name, (a, level) in published_columns(attributes, meant.published, marginal).items()
+                ],
+                own=attributes.columns(attributes.without_sensitive(marginal)),
+                count=COUNT,
+            )
+        )
+        for marginal, relation in marginals.items()
+    }
+    totals = {_total(engine, relation) for relation in coded.values()}
+    if len(totals) > 1:
+        raise DataError(
+            "different_totals",
+            f"the marginals count {len(totals)} different numbers of rows, so they are not of one table",
+        )
+    base = PublishedRows(engine, meant.base.table, totals.pop(), labels)
+    tables = MarginalTables(base, attributes, meant.published, coded, meant.n_values)
+    _refuse_disagreement(tables)
+    return tables
+
+
+def _alias(attributes: Attributes, a: int, level: int) -> Sql:
+    return Sql("s") if a == attributes.sensitive else Sql(f"{attributes.aliases[a]}_{level}")
+
+
+def _labels(engine: Engine, marginals: Mapping[Resolutions, Sql], meant: MarginalTables) -> dict[str, Sql]:
+    """The labels of each published column, numbered through all marginals that show it."""
+    attributes = meant.attributes
+    shown: dict[str, tuple[str, list[Sql]]] = {}
+    for marginal, relation in marginals.items():
+        for name, (a, level) in published_columns(attributes, meant.published, marginal).items():
+            shown.setdefault(str(_alias(attributes, a, level)), (name, []))[1].append(relation)
+    return {
+        alias: engine.create(render("publishing/marginal_labels.sql", relations=relations, column=name))
+        for alias, (name, relations) in shown.items()
+    }
+
+
+def _total(engine: Engine, relation: Sql) -> int:
+    (row,) = engine.fetch(render("marginals/separator.sql", marginal=relation, columns=[]))
+    return int(row["n_rows"])
+
+
+def _refuse_disagreement(tables: MarginalTables) -> None:
+    """Raise when two marginals count a cell they share differently: then no table is behind both."""
+    maximal = tables.maximal
+    for i, left in enumerate(maximal):
+        for right in maximal[:i]:
+            query = render(
+                "publishing/disagreement.sql",
+                left=tables.relations_of[left],
+                right=tables.relations_of[right],
+                columns=tables.attributes.columns(intersection(left, right)),
+            )
+            (row,) = tables.base.engine.fetch(query)
+            if row["n_cells"]:
+                raise DataError(
+                    "different_counts",
+                    f"marginals {tables.published.index(right) + 1} and {tables.published.index(left) + 1}"
+                    f" count {row['n_cells']} cells differently, so they are not of one table",
+                )

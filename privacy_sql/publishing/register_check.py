@@ -1,0 +1,94 @@
+"""Ask the register before a release leaves: whom would it expose together with what is out already?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from privacy_sql import manifest
+from privacy_sql.attacks.intersection_summary import Findings, Others
+from privacy_sql.attacks.locating import known_of
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.display.rounding import decimals
+from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.history.described import COUNTS, Description
+from privacy_sql.history.group_contents import writer_of_known
+from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.history.registered import registered
+from privacy_sql.release import Release
+
+
+def warnings(directory: Path, release: Release) -> list[str]:
+    """One line when the release composes badly with registered ones; a registered file that is gone refuses.
+
+    Earlier versions of the release itself count: they are out.
+    """
+    if release.promise is not None:
+        return []
+    return compared(directory, release.grouping, release.quasi, release.require, release.method)
+
+
+def compared(
+    directory: Path, grouping: Grouping, quasi: Sequence[str], require: Sequence[Criterion], method: str = ""
+) -> list[str]:
+    """What registered releases and these groups say together.
+
+    Says nothing when `composition` is required itself, which refuses instead of warning.
+    """
+    if any(criterion.name == "composition" for criterion in require):
+        return []
+    out = registered(Register(directory / FILE_NAME))
+    told = [f"register: {name} publishes exact counts, which this check leaves out" for name in out.counts]
+    told += [
+        f"register: {name} has several sensitive columns, which this check leaves out" for name in out.several
+    ]
+    if not out.groups:
+        return told
+    if len(grouping.base.table.sensitives) != 1 or method in COUNTS:
+        return [*told, "register: not compared, for there are no groups with one sensitive column"]
+    known, *_ = known_of(grouping.base, _columns(out.groups))
+    others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
+    apart = [each.name for each in out.groups if each not in others]
+    if apart:
+        why = "no column in common, or centres whose people are not kept"
+        told.append(f"register: not compared with {', '.join(apart)}: {why}")
+    if not others:
+        return told
+    found = Findings.beside(grouping, Others.of(grouping.base, others))
+    told += [f"register: {warning}" for warning in found.warnings]
+    share = Fraction(100 * found.newly_known, found.crowd.people)
+    if share:
+        named = ", ".join(each.name for each in others)
+        told.append(
+            f"register: {decimals(share, 1)} % of people would be known for certain by this release together"
+            f" with {named}; require composition to refuse"
+        )
+    return told
+
+
+def _columns(releases: Iterable[Description]) -> Iterator[str]:
+    return (column for each in releases for column in each.columns)
+
+
+def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarchy] | None = None) -> None:
+    """Register what stands where a release will be written, before it is gone: it is out as well.
+
+    A run that was killed, or one from before there was a register, has left without registering. Of a table
+    no copy is kept, so it is not overwritten.
+    """
+    register = Register(directory / FILE_NAME)
+    if not register.path.exists() or not place.exists():
+        return
+    content = manifest.read(place)
+    register.keep(content["release"], place, private=writer_of_known(content, kinds or {}))
+    tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
+    if tables:
+        raise UsageError(
+            "version_lost",
+            f"{', '.join(tables)} holds a registered release, which has to stay readable",
+            where=content["release"],
+            hint="Publish the new version to a table of its own.",
+        )

@@ -1,0 +1,133 @@
+"""A published release judged again, from its own bytes, by the rules of this version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import criteria, manifest, registry
+from privacy_sql.counted.base import count
+from privacy_sql.criteria import EMPTY, Criterion
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe, PrivacySqlError, Undecided
+from privacy_sql.judge import Verdicts, judge
+from privacy_sql.publishing import advisories, verifying
+from privacy_sql.publishing import baseline as guesses
+from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What today's rules say of a published release: verdicts, the baseline of a guess, and what is wrong."""
+
+    name: str
+    verdicts: Verdicts
+    baseline: guesses.Baseline | None
+    rows: int
+    groups: int
+    faults: tuple[PrivacySqlError, ...]
+
+    @property
+    def safe(self) -> bool:
+        return not self.faults
+
+
+def rejudge(engine: Engine, path: str | Path) -> Judged:
+    """Judge published rows by what was required of them; each fault is named, and what rows cannot show."""
+    place, _ = verifying.found(path, engine)
+    content = verifying.verify(path, engine)
+    wrong: list[PrivacySqlError] = [
+        NotSafe(
+            "advisory", f"{advisory.name}: {advisory.sentence}", where=place.name, hint="See SECURITY.md."
+        )
+        for advisory in advisories.about(content)
+    ]
+    require, left = _required(content)
+    table = _table(content, place)
+    if table is None or left:
+        names = ", ".join(left) or "what was required"
+        hint = "Run the release again with this version; it is judged as it is made."
+        why = f"published rows alone do not decide {names}"
+        wrong.append(Undecided("not_judged", why, where=place.name, hint=hint))
+    wrong += [
+        NotSafe("cannot_fail", f"{criterion} {EMPTY}", where=place.name, hint="Ask for more.")
+        for criterion in require
+        if criterion.cannot_fail
+    ]
+    if table is None:
+        return Judged(content["release"], Verdicts(), None, content["rows_out"], 0, tuple(wrong))
+    base = count(engine, table, several=True)
+    grouping = base.grouped(base.own_keys())
+    verdicts = judge(grouping, require) if require else Verdicts()
+    wrong += [
+        NotSafe("not_safe", verdict.explain(), where=place.name, hint="Withdraw it, and publish anew.")
+        for verdict in verdicts.values()
+        if not verdict.safe
+    ]
+    if _permuted(content):
+        found = guesses.of_group_numbers(grouping, table)
+    else:
+        found = guesses.of_table(engine, table, grouping)
+    refusal = guesses.singled_out(table, require, found)
+    wrong += [refusal] if refusal else []
+    return Judged(content["release"], verdicts, found, base.rows, grouping.n_groups, tuple(wrong))
+
+
+def _required(content: Mapping[str, Any]) -> tuple[list[Criterion], list[str]]:
+    """The requirements that published rows decide, and the names of the others."""
+    made: dict[str, Criterion] = {}
+    left: list[str] = []
+    for verdict in content["verdicts"]:
+        if verdict["criterion"] not in registry.available("criteria"):  # a promise of the method
+            left.append(verdict["requirement"])
+            continue
+        criterion = criteria.make(verdict["criterion"], verdict["params"])
+        beyond = criterion.needs_base or criterion.needs_population or content["values_per_person"] != "one"
+        hierarchical = verdict["params"].get("distance") == "hierarchical"
+        if beyond or hierarchical or "with" in verdict["params"]:
+            left.append(str(criterion))
+        else:
+            made[str(criterion)] = criterion
+    return list(made.values()), list(dict.fromkeys(left))
+
+
+def _table(content: Mapping[str, Any], place: Path) -> Table | None:
+    """The published rows in their roles; None where they are no rows of one table, a person each."""
+    output = manifest.parts(content)
+    counts = content["method"] in ("marginals", "noisy_counts")
+    if len(output) != 1 or counts or content["values_per_person"] != "one":
+        return None
+    (part,) = output
+    published = {column["name"]: column["published_as"] for column in content["columns"]}
+
+    def of(role: str) -> list[str]:
+        return [name for name in published if content["roles"].get(name) == role]
+
+    said = content.get("insensitive") or {}
+    known = set(said.get("columns", ())) if said.get("known") else set()
+    reason = said.get("acknowledge")
+    free = of("insensitive")
+    return Table(
+        place.parent / part["file"] if "file" in part else part["relation"],
+        [name for name in of("quasi-identifier") if name not in known],
+        _sensitive(of("sensitive")),
+        group=next((name for name, form in published.items() if form == "group number"), None),
+        insensitive={"columns": sorted(known), "known": True}
+        if known
+        else {"columns": free, **({"acknowledge": reason} if reason else {})}
+        if free
+        else (),
+        name=f"{content['release']} as published",
+    )
+
+
+def _sensitive(columns: Sequence[str]) -> tuple[str, ...] | None:
+    return tuple(columns) or None
+
+
+def _permuted(content: Mapping[str, Any]) -> bool:
+    """Whether values stand in an order nobody can follow within their group."""
+    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
+    return content["method"] == "bucketize" or choice.get("output") == "bucketized"

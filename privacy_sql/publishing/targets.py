@@ -1,0 +1,320 @@
+"""Whose file is that? What a release, a report or a picture may be written over, and what never.
+
+`admit` is the door of releases in files, `admit_tables` of releases in tables, `admit_page` of reports and
+pictures. What we read or keep is never a target, by whatever name: the real path, a hard link, another letter
+case. Anything else that exists is replaced only when somebody asks for it and it is ours: a release of the
+same name whose manifest is whole and which is still what its manifest says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privacy_sql import manifest
+from privacy_sql.engines import Engine
+from privacy_sql.engines._sources import is_folder
+from privacy_sql.engines._sources import parts as parts_of
+from privacy_sql.errors import PrivacySqlError, UsageError
+from privacy_sql.history import chain, ledger, register
+from privacy_sql.publishing import private_files, verifying
+from privacy_sql.query.template import Query
+
+if TYPE_CHECKING:
+    from privacy_sql.table import Table
+
+# files of ours that no ending tells, by what their names begin with
+PROJECT_FILE = "privacy.yml"
+OWN_NAMES = {
+    PROJECT_FILE: "the project file",
+    ledger.FILE_NAME: "the budget ledger",
+    register.FILE_NAME: "the release register",
+    private_files.KEY: "the key of the project",
+}
+ELSEWHERE = "Choose another target."
+START = 4096  # bytes in which a page or a picture tells who made it
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A file, a folder or a relation that stays as it is, and what it is to us."""
+
+    place: Any  # a path, or the name of a relation
+    what: str
+
+
+def read_by(table: Table, *asked: Any) -> list[Kept]:
+    """Everything a release is made from: its source, and each file that its table and parts name."""
+    found = [Kept(table.source, f"the source of {table.name}")]
+    if isinstance(table.population, (str, Path)):
+        found.append(Kept(table.population, f"the population of {table.name}"))
+    kinds = [*table.hierarchies.items(), *_of_sensitive(table)]
+    found += [Kept(kind.place, f"the hierarchy of {column}") for column, kind in kinds if _place_of(kind)]
+    found += [
+        Kept(place, f"the distances of {column}")
+        for column, place in (table.distances or {}).items()
+        if isinstance(place, (str, Path))
+    ]
+    found += [Kept(place, f"a file that {table.name} reads") for part in asked for place in _named_in(part)]
+    return [kept for kept in found if isinstance(kept.place, (str, Path))]
+
+
+def _of_sensitive(table: Table) -> list[tuple[str, Any]]:
+    kind = table.sensitive_hierarchy
+    return list(kind.items()) if isinstance(kind, Mapping) else [(" and ".join(table.sensitives), kind)]
+
+
+def _place_of(kind: Any) -> Any:
+    return getattr(kind, "place", None)
+
+
+def _named_in(part: Any) -> Iterator[Path]:
+    """The files that a requirement or a method names, and those its descriptions read."""
+    if isinstance(part, (str, Path)):
+        place = Path(part)
+        if os.path.isfile(place) or is_folder(place):
+            yield place
+            yield from _described(place)
+    elif isinstance(part, Mapping):
+        for inner in part.values():
+            yield from _named_in(inner)
+    elif isinstance(part, (list, tuple)):
+        for inner in part:
+            yield from _named_in(inner)
+    elif dataclasses.is_dataclass(part):
+        for field in dataclasses.fields(part):
+            yield from _named_in(getattr(part, field.name))
+
+
+def _described(place: Path) -> list[Path]:
+    """The files behind the description of a release from elsewhere."""
+    if place.suffix.lower() not in (".yml", ".yaml", ".json"):
+        return []
+    from privacy_sql.history.described import describe
+
+    try:
+        return describe(place, 1).files
+    except PrivacySqlError:  # told by whoever reads it for what it says
+        return []
+
+
+# -- what is never a target -------------------------------------------------------------------------------
+
+
+def refuse_kept(target: Path, kept: Iterable[Kept]) -> None:
+    """Refuse a target that is something we read or keep, lies in it, or holds it."""
+    what = _own(target)
+    if what is not None:
+        raise UsageError("target_in_use", f"{target.name} is {what}", where=str(target), hint=ELSEWHERE)
+    _refuse_used(target, kept)
+
+
+def _refuse_used(target: Path, kept: Iterable[Kept]) -> None:
+    for each in kept:
+        # a text is the name of a relation, unless a file has that name
+        known = isinstance(each.place, Path) or os.path.exists(each.place)
+        if known and _touch(target, Path(each.place)):
+            raise UsageError(
+                "target_in_use", f"{target.name} is {each.what}", where=str(target), hint=ELSEWHERE
+            )
+
+
+def _touch(target: Path, kept: Path) -> bool:
+    """Whether writing one would change the other; the name of a relation touches no file."""
+    try:
+        if os.path.samefile(target, kept):
+            return True
+    except OSError:  # one of them does not exist
+        pass
+    mine, other = _folded(target), _folded(kept)
+    inside_a_folder = kept.is_dir() and mine.startswith(f"{other}/")
+    return mine == other or inside_a_folder or other.startswith(f"{mine}/")
+
+
+def _folded(path: Path) -> str:
+    """A real path without letter case, for what two file systems hold apart a third one does not."""
+    return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
+
+
+def _own(target: Path) -> str | None:
+    """What a target is when it is a file that this tool keeps."""
+    for place in (target, Path(os.path.realpath(target))):
+        name = place.name.casefold()
+        known = [what for own, what in OWN_NAMES.items() if name.startswith(own.casefold())]
+        if known:
+            return known[0]
+        if name.endswith(manifest.SUFFIX):
+            return "a manifest"
+        folders = [part.casefold() for part in place.parts[:-1]]
+        if f"{Path(register.FILE_NAME).stem}.kept" in folders:
+            return "a copy that the release register keeps"
+        if ("target", "private") in itertools.pairwise(folders):
+            return "in the private folder of the project"
+        if is_folder(place.parent):
+            return "in a folder of Parquet files, which is read as one table"
+    if target.is_file():
+        with target.open("rb") as stream:
+            start = stream.read(len(chain.BEGINS))
+        if start.startswith(chain.BEGINS):
+            return "a budget ledger or a release register"
+        if start.startswith(b"{") and _reads(target):
+            return "a manifest"
+    return None
+
+
+def _reads(target: Path) -> bool:
+    """Whether a file, by whatever name, is a manifest."""
+    try:
+        return bool(manifest.read(target))
+    except (PrivacySqlError, OSError):
+        return False
+
+
+# -- files of a release -----------------------------------------------------------------------------------
+
+
+def admit(
+    place: Path, files: Sequence[Path], release: str, *, overwrite: bool, kept: Iterable[Kept] = ()
+) -> None:
+    """Let a release be written to files, with its manifest at a place; raise where it may not."""
+    kept = list(kept)
+    for file in (*files, place.with_name(place.name.removesuffix(manifest.SUFFIX))):
+        refuse_kept(file, kept)
+    _refuse_used(place, kept)
+    taken = [file for file in files if _stands(file)]
+    if not taken and not _stands(place):
+        return
+    content = _manifest(place, release, taken)
+    named = {place.with_name(str(part.get("file"))): part for part in manifest.parts(content)}
+    for file in dict.fromkeys([*taken, *(name for name in named if _stands(name))]):
+        if file not in named:
+            raise _foreign(file, f"{place.name} does not name it")
+        if not _as_written(named[file], content, place):
+            raise _foreign(file, "it is not as it was written: somebody may have edited it")
+    if not overwrite:
+        raise _exists((taken or [place])[0].name)
+
+
+def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Mapping[str, Any]:
+    """What the manifest of this release says of what stands where the next one is to be written."""
+    if not _stands(place):
+        raise _foreign(taken[0], "it has no manifest")
+    try:
+        _, content = verifying.found(place)
+        named = content["release"]
+    except (PrivacySqlError, OSError, *verifying.NO_MANIFEST):
+        raise _foreign(place, "it is no manifest of what lies there, or somebody changed it") from None
+    if named != release:
+        raise UsageError(
+            "target_in_use",
+            f"{place.name} is the manifest of the release {named}",
+            where=str(place),
+            hint=f"{ELSEWHERE} To give that release up, remove {place} and what it describes by hand.",
+        )
+    return content
+
+
+def _as_written(
+    part: Mapping[str, Any], content: Mapping[str, Any], place: Path, engine: Engine | None = None
+) -> bool:
+    try:
+        return verifying.as_written(part, content, place.parent, engine)
+    except (OSError, *verifying.NO_MANIFEST):
+        return False
+
+
+def _foreign(place: Any, why: str) -> UsageError:
+    """The refusal of what may be somebody's work: it names what to remove by hand."""
+    name, verb = (place.name, "remove") if isinstance(place, Path) else (place, "drop")
+    hint = (
+        "Nothing is replaced but what privacy-sql wrote and nobody changed."
+        f" Choose another target, or {verb} {place} by hand if nobody needs it."
+    )
+    return UsageError("target_exists", f"{name} exists, and {why}", where=str(place), hint=hint)
+
+
+def _exists(name: str) -> UsageError:
+    return UsageError("target_exists", f"{name} exists", where=name, hint="Use --overwrite.")
+
+
+def _stands(place: Path) -> bool:
+    """Whether anything has that name, a link that leads nowhere included."""
+    try:
+        return os.path.lexists(place)
+    except ValueError:  # a name with NUL
+        return False
+
+
+# -- tables -----------------------------------------------------------------------------------------------
+
+
+def admit_tables(
+    engine: Engine,
+    place: Path,
+    tables: Sequence[str],
+    release: str,
+    *,
+    overwrite: bool,
+    kept: Iterable[Kept] = (),
+) -> None:
+    """Let a release be written to tables, with its manifest at a place; raise where it may not."""
+    kept = list(kept)
+    _refuse_used(place, kept)
+    for table in tables:
+        used = [each for each in kept if isinstance(each.place, str) and _same_relation(engine, table, each)]
+        if used:
+            raise UsageError("target_in_use", f"{table} is {used[0].what}", where=table, hint=ELSEWHERE)
+    taken = [table for table in tables if engine.has_table(table)]
+    if not taken and not _stands(place):
+        return
+    content = _manifest(place, release, taken)
+    named = {_folded_name(str(part.get("relation"))): part for part in manifest.parts(content)}
+    for table in taken:
+        if _folded_name(table) not in named:
+            raise _foreign(table, f"{place.name} does not describe it")
+        if not _as_written(named[_folded_name(table)], content, place, engine):
+            raise _foreign(table, "it is not as it was written: somebody may have changed it")
+    if not overwrite:
+        raise _exists((taken or [place.name])[0])
+
+
+def _same_relation(engine: Engine, table: str, kept: Kept) -> bool:
+    """Whether two names mean one relation; a name without its schema is in the schema of the connection."""
+    mine, other = _folded_name(table), _folded_name(kept.place)
+    if len(mine) != len(other):
+        (found,) = engine.fetch(Query("select current_schema() as home", "looking for the schema"))
+        home = (str(found["home"]).casefold(),)
+        mine, other = (name if len(name) > 1 else (*home, *name) for name in (mine, other))
+    shared = min(len(mine), len(other))
+    return mine[-shared:] == other[-shared:]
+
+
+def _folded_name(table: str) -> tuple[str, ...]:
+    try:
+        return tuple(part.casefold() for part in parts_of(table))
+    except PrivacySqlError:  # the name of a file, or none
+        return (table.casefold(),)
+
+
+# -- everything small ---------------------------------------------------------------------------------------
+
+
+def admit_page(path: Path, mark: str) -> None:
+    """Let a report or a picture be written; of what exists, only what begins with our mark is replaced."""
+    refuse_kept(path, ())
+    if not _stands(path):
+        return
+    if not path.is_file():
+        raise UsageError("target_exists", f"{path.name} is no file", where=str(path), hint=ELSEWHERE)
+    with path.open("rb") as stream:
+        if mark.encode() not in stream.read(START):
+            raise _foreign(path, "privacy-sql did not write it")
+
+
+__all__ = ["Kept", "admit", "admit_page", "admit_tables", "read_by", "refuse_kept"]

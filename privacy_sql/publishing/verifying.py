@@ -1,0 +1,121 @@
+"""Whether what a manifest describes is as it was written: files by bytes, tables by a fingerprint.
+
+A manifest vouches for the files it names and for no others, wherever it lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest
+from privacy_sql.counted.fingerprints import fingerprint, of_table
+from privacy_sql.engines import Engine
+from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.publishing import intents
+
+# what reading a manifest runs into whose checksum was made anew over something that is none of ours
+NO_MANIFEST = (KeyError, TypeError, AttributeError, ValueError)
+
+
+def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
+    """The manifest of a release whose bytes are all as they were written; needs no key.
+
+    `path` is a manifest or an output file. A table needs the engine it lies in.
+    """
+    place, content = found(path, engine)
+    try:
+        same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))
+    except NO_MANIFEST:
+        same = False
+    if same:
+        return content
+    if intents.path_of(place).is_file() or found(path, engine)[1] != content:
+        return verify(path, engine)  # a run put a new version there while this one was looked at
+    raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
+
+
+def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, dict[str, Any]]:
+    """The manifest that a path leads to and what it says, which must be about that very path."""
+    place = manifest_of(path, engine)
+    content = manifest.read(place)
+    own = place.name.removesuffix(manifest.SUFFIX)
+    asked = own if place == Path(path) else Path(path).name
+    named = outputs(content)
+    ours = named == [own] or all(whole(name) == own != name == Path(name).name for name in named)
+    if named and not (ours and asked in (own, *named)):
+        raise NotSafe(
+            "other_file",
+            f"{place.name} describes {', '.join(named)}, not {asked}",
+            hint=f"It says nothing about {asked}. Verify what it describes under that name.",
+        )
+    if not named and place != Path(path):
+        hint = f"It says nothing about {asked}. Name the manifest to verify the table."
+        raise NotSafe("other_file", f"{place.name} describes a table, not {asked}", hint=hint)
+    return place, content
+
+
+def outputs(content: Mapping[str, Any]) -> list[str]:
+    """The names of the files a manifest is about; none when it is about tables."""
+    try:
+        return [str(part["file"]) for part in manifest.parts(content) if "file" in part]
+    except NO_MANIFEST:
+        return []
+
+
+def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
+    """The manifest of a release, which may be named by one of its output files.
+
+    What a killed run left half swapped is finished or undone first.
+    """
+    asked = Path(path)
+    if not asked.name:
+        raise UsageError("no_manifest", "a folder is no release", hint="Name a manifest or an output.")
+    place = asked
+    if asked.name.endswith(manifest.SUFFIX):
+        intents.settle(place, engine)
+    else:
+        place = manifest.manifest_path(asked)
+        of_parts = manifest.manifest_path(asked.with_name(whole(asked.name)))
+        for each in (place, of_parts):
+            intents.settle(each, engine)
+        if not place.is_file() and of_parts.is_file() and asked.name in outputs(manifest.read(of_parts)):
+            place = of_parts
+    if not place.is_file():
+        raise UsageError(
+            "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
+        )
+    return place
+
+
+def whole(part: str) -> str:
+    """The name of the target that a file would be a part of.
+
+    >>> whole("people.marginal_2.csv"), whole("people.csv")
+    ('people.csv', 'people.csv')
+    """
+    place = Path(part)
+    return f"{Path(place.stem).stem}{place.suffix}"
+
+
+def as_written(
+    part: Mapping[str, Any], content: Mapping[str, Any], folder: Path, engine: Engine | None
+) -> bool:
+    """Whether one file or table of a release is still what its manifest says."""
+    if "relation" not in part:
+        written = folder / part["file"]
+        return written.exists() and manifest.checksum(written) == str(part["sha256"])
+    relation = part["relation"]
+    if engine is None:
+        hint = "Give the engine it lies in: --connect, or --project with its connection."
+        raise UsageError("no_engine", f"{relation} is a table", hint=hint)
+    if not engine.has_table(relation):
+        return False
+    if part is not content["output"]:  # one of several tables, each with columns of its own
+        return bool({"relation": relation, **of_table(engine, relation)} == part)
+    columns = [column["name"] for column in content["columns"]]
+    source = engine.source(relation)
+    if list(engine.columns(source)) != columns:
+        return False
+    return bool({**fingerprint(engine, source, columns), "relation": relation} == part)

@@ -1,0 +1,204 @@
+"""The portable subset of SQL: what means the same on DuckDB, PostgreSQL and Spark.
+
+An allow-list over the syntax tree. sqlglot translates many constructs without a word although they
+change their meaning on the way (`log`, ordered `list`, integer division), so a template may use what is
+listed here and nothing else; see docs/dialects.md for the reasons.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+NODES = frozenset(
+    [
+        "Abs",
+        "Add",
+        "Alias",
+        "And",
+        "Anonymous",
+        "Between",
+        "Boolean",
+        "Case",
+        "Cast",
+        "Ceil",
+        "Coalesce",
+        "Column",
+        "Concat",
+        "Count",
+        "CTE",
+        "DataType",
+        "DataTypeParam",
+        "DenseRank",
+        "Distinct",
+        "Div",
+        "Dot",
+        "EQ",
+        "Exists",
+        "Exp",
+        "Extract",
+        "Floor",
+        "From",
+        "GT",
+        "GTE",
+        "Greatest",
+        "Group",
+        "Having",
+        "Identifier",
+        "If",
+        "In",
+        "Is",
+        "Join",
+        "Least",
+        "Length",
+        "LT",
+        "LTE",
+        "Lead",
+        "Literal",
+        "Ln",
+        "Lower",
+        "MD5",
+        "Max",
+        "Min",
+        "Mul",
+        "Neg",
+        "NEQ",
+        "Not",
+        "Null",
+        "Or",
+        "Order",
+        "Ordered",
+        "Pad",
+        "Paren",
+        "Pow",
+        "RegexpLike",
+        "Rank",
+        "RowNumber",
+        "Schema",
+        "Select",
+        "Sqrt",
+        "Star",
+        "Sub",
+        "Subquery",
+        "Substring",
+        "StrPosition",
+        "Sum",
+        "Table",
+        "TableAlias",
+        "Translate",
+        "Trim",
+        "Union",
+        "Upper",
+        "Values",
+        "Tuple",
+        "Var",
+        "Where",
+        "Window",
+        "WindowSpec",
+        "With",
+    ]
+)
+JOINS = frozenset({"", "INNER", "LEFT", "CROSS"})
+TYPES = frozenset({"BIGINT", "INT", "DOUBLE", "TEXT", "VARCHAR", "DATE", "BOOLEAN", "DECIMAL"})
+# Functions sqlglot has no class for and that mean the same everywhere.
+FUNCTIONS: frozenset[str] = frozenset()
+
+
+@cache
+def problems(sql: str) -> tuple[str, ...]:
+    """What in this statement would change its meaning on another engine, in plain words.
+
+    >>> problems("select ln(n_rows) as x from base")
+    ()
+    >>> problems("select log(n_rows) as x from base")
+    ('Log is not in the portable subset',)
+    """
+    from privacy_sql.query.template import parse
+
+    tree = parse(sql)
+    found = {message for node in tree.walk() for message in _node(node)}
+    if type(tree).__name__ not in ("Select", "Union"):
+        found.add("a template holds one SELECT and nothing else")
+    return tuple(sorted(found))
+
+
+def _node(node: exp.Expr) -> list[str]:
+    kind = type(node).__name__
+    if kind not in NODES:
+        return [f"{kind} is not in the portable subset"]
+    check = _CHECKS.get(kind)
+    message = check(node) if check else None
+    return [message] if message else []
+
+
+def _star(node: exp.Expr) -> str | None:
+    return None if type(node.parent).__name__ == "Count" else "name the columns instead of *"
+
+
+def _function(node: exp.Expr) -> str | None:
+    return None if node.name.lower() in FUNCTIONS else f"function {node.name.lower()} is not portable"
+
+
+def _cast(node: exp.Expr) -> str | None:
+    kind = node.args["to"].this.name
+    return None if kind in TYPES else f"cast to {kind} is not portable"
+
+
+def _join(node: exp.Expr) -> str | None:
+    if node.args.get("using"):
+        return "write `on a.x = b.x` instead of using"
+    words = {str(node.args.get(word) or "").upper() for word in ("side", "kind", "method")}
+    return None if words <= JOINS else "only inner, left and cross joins are portable"
+
+
+def _literal(node: exp.Expr) -> str | None:
+    if node.args.get("is_string") or node.name.isdigit():
+        return None
+    return "write a decimal number as cast('0.5' as double)"
+
+
+def _window(node: exp.Expr) -> str | None:
+    running = type(node.this).__name__ in ("Sum", "Count", "Min", "Max") and node.args.get("order")
+    return "give the window an explicit ROWS frame" if running and not node.args.get("spec") else None
+
+
+def _frame(node: exp.Expr) -> str | None:
+    return None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
+
+
+def _sum(node: exp.Expr) -> str | None:
+    above = node.parent
+    while above is not None and type(above).__name__ in ("Window", "Paren", "Coalesce"):
+        above = above.parent
+    return None if type(above).__name__ == "Cast" else "cast a sum to bigint or double"
+
+
+def _division(node: exp.Expr) -> str | None:
+    sides = (node.this, node.expression)
+    typed = any(
+        type(n).__name__ == "Cast" and n.args["to"].this.name == "DOUBLE" for s in sides for n in s.walk()
+    )
+    return None if typed else "divide doubles: use the ratio macro"
+
+
+def _group(node: exp.Expr) -> str | None:
+    plain = not any(node.args.get(word) for word in ("all", "cube", "rollup", "grouping_sets", "totals"))
+    positions = any(type(part).__name__ == "Literal" for part in node.expressions)
+    return None if plain and not positions else "GROUP BY names plain columns"
+
+
+_CHECKS = {
+    "Star": _star,
+    "Anonymous": _function,
+    "Cast": _cast,
+    "Join": _join,
+    "Literal": _literal,
+    "Window": _window,
+    "WindowSpec": _frame,
+    "Sum": _sum,
+    "Div": _division,
+    "Group": _group,
+}

@@ -1,0 +1,356 @@
+"""Render a template into a Query; the only place where SQL is rendered or parsed.
+
+Templates live in `sql/` (one statement per file) and `macros/` (fragments shared with dbt). They are
+written in DuckDB's words inside the portable subset (`portable.py`); `Query.text` carries them to the
+other engines. A template may print names, numbers and fragments, never a plain string: a value of the
+user's data can therefore not become SQL by accident.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from privacy_sql.errors import UsageError, nearest_column
+from privacy_sql.hierarchies.numeric import number_text
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+PACKAGE = Path(__file__).resolve().parent.parent
+GLUING_FILTERS = frozenset({"join", "format", "replace", "string", "safe", "escape", "e", "indent"})
+
+
+class Sql(Markup):
+    """A fragment of SQL that is already safe to print: a quoted name, a literal, a relation."""
+
+
+def folder(name: str) -> Path:
+    """The `sql` or `macros` folder: inside an installed package, or beside it in a checkout."""
+    installed = PACKAGE / f"_{name}"
+    return installed if installed.is_dir() else PACKAGE.parent / name
+
+
+def quote(name: str) -> Sql:
+    """A column or relation name as a quoted identifier; internal names (already `Sql`) stay bare.
+
+    >>> print(quote('say "hi"; drop table t'))
+    "say ""hi""; drop table t"
+    """
+    if isinstance(name, Markup):
+        return Sql(name)
+    if "\x00" in name:
+        raise UsageError("bad_name", "a name may not hold a NUL character", hint="Rename the column.")
+    return Sql('"' + name.replace('"', '""') + '"')
+
+
+def literal(value: str | int | None) -> Sql:
+    """A value as an SQL literal in DuckDB's words.
+
+    >>> print(literal("O'Hara"), literal(7), literal(None))
+    'O''Hara' 7 null
+    """
+    if value is None:
+        return Sql("null")
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise TypeError(f"no literal for {type(value).__name__}; cast a number from text in the template")
+    return Sql(value) if isinstance(value, int) else Sql("'" + value.replace("'", "''") + "'")
+
+
+def names(columns: Iterable[str]) -> list[Sql]:
+    """Internal column names, printed as they are."""
+    checked = list(columns)
+    bad = [name for name in checked if not re.fullmatch(r"[a-z][a-z0-9_]*", name)]
+    if bad:
+        raise ValueError(f"not an internal name: {bad[0]!r}")
+    return [Sql(name) for name in checked]
+
+
+CONDITION_NODES = {
+    *("And", "Or", "Not", "Paren", "EQ", "NEQ", "GT", "GTE", "LT", "LTE", "In", "Between", "Like", "Is"),
+    *("Null", "Boolean", "Literal", "Column", "Identifier", "Neg", "Add", "Sub", "Mul", "Cast", "DataType"),
+    *("Lower", "Upper", "Trim", "Length", "Coalesce", "Abs"),
+}
+
+
+def condition(text: str, columns: Iterable[str]) -> Sql:
+    """The `where:` of a project file as one safe expression: no subquery, functions from a short list.
+
+    >>> print(condition("age >= 18 and sex = 'F'", ["age", "sex"]))
+    "age" >= 18 AND "sex" = 'F'
+    """
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = parse(f"select 1 where {text}")
+    except SqlglotError:
+        raise UsageError("bad_condition", "`where:` is not one SQL expression", where="where") from None
+    where = tree.args.get("where")
+    if (
+        not isinstance(tree, exp.Select)
+        or where is None
+        or {name for name, part in tree.args.items() if part} != {"expressions", "where"}
+    ):
+        raise UsageError("bad_condition", "`where:` must be one expression and nothing more", where="where")
+    known = list(columns)
+    for node in where.this.walk():
+        if type(node).__name__ not in CONDITION_NODES:
+            kind = type(node).__name__
+            hint = "Comparisons, and, or, not, in, between, like, lower, upper, trim, length, coalesce, abs."
+            raise UsageError("bad_condition", f"`where:` may not use {kind}", where="where", hint=hint)
+        if isinstance(node, exp.Column):
+            _known_column(node, known)
+    return Sql(where.this.sql(dialect="duckdb"))
+
+
+def _known_column(node: exp.Column, known: list[str]) -> None:
+    """Quote a column after finding it, letter case as the source has it."""
+    found = [name for name in known if name == node.name] or [
+        n for n in known if n.lower() == node.name.lower()
+    ]
+    if len(found) != 1 or node.table:
+        raise UsageError(
+            "unknown_column", f'`where:` names no column "{node.name}"', hint=nearest_column(node.name, known)
+        )
+    node.this.set("this", found[0])
+    node.this.set("quoted", True)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One statement, in DuckDB's words, and where it came from."""
+
+    sql: str
+    origin: str = "query"
+
+    def text(self, dialect: str = "duckdb") -> str:
+        """The statement for one engine; DuckDB reads what the template says."""
+        return self.sql if dialect == "duckdb" else _translate(self.sql, dialect)
+
+    def public(self) -> str:
+        """The statement with its relations numbered in their order.
+
+        The number and the name of a temporary relation tell how many there were before it, and why.
+
+        >>> Query('select "ps_3_a" from ps_31_rows inner join ps_7_levels using (g)').public()
+        'select "ps_3_a" from ps_1 inner join ps_2 using (g)'
+        """
+        pieces = QUOTED.split(self.sql)
+        found = dict.fromkeys(name for piece in pieces[::2] for name in RELATION.findall(piece))
+        places = {name: f"ps_{place}" for place, name in enumerate(found, start=1)}
+        pieces[::2] = [RELATION.sub(lambda match: places[match[0]], piece) for piece in pieces[::2]]
+        return "".join(pieces)
+
+    def tree(self) -> exp.Expr:
+        """The syntax tree, for the linter and for other dialects."""
+        return parse(self.sql)
+
+
+@lru_cache(maxsize=4096)
+def parse(sql: str) -> exp.Expr:
+    """Parse one DuckDB statement; never guesses the dialect."""
+    import sqlglot
+
+    return sqlglot.parse_one(sql, read="duckdb")
+
+
+# numbers of temporary relations; the same statement over other relations is translated once
+NUMBERED = re.compile(r"\bps_[0-9]+_(?=[a-z])")
+RELATION = re.compile(r"\bps_[0-9]+_[a-z0-9_]+\b")
+
+
+def _translate(sql: str, dialect: str) -> str:
+    numbers = list(dict.fromkeys(NUMBERED.findall(sql)))
+    places = {number: f"ps_{place}_" for place, number in enumerate(numbers)}
+    text = _translated(NUMBERED.sub(lambda match: places[match[0]], sql), dialect)
+    return NUMBERED.sub(lambda match: numbers[int(match[0].split("_")[1])], text)
+
+
+@lru_cache(maxsize=4096)
+def _translated(sql: str, dialect: str) -> str:
+    from sqlglot import ErrorLevel
+
+    return parse(sql).sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE, pretty=True)
+
+
+# a literal, a quoted name or a comment, and the blanks around the ends of lines everywhere else
+QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*)""")
+BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)*")
+
+
+def render(template: str, **context: Any) -> Query:
+    """Fill a template of `sql/` and return the statement.
+
+    >>> print(render("counted/groups.sql", histogram=Sql("h"), people=None).sql.splitlines()[-1])
+    group by g
+    """
+    return Query(_filled(template, context), origin=template.removesuffix(".sql"))
+
+
+def _filled(template: str, context: Mapping[str, Any]) -> str:
+    try:
+        text = _environment().get_template(template).render(**context)
+    except TemplateError as problem:
+        raise UsageError("template", str(problem), where=template) from problem
+    return tidy(text)
+
+
+def tidy(text: str) -> str:
+    """A statement without blank lines and trailing blanks; what stands in quotes stays as it is.
+
+    >>> tidy("select 'a \\n\\n b' -- two  \\n\\n  from t\\n")
+    "select 'a \\n\\n b' -- two\\n  from t"
+    """
+    pieces = QUOTED.split(text)
+    pieces[::2] = [BLANK.sub("\n", piece) for piece in pieces[::2]]
+    pieces[1::2] = [piece.rstrip() if piece.startswith("--") else piece for piece in pieces[1::2]]
+    return "".join(pieces).strip("\n").rstrip(" ")
+
+
+def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:
+    """A statement that names its inputs as steps of its own, so that it stands alone.
+
+    >>> print(with_steps(Query("select n from a"), [("a", Query("select 1 as n"))]).sql)
+    WITH a AS (
+      SELECT
+        1 AS n
+    )
+    SELECT
+      n
+    FROM a
+    """
+    from sqlglot import exp
+
+    tree: Any = query.tree().copy()
+    used = {table.name for table in tree.find_all(exp.Table)}
+    for name, step in reversed(steps):
+        if name in used:
+            used |= {table.name for table in step.tree().find_all(exp.Table)}
+            tree = tree.with_(name, as_=step.tree().copy(), copy=False)
+            with_ = tree.args["with_"]
+            with_.set("expressions", [with_.expressions[-1], *with_.expressions[:-1]])
+    return Query(tree.sql(dialect="duckdb", pretty=True), query.origin)
+
+
+def _refuse(where: str, message: str) -> Sql:
+    """Where a template has no branch for what it was given."""
+    raise UsageError("template", message, where=where)
+
+
+# macros that dbt has in words of its own
+_OURS = {"literal": literal, "number_text": number_text, "refuse": _refuse}
+
+
+class _Adapter:
+    """The two names of dbt's adapter that a kernel macro may use."""
+
+    def quote(self, name: str) -> Sql:
+        return quote(name)
+
+    def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> Any:
+        module = _environment().get_template(f"kernel/{macro}.sql").module
+        return getattr(module, f"default__{macro}")
+
+
+class _Macros:
+    """The `privacy_sql` namespace: each macro is loaded from the file of its name when first used."""
+
+    def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
+        self._environment = environment
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OURS:
+            return _OURS[name]
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise AttributeError(name)
+        try:
+            module = self._environment.get_template(f"kernel/{name}.sql").module
+        except TemplateError as problem:
+            raise UsageError("template", f"no macro {name!r} in macros/kernel") from problem
+        macro = getattr(module, name)
+        setattr(self, name, macro)
+        return macro
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, (Markup, StrictUndefined)) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    ):
+        return value
+    raise UsageError(
+        "template",
+        f"a template may not print a {type(value).__name__}",
+        hint="Use adapter.quote for names and privacy_sql.literal for values.",
+    )
+
+
+class _Loader(FileSystemLoader):
+    """Reads templates below the two roots only."""
+
+    def get_source(self, environment: Any, template: str) -> tuple[str, str, Any]:
+        source, filename, fresh = super().get_source(environment, template)
+        path = Path(filename).resolve()
+        if not any(path.is_relative_to(Path(root).resolve()) for root in self.searchpath):
+            raise UsageError("template", f"{template} lies outside the template folders")
+        return source, filename, fresh
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """A sandbox that refuses every template which glues strings together."""
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        refuse_glue(tree, name or "a template")
+        return tree
+
+
+def refuse_glue(tree: nodes.Template, template: str) -> None:
+    """Raise when a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
+    for node in tree.find_all((nodes.Concat, nodes.Mod, nodes.Add, nodes.Filter)):
+        if _glues(node):
+            raise UsageError(
+                "template",
+                f"{template} line {node.lineno} glues strings into SQL",
+                hint="Write the text in the template and print names with adapter.quote.",
+            )
+
+
+def _glues(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Add):
+        return not any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
+    return not isinstance(node, nodes.Filter) or node.name in GLUING_FILTERS
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    return environment([folder("sql"), folder("macros")])
+
+
+def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
+    """A sandbox over template folders, strict about undefined names and about what may be printed."""
+    made = _Sandbox(
+        loader=_Loader([str(root) for root in roots]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    made.globals.update(adapter=_Adapter(), privacy_sql=_Macros(made))
+    return made
+
+
+def duckdb_macros() -> str:
+    """CREATE MACRO statements for a DuckDB shell; one that others are made with comes before them."""
+    files = sorted((folder("macros") / "duckdb").glob("*.sql"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)

@@ -1,0 +1,93 @@
+"""Find a part by its file name; there is no list to edit.
+
+`get("criteria", "k_anonymity")` imports `privacy_sql.criteria.k_anonymity` and takes its one public
+class. Packages outside add parts through the entry point group `privacy_sql.<family>`; none of them takes the
+place of one of ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from privacy_sql.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+FAMILIES = ("criteria", "methods", "searches", "utilities", "engines", "cli.verbs", "papers")
+
+
+def available(family: str) -> list[str]:
+    """The names of all parts of a family, ours and those of installed packages.
+
+    >>> "k_anonymity" in available("criteria")
+    True
+    """
+    return sorted({*_ours(family), *(entry.name for entry in _theirs(family))})
+
+
+@cache
+def _ours(family: str) -> tuple[str, ...]:
+    """The names of our own parts."""
+    package = importlib.import_module(f"privacy_sql.{family}")
+    found = (module.name for module in pkgutil.iter_modules(package.__path__))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+@cache
+def _theirs(family: str) -> tuple[EntryPoint, ...]:
+    """What installed packages add to a family; looking through them takes longer than loading a part."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=f"privacy_sql.{family}"))
+
+
+@cache
+def load(family: str, name: str) -> ModuleType:
+    """The module of one of our own parts."""
+    if name not in _ours(family):
+        hint = did_you_mean(name, available(family))
+        raise UsageError("unknown_part", f'no "{name}" among the {family}', hint=hint)
+    return importlib.import_module(f"privacy_sql.{family}.{name}")
+
+
+@cache
+def get(family: str, name: str) -> Any:
+    """The part of that name: the one public class its module defines."""
+    if name not in _ours(family):
+        for entry in _theirs(family):
+            if entry.name == name:
+                return entry.load()
+    return _public(load(family, name))
+
+
+def _public(module: ModuleType) -> Any:
+    wanted = class_name(module.__name__.rpartition(".")[2])
+    for name, value in vars(module).items():
+        if isinstance(value, type) and name.casefold() == wanted.casefold():
+            return value
+    raise AttributeError(f"{module.__name__} defines no class {wanted}")
+
+
+def class_name(name: str) -> str:
+    """CamelCase of a part's name.
+
+    >>> class_name("k_anonymity")
+    'KAnonymity'
+    """
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+@cache
+def by_class_name(wanted: str) -> Any:
+    """The part whose class has this name (`KAnonymity`), searched through criteria and mechanisms."""
+    for parts in (_ours, available):
+        for family in ("criteria", "methods"):
+            for name in parts(family):
+                if class_name(name).casefold() == wanted.casefold():
+                    return get(family, name)
+    raise AttributeError(wanted)

@@ -1,0 +1,191 @@
+"""Make reports: of a release in memory, of written releases by their manifests, or of a whole project.
+
+A written release is reported on only while its bytes are what its manifest says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files, manifest
+from privacy_sql.errors import PrivacySqlError, as_error, raise_all
+from privacy_sql.publishing import targets, verifying
+from privacy_sql.release import Release
+from privacy_sql.reporting import page as reporting
+from privacy_sql.reporting import recording, records, static
+from privacy_sql.reporting.records import Record
+
+INDEX = "index.html"
+# what a run's record and a manifest say in the same words
+AS_WRITTEN = (
+    *("rows_in", "rows_out", "suppressed", "repeated", "method", "choice"),
+    *("claims", "search", "sql", "baseline", "insensitive"),
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What kind of report is wanted."""
+
+    audience: str | None = None
+    static: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report that was written."""
+
+    release: str
+    file: Path
+    audience: str
+    safe: bool
+    sections: Mapping[str, bool]  # whether there was anything to show
+    sentence: str = ""
+    made: str = ""
+    judged: bool = True
+    pictures: Sequence[Path] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "release": self.release,
+            "file": self.file.as_posix(),
+            "audience": self.audience,
+            "safe": self.safe,
+            "sections": dict(self.sections),
+            "pictures": [path.as_posix() for path in self.pictures],
+        }
+
+
+def report(release: Release, path: str | Path, *, audience: str | None = None, static: bool = False) -> Path:
+    """Write the report of a release that stands in memory, published or not; returns its path.
+
+    >>> import pandas as pd, tempfile
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> with ps.connect() as engine, tempfile.TemporaryDirectory() as folder:
+    ...     table = ps.Table(rows, {"age": ps.Intervals(10)}, "illness")
+    ...     release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1}))
+    ...     print(ps.report(release, f"{folder}/report.html").name)
+    report.html
+    """
+    run = recording.recorded(release)
+    return write_page({"release": release.name, "run": run}, Path(path), Asked(audience, static)).file
+
+
+def of_manifest(place: Path, target: Path | None, ask: Asked, directory: Path) -> Made:
+    """The report of a written release, with what the project in `directory` recorded about it."""
+    file, content = verify(place)
+    found = _recorded(directory, content, file) or alone(content)
+    chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
+    return write_page(found, chosen, ask, content)
+
+
+def verify(place: Path) -> tuple[Path, Record]:
+    """The manifest that a path leads to; a release in files must be as it was written."""
+    file, content = verifying.found(place)
+    if verifying.outputs(content):
+        verifying.verify(file)  # a table lies on a connection that a report does not open
+    return file, content
+
+
+def of_manifests(
+    places: Sequence[Path], chosen: Sequence[Path | None], ask: Asked, directory: Path
+) -> tuple[list[Made], list[PrivacySqlError]]:
+    """The reports of written releases, and what stood in the way of the others."""
+    made: list[Made] = []
+    problems: list[PrivacySqlError] = []
+    for place, target in zip(places, chosen, strict=True):
+        try:
+            made.append(of_manifest(place, target, ask, directory))
+        except Exception as problem:
+            problems.append(as_error(problem))
+    if not made:
+        raise_all(problems)
+    return made, problems
+
+
+def alone(content: Record) -> Record:
+    """The records of a release of which only the manifest is known."""
+    return {"release": content["release"], "run": from_manifest(content)}
+
+
+def is_about(found: Record, content: Record) -> bool:
+    """Whether records are about the release of this very manifest."""
+    return bool(found["run"].get("checksum") == content["checksum"])
+
+
+def from_manifest(content: Record) -> Record:
+    """What a manifest alone says of a release, in the words of a run's record."""
+    roles = content.get("roles", {})
+    verdicts = [recording.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
+    return {
+        "roles": roles,
+        "sensitive": [name for name, role in roles.items() if role == "sensitive"],
+        "identified": "identifier" in roles.values() and content.get("values_per_person", "one") == "one",
+        "hierarchies": {
+            name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
+        },
+        "columns": _columns(content, roles),
+        "made": content["made"],
+        "version": content["versions"]["privacy_sql"],
+        "safe": bool(verdicts) and all(verdict["safe"] for verdict in verdicts),
+        "rehearsal": bool(content.get("rehearsal")),
+        "verdicts": verdicts,
+        "require": [verdict["requirement"] for verdict in verdicts],
+        "exit": 0,
+        **{key: content.get(key) for key in AS_WRITTEN},
+    }
+
+
+def _columns(content: Record, roles: Mapping[str, str]) -> list[Record]:
+    """The columns of the source and of the release; nothing is known of their values."""
+    shown = {column["name"]: column["published_as"] for column in content["columns"]}
+    levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
+    return [
+        {
+            "name": name,
+            "role": roles.get(name, ""),
+            "shown": name in shown,
+            "level": levels.get(name),
+            "shown_as": "" if name in levels or name in roles else shown.get(name, ""),
+            "before": None,
+            "after": None,
+        }
+        for name in dict.fromkeys([*roles, *shown])
+    ]
+
+
+def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
+    """The project's own records of this very manifest."""
+    found = records.read(directory, content["release"])
+    run = (found or {}).get("run", {})
+    there = (directory / str(run.get("manifest"))).resolve() == file.resolve()
+    return found if found and there and is_about(found, content) else None
+
+
+def write_page(
+    found: Record, target: Path, ask: Asked, content: Record | None = None, index: str = ""
+) -> Made:
+    targets.admit_page(target, reporting.MARK)
+    material = reporting.material_of(found, ask.audience, content)
+    page = reporting.page(material, index)
+    pictures: list[Path] = []
+    if not ask.dry_run:
+        files.write_alone(target, page.html.encode())
+        if ask.static:
+            pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
+    return Made(
+        release=material.name,
+        file=target,
+        audience=material.audience,
+        safe=material.safe,
+        sections=page.sections,
+        sentence=page.sentence,
+        made=material.run["made"],
+        judged=bool(material.verdicts),
+        pictures=pictures,
+    )

@@ -1,0 +1,131 @@
+"""The report of a release as one HTML file, from records alone: it runs no query and judges nothing.
+
+Text and tables stand in the page and need no script; charts are drawn by the script the page holds. A strict
+Content-Security-Policy forbids it to load or send anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import privacy_sql
+from privacy_sql.reporting import plotly_charts, words
+from privacy_sql.reporting.audience import audience_of, masked, threshold
+from privacy_sql.reporting.charts import Chart
+from privacy_sql.reporting.records import Record
+from privacy_sql.reporting.sections import Material, Section, made
+from privacy_sql.reporting.verdict import in_words
+
+FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
+MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
+
+
+def material_of(
+    found: Mapping[str, Any], audience: str | None = None, manifest: Record | None = None
+) -> Material:
+    """The records of a release, without what its audience may not see."""
+    chosen = audience_of(found["run"], audience)
+    kept = masked(found) if chosen == "public" else dict(found)
+    return Material(kept["release"], chosen, kept["run"], kept, manifest)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report, its verdict in a sentence, the sections that have data, the charts and the skyline."""
+
+    html: str
+    sentence: str
+    sections: Mapping[str, bool]
+    charts: Sequence[Chart]
+    skyline: Mapping[str, Any] | None
+
+
+def page(material: Material, index: str = "") -> Page:
+    """The report of one release; `index` is the page of all releases beside it."""
+    sections, verdict = made(material), in_words(material)
+    scripts = [_raw(plotly_charts.script()), _raw(_text("report.js"))]
+    template = _environment().get_template("page.html.j2")
+    html = template.render(
+        material=material,
+        verdict=verdict,
+        sections=sections,
+        least=threshold(material.run),
+        index=index,
+        version=privacy_sql.__version__,
+        style=_raw(_text("report.css")),
+        scripts=scripts,
+        policy=_policy(scripts),
+        data=_raw(_data(sections)),
+    )
+    shown = {section.key: not section.missing for section in sections}
+    charts = [chart for section in sections for chart in section.charts]
+    explored = next(section.data for section in sections if section.key == "skyline")
+    return Page(html, verdict.sentence, shown, charts, explored)
+
+
+def index_page(project: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """A page that lists the releases of a project; it is public when all their reports are."""
+    audience = "public" if rows and all(row["audience"] == "public" for row in rows) else "internal"
+    style = _raw(_text("report.css"))
+    template = _environment().get_template("index.html.j2")
+    return str(
+        template.render(project=project, rows=rows, audience=audience, style=style, policy=_policy([]))
+    )
+
+
+def _data(sections: Sequence[Section]) -> str:
+    """What the page's script draws from; nothing in it can end the element it stands in."""
+    charts = {chart.key: plotly_charts.figure(chart) for section in sections for chart in section.charts}
+    own = {section.key: section.data for section in sections if section.data is not None}
+    text = json.dumps({"charts": charts, **own}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Only these very scripts run, styles stand in the page, and nothing is ever loaded."""
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes) or "'none'"
+    return f"{FORBID}; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("privacy_sql.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    made.filters |= {
+        "count": words.count,
+        "number_of": words.number_of,
+        "people": words.people,
+        "percent": words.percent,
+        "moment": words.moment,
+    }
+    return made
+
+
+def _text(name: str) -> str:
+    return resources.files("privacy_sql.reporting").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _raw(text: str) -> Any:
+    """Text of ours that stands in the page as it is."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+__all__ = ["Material", "index_page", "material_of", "page"]

@@ -1,0 +1,52 @@
+"""What was found out about each release of a project, for the report: `target/records/<release>.json`.
+
+`run` starts a release's file anew, since everything else was about what it would have published before; the
+other verbs add what they print under `--json`. Counts, levels and words only, never the value of a row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import files
+from privacy_sql.display.plain import plain
+
+SCHEMA = 1
+Record = dict[str, Any]
+
+
+def place(directory: Path, name: str) -> Path:
+    """Where the records of a release lie."""
+    return directory / "target" / "records" / f"{name}.json"
+
+
+def start(directory: Path, name: str, run: Mapping[str, Any]) -> None:
+    """Record a run, and forget what was known of an earlier one."""
+    _write(directory, name, lambda: {"schema": SCHEMA, "release": name, "run": plain(run)})
+
+
+def add(directory: Path, name: str, what: str, content: Mapping[str, Any]) -> None:
+    """Record what a verb found about a release."""
+    fresh = {"schema": SCHEMA, "release": name}
+    _write(directory, name, lambda: {**(read(directory, name) or fresh), what: plain(content)})
+
+
+def read(directory: Path, name: str) -> Record | None:
+    """What is known of a release; None when nothing is, or when it was written by another version."""
+    try:
+        found = json.loads(place(directory, name).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    readable = isinstance(found, dict) and found.get("schema") == SCHEMA
+    return found if readable else None
+
+
+def _write(directory: Path, name: str, content: Callable[[], Record]) -> None:
+    def text() -> bytes:
+        told = json.dumps(content(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return f"{told}\n".encode()
+
+    files.change_alone(place(directory, name), text, mode=0o600)

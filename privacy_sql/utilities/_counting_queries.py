@@ -1,0 +1,107 @@
+"""Counting queries asked of a base and of the choices that publish it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from privacy_sql.counted.base import Base
+from privacy_sql.errors import UsageError
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities.query_error import Query, QueryError, overlap
+
+
+class Answers:
+    """The answers to one set of random queries: the true ones, and estimates from what a choice shows."""
+
+    def __init__(self, base: Base, utility: QueryError) -> None:
+        if not base.table.sensitives:
+            raise UsageError(
+                "no_sensitive",
+                "query_error asks about a sensitive value, and no column is sensitive",
+                where=base.table.name,
+            )
+        self.base, self.utility = base, utility
+        self._shares: dict[tuple[str, int], Sql] = {}
+
+    @cached_property
+    def values(self) -> list[list[int]]:
+        """The codes of every quasi-identifier and of the sensitive value, in order."""
+        dictionaries = [self.base.dictionaries[column] for column in [*self.base.columns, "s"]]
+        return [self._codes(dictionary) for dictionary in dictionaries]
+
+    @cached_property
+    def queries(self) -> list[Query]:
+        """The queries, which ask for places in `values`."""
+        return self.utility.queries([len(codes) for codes in self.values])
+
+    @cached_property
+    def actual(self) -> dict[int, float]:
+        """The true answers; a query nobody answers to is missing."""
+        bottom = (0,) * len(self.base.columns)
+        return self._answers(self.base.relation, dict(zip(self.base.columns, bottom, strict=True)), "q")
+
+    def error(self, histogram: Sql, choice: Choice) -> float:
+        """The mean relative error when the queries are answered from published counts."""
+        return self.utility.value(self.actual, self.estimated(histogram, choice))
+
+    def estimated(self, histogram: Sql, choice: Choice) -> dict[int, float]:
+        """The answers a reader gets from published counts."""
+        return self._answers(histogram, dict(zip(self.base.columns, choice, strict=True)), "k")
+
+    def _answers(self, counted: Sql, levels: Mapping[str, int], prefix: str) -> dict[int, float]:
+        aliases = names(f"{prefix}{number}" for number, _ in enumerate(levels, start=1))
+        shown = list(zip(aliases, levels.items(), strict=True))
+        answers: dict[int, float] = {}
+        for asked, wanted in self._wanted.items():
+            shares = [(shown[place][0], self._share(*shown[place][1])) for place in sorted(asked)]
+            query = render("utilities/query_error.sql", counted=counted, shares=shares, wanted=wanted)
+            answers |= {row["query"]: row["answer"] for row in self.base.engine.fetch(query)}
+        return answers
+
+    @cached_property
+    def _wanted(self) -> dict[frozenset[int], Sql]:
+        """The sensitive values queries ask for, by the columns they ask about; the others are summed up."""
+        codes, last = self.values[-1], len(self.values) - 1
+        rows: dict[frozenset[int], list[tuple[int, int]]] = {}
+        for number, query in enumerate(self.queries):
+            asked = [(number, codes[place]) for place in query[last]]
+            rows.setdefault(frozenset(query) - {last}, []).extend(asked)
+        return {columns: self._loaded(found) for columns, found in rows.items()}
+
+    def _loaded(self, rows: Sequence[tuple[int, int]]) -> Sql:
+        columns = {"query": ("bigint", [q for q, _ in rows]), "code": ("bigint", [code for _, code in rows])}
+        return self.base.engine.load(columns, "wanted")
+
+    def _share(self, column: str, level: int) -> Sql:
+        """For every query about a column and every label the share of its leaves that is asked for."""
+        if (column, level) not in self._shares:
+            position = list(self.base.columns).index(column)
+            below = self._leaves(column, level)
+            rows = [
+                (number, code, overlap(leaves, [self.values[position][place] for place in query[position]]))
+                for number, query in enumerate(self.queries)
+                if position in query
+                for code, leaves in below.items()
+            ]
+            kept = [row for row in rows if row[2] > 0]
+            kinds = {"query": "bigint", "code": "bigint", "share": "double"}
+            self._shares[column, level] = self.base.engine.load(
+                {name: (kind, [row[n] for row in kept]) for n, (name, kind) in enumerate(kinds.items())},
+                "share",
+            )
+        return self._shares[column, level]
+
+    def _leaves(self, column: str, level: int) -> dict[int, list[int]]:
+        codes = self.base.level_codes.get(column, self.base.dictionaries[column])
+        at = level if column in self.base.level_codes else None
+        below: dict[int, list[int]] = {}
+        for row in self.base.engine.fetch(render("utilities/raw_codes.sql", codes=codes, level=at)):
+            below.setdefault(row["label"], []).append(row["code"])
+        return below
+
+    def _codes(self, dictionary: Sql) -> list[int]:
+        rows = self.base.engine.fetch(render("utilities/raw_codes.sql", codes=dictionary, level=None))
+        return sorted(Counter(row["code"] for row in rows))

@@ -1,0 +1,201 @@
+"""`init --from FILE`: a project proposed from counts and names, confirmed by a person before it publishes."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from privacy_sql.cli.main import run
+from privacy_sql.engines import connect
+from privacy_sql.hierarchies import Dates, Intervals, KeepOrDrop, Mask
+from privacy_sql.project import reading
+from privacy_sql.project.proposing import KNOWN, propose
+
+HEADER = "patient_id,age,zip,sex,admitted,survey_weight,no,diagnosis\n"
+LINES = [
+    f"P{n:04d},{20 + n % 60},{10000 + 7 * (n % 90)},{'FM'[n % 2]},2024-0{1 + n % 9}-1{n % 9},{n / 7:.3f},"
+    f",CANARY{n % 5}\n"
+    for n in range(200)
+]
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(HEADER + "".join(LINES))
+    return path
+
+
+def test_every_column_gets_a_role_and_every_quasi_identifier_a_hierarchy(people, tmp_path):
+    outcome = run(["init", "--from", str(people), str(tmp_path / "p")])
+    assert outcome.exit == 0, outcome.errors
+    (plan,) = reading.read(tmp_path / "p").plans.values()
+    table = plan.table
+    assert table.identifier == "patient_id" and table.sensitives == ("diagnosis",)
+    assert table.hierarchies == {
+        "age": Intervals(5, 10, 20),
+        "zip": Mask(4, 3, 0),
+        "sex": KeepOrDrop(),
+        "admitted": Dates("month", "year"),
+    }
+    assert set(table.drop) == {"survey_weight", "no"}
+
+
+def test_the_proposal_is_checked_and_searched_but_publishes_nothing_until_an_output_is_named(
+    people, tmp_path
+):
+    place = tmp_path / "p"
+    run(["init", "--from", str(people), str(place)])
+    assert run(["search", "--project", str(place)]).exit == 0
+    refused = run(["run", "--project", str(place)])
+    assert refused.exit == 2
+    text = (place / "privacy.yml").read_text()
+    (place / "privacy.yml").write_text(text.replace("# output:", "output:"))
+    assert run(["run", "--project", str(place)]).exit == 0
+    assert (place / "out" / "people.csv").is_file()
+
+
+def test_no_value_of_the_table_gets_into_the_proposal_or_what_is_printed(people, tmp_path):
+    outcome = run(["init", "--from", str(people), str(tmp_path / "p")])
+    told = (tmp_path / "p" / "privacy.yml").read_text() + "\n".join(outcome.lines) + str(outcome.to_json())
+    assert "CANARY" not in told and "P0001" not in told
+
+
+def test_a_dry_run_and_an_existing_project_write_nothing(people, tmp_path):
+    assert run(["init", "--from", str(people), str(tmp_path / "p"), "--dry-run"]).exit == 0
+    assert not (tmp_path / "p").exists()
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "privacy.yml").write_text("mine")
+    assert run(["init", "--from", str(people), str(tmp_path / "p")]).exit == 2
+    assert (tmp_path / "p" / "privacy.yml").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "exit"), [("a,b\n", 3), ("a,b\n1\n", 3), (None, 2)], ids=["empty", "ragged", "missing"]
+)
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path, text, exit):
+    path = Path(tmp_path / "t.csv")
+    if text is not None:
+        path.write_text(text)
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == exit
+    assert not (tmp_path / "p").exists()
+
+
+def test_neither_or_both_starting_points_are_refused(people):
+    assert run(["init"]).exit == 2
+    assert run(["init", "--example", "--from", str(people)]).exit == 2
+
+
+def test_names_that_yaml_would_read_as_something_else_survive(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        'NO,"a: b, #c",01234,x\n' + "".join(f"{n % 3},{n % 4},{n % 5},{n % 2}\n" for n in range(50))
+    )
+    assert run(["init", "--from", str(path), str(tmp_path / "p")]).exit == 0
+    (plan,) = reading.read(tmp_path / "p").plans.values()
+    assert set(plan.table.roles) == {"NO", "a: b, #c", "01234", "x"}
+
+
+def test_without_a_telling_name_the_last_column_is_called_a_guess(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("c,d\n" + "".join(f"{n % 3},{n % 4}\n" for n in range(50)))
+    with connect() as engine:
+        last = propose(engine, path)[-1]
+    assert last.role == "sensitive" and "guess" in last.reason
+
+
+EUROPEAN = "Nr;born;Gehalt;weight_kg;height;visits;part\n" + "".join(
+    f"{n:04d};{1 + n % 28:02d}.{1 + n % 12:02d}.{1950 + n % 50};{30 + n % 9}.000,50;{60 + n % 40},5;"
+    f"1,{60 + n % 30};{n % 20};12-{n % 90 + 10}-3456\n"
+    for n in range(200)
+)
+
+
+def test_european_numbers_and_dates_are_called_so_and_never_masked(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(EUROPEAN)
+    with connect() as engine:
+        proposed = {part.column: part for part in propose(engine, path)}
+    assert proposed["Nr"].role == "identifier"
+    assert proposed["Gehalt"].role == "sensitive"
+    assert "2024-03-05" in proposed["born"].reason and proposed["born"].hierarchy == "keep_or_drop"
+    assert "decimal comma" in proposed["height"].reason and proposed["height"].hierarchy == "keep_or_drop"
+    assert proposed["visits"].hierarchy == {"intervals": [2, 4, 8]}
+    assert proposed["part"].hierarchy == {"mask": [9, 8, 0]}
+
+
+def test_neither_a_salary_nor_a_date_that_differs_for_all_is_taken_for_the_person(tmp_path):
+    path = tmp_path / "t.csv"
+    days = [f"{1 + n % 28:02d}.{1 + n // 28:02d}.1980" for n in range(200)]
+    path.write_text("salary,born,sex\n" + "".join(f"{1000 + n},{days[n]},{n % 2}\n" for n in range(200)))
+    with connect() as engine:
+        assert [part.role for part in propose(engine, path)] == ["drop", "quasi", "sensitive"]
+
+
+def wide(tmp_path: Path, seed: int, columns: int = 20, rows: int = 300) -> tuple[Path, list[str], list]:
+    """A table with more columns than can be published together, some known by name, some copies."""
+    draw = random.Random(seed)
+    named = ["age_group", "zip_area", "marital", "region", "sex"]
+    names = [*named, *(f"c{n}" for n in range(columns - len(named)))]
+    draw.shuffle(names)
+    kinds = [draw.randrange(2, 8) for _ in names]
+    table = [[f"v{draw.randrange(k)}" for k in kinds] for _ in range(rows)]
+    for row in table:
+        row[3] = row[2]  # a copy adds no group
+        row[5] = "v0"  # a constant tells nobody apart
+    path = tmp_path / f"wide{seed}.csv"
+    lines = [",".join([*names, "diagnosis"]), *(",".join([*row, draw.choice("abc")]) for row in table)]
+    path.write_text("\n".join(lines) + "\n")
+    return path, names, table
+
+
+def greedy(names: list[str], table: list) -> list[tuple[str, int, int]]:
+    """The oracle: in each tier, repeatedly the column that makes most groups, by counting rows of tuples."""
+    chosen: list[int] = []
+    told = []
+    several = [place for place in range(len(names)) if len({row[place] for row in table}) > 1]
+    for known in (True, False):
+        waiting = [place for place in several if bool(KNOWN.search(names[place])) == known]
+        while waiting and len(chosen) < 8:
+            sizes = {
+                place: Counter(tuple(row[p] for p in [*chosen, place]) for row in table) for place in waiting
+            }
+            best = max(waiting, key=lambda place: (len(sizes[place]), -place))
+            before = len({tuple(row[p] for p in chosen) for row in table})
+            if len(sizes[best]) == before:
+                break
+            waiting.remove(best)
+            chosen.append(best)
+            few = sum(n for n in sizes[best].values() if n < 5)
+            told.append((names[best], len(sizes[best]), few))
+    return told
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_most_eight_columns_are_proposed_by_the_groups_they_make_and_the_rest_is_to_be_decided(
+    tmp_path: Path, seed: int
+) -> None:
+    path, names, table = wide(tmp_path, seed)
+    with connect() as engine:
+        proposed = {part.column: part for part in propose(engine, path)}
+    expected = greedy(names, table)
+    quasi = {column for column, part in proposed.items() if part.role == "quasi"}
+    assert quasi == {column for column, _, _ in expected} and len(quasi) <= 8
+    for number, (column, groups, few) in enumerate(expected, start=1):
+        told = f"number {number}: {groups} groups, {few} people in groups below 5"
+        assert told in proposed[column].reason
+    outcome = run(["init", "--from", str(path), str(tmp_path / "p")])
+    assert outcome.exit == 0
+    text = (tmp_path / "p" / "privacy.yml").read_text()
+    undecided = len(names) - len(quasi)
+    assert f"drop:    # decide: {undecided} columns" in text and text.count("# decide: ") == undecided + 1
+    assert run(["search", "--project", str(tmp_path / "p")]).exit in (0, 5)  # valid as it stands
+    assert run(["run", "--project", str(tmp_path / "p")]).exit == 2  # and publishes nothing
+
+
+def test_names_that_a_stranger_can_know_are_told_from_others() -> None:
+    for name in ("age", "Age_Group", "birth_date", "zip", "PLZ", "Geschlecht", "état_civil", "edad", "年齢"):
+        assert KNOWN.search(name), name
+    for name in ("wage", "language", "percentage", "capital_gain", "c1", "visits", "race_time"):
+        assert not KNOWN.search(name) or name == "race_time", name

@@ -1,0 +1,88 @@
+"""The verb `search`: what it prints, its JSON, its exit codes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from privacy_sql.cli.main import main, run
+from privacy_sql.project.example import write as write_example
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    write_example(folder)
+    return folder
+
+
+def edited(example, tmp_path, *changes):
+    """The example project with changed requirements."""
+    shutil.copytree(example, tmp_path / "p")
+    path = Path(tmp_path / "p" / "privacy.yml")
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return tmp_path / "p"
+
+
+def test_search_lists_minimal_choices_and_the_best_one(example):
+    outcome = run(["search", "--project", str(example)])
+    assert outcome.exit == 0
+    assert outcome.lines[0].startswith("people    576 choices, ")
+    assert "minimal     " in outcome.lines[0] and "optimal" in outcome.lines[0]
+
+
+def test_the_json_of_search_has_the_promised_fields(example, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["search", "--project", str(example), "--json", "--minimise", "height"])
+    told = json.loads(capsys.readouterr().out)
+    assert left.value.code == 0 and told["verb"] == "search" and told["safe"] is True
+    assert told["choices"] == 576 and told["safe_choices"] > 0 and told["optimal"] is True
+    assert told["explored"] < told["choices"]
+    best = told["best"]["levels"]
+    assert set(best) == {"age", "sex", "zip", "marital_status", "education"}
+    assert any(choice["levels"] == best for choice in told["minimal"])
+    least = min(sum(choice["levels"].values()) for choice in told["minimal"])
+    assert sum(best.values()) == told["best"]["values"]["height"] == least
+
+
+def test_the_frontier_is_shown_on_request(example):
+    lines = run(["search", "--project", str(example), "--frontier"]).lines
+    assert any(line.startswith("frontier") for line in lines)
+
+
+def test_a_time_limit_that_is_too_short_is_exit_5(example):
+    outcome = run(["search", "--project", str(example), "--time-limit", "0.000001"])
+    assert outcome.exit == 5 and outcome.errors[0]["code"] == "undecided"
+
+
+def test_a_requirement_nothing_can_meet_is_exit_5(example, tmp_path):
+    project = edited(example, tmp_path, ("k_anonymity: {k: 10}", "k_anonymity: {k: 20001}"))
+    outcome = run(["search", "--project", str(project)])
+    assert outcome.exit == 5
+    assert "k_anonymity(k=20001) is 20000 and must be >= 20001" in outcome.errors[0]["message"]
+
+
+def test_an_unknown_utility_is_exit_2_with_the_nearest_name(example):
+    outcome = run(["search", "--project", str(example), "--minimise", "discernability"])
+    assert outcome.exit == 2 and 'Did you mean "discernibility"' in outcome.errors[0]["hint"]
+
+
+def test_run_publishes_what_full_domain_finds(example, tmp_path):
+    start = example.joinpath("privacy.yml").read_text().index("      generalise:")
+    text = example.joinpath("privacy.yml").read_text()
+    end = text.index("    output:")
+    project = edited(
+        example, tmp_path, (text[start:end], "      full_domain: {minimise: loss, max_suppressed: 0.01}\n")
+    )
+    outcome = run(["run", "--project", str(project)])
+    assert outcome.exit == 0, outcome.errors
+    (release,) = outcome.more["releases"]
+    assert release["rows_in"] == release["rows_out"] + release["suppressed"]
+    assert release["suppressed"] <= 0.01 * release["rows_in"]
+    manifest = json.loads((project / release["manifest"]).read_text())
+    assert manifest["method"] == "full_domain" and manifest["search"]["optimal"] is True

@@ -1,0 +1,94 @@
+"""Every piece of privacy.yml that a page shows is read, as it stands, and published where it says how."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from privacy_sql.cli import main
+from privacy_sql.project import example
+from tests.conftest import ROOT
+from tests.test_docs import PAGES, blocks
+
+PUBLISHED = YAML(typ="base")
+# pages whose YAML is not of a project: dbt's files, and the description of a release from elsewhere
+OF_DBT = ("models", "packages", "sources")
+CRITERIA = {path.stem for path in (ROOT / "privacy_sql" / "criteria").glob("[a-z]*.py")}
+
+
+def pieces() -> list[Any]:
+    """What each page shows of privacy.yml, and the method of each line of a page's table."""
+    found = []
+    for page in PAGES:
+        texts = [text for kind, text in blocks(page) if kind == "yaml"]
+        name = page.relative_to(ROOT).as_posix()
+        found += [pytest.param(text, id=f"{name}-{number}") for number, text in enumerate(texts)]
+    return found
+
+
+def rows(folder: Path) -> dict[str, Any]:
+    """The example as a project that any piece fits into."""
+    example.write(folder)
+    project: dict[str, Any] = PUBLISHED.load((folder / "privacy.yml").read_text(encoding="utf-8"))
+    return project
+
+
+def run(folder: Path, project: dict[str, Any]) -> Any:
+    with (folder / "privacy.yml").open("w", encoding="utf-8") as out:
+        YAML().dump(project, out)
+    return main.run(["run", "--project", str(folder)])
+
+
+# what a piece names that the example does not have; the rest of it is read before that is found
+NOT_HERE = {"unknown_value", "not_registered", "nobody_located", "no_common_value"}
+HOSPITAL = {
+    "hospital_b.csv": "zip,years,job,condition\n130**,20-30,cook,Grippe\n130**,30-40,smith,cold\n",
+    "jobs.csv": "job,kind\ncook,kitchen\nsmith,forge\n",
+}
+
+
+@pytest.mark.parametrize("text", pieces())
+def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, text: str) -> None:
+    piece = PUBLISHED.load(text)
+    if set(piece) & set(OF_DBT):
+        return
+    project = rows(tmp_path)
+    (release,) = project["releases"].values()
+    if "releases" in piece:
+        project = piece
+    elif "file" in piece:
+        for name, lines in HOSPITAL.items():
+            (tmp_path / name).write_text(lines, encoding="utf-8")
+        (tmp_path / "hospital_b.yml").write_text(text, encoding="utf-8")
+        release["require"] = {"composition": {"with": ["hospital_b.yml"]}}
+    elif set(piece) <= CRITERIA:
+        release["require"] = piece
+    else:
+        for role in ("insensitive", "drop"):
+            if role in piece:  # a column has one role
+                release.pop("insensitive", None)
+                release["drop"] = [c for c in release["drop"] if c != "hours_per_week"]
+        release |= {**piece, "drop": [*release["drop"], *piece.get("drop", [])]}
+    if "noisy_counts" in release["method"]:
+        del release["require"]  # it promises, and shows no rows to judge
+    outcome = run(tmp_path, project)
+    assert {error["code"] for error in outcome.errors} <= NOT_HERE, outcome.errors
+    assert outcome.exit in (0, 1) or outcome.errors
+
+
+COLLECTIONS = ["[{age: 2}, {zip: 1}]", "[{age: 1}, {sex: 0, diagnosis: 0}]", "[[[age, 2]], [[sex, 0]]]"]
+
+
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_a_collection_of_a_project_file_has_its_levels_as_numbers(tmp_path: Path, collection: str) -> None:
+    project = rows(tmp_path)
+    (release,) = project["releases"].values()
+    release["require"] = {"k_link": {"k": "2"}}
+    release["method"] = PUBLISHED.load(f"marginals: {{collection: {collection}}}")
+    outcome = run(tmp_path, project)
+    assert outcome.exit == 0, outcome.errors
+    parts = sorted(tmp_path.glob("out/*marginal*.csv"))
+    assert len(parts) == 2

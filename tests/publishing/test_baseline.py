@@ -1,0 +1,379 @@
+"""The baseline of a guess, and insensitive columns that somebody may know."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.criteria import make, read
+from tests.command_line import call
+from tests.oracles import guesses as oracle
+
+QUASI = {"age": ps.Intervals(10, 20), "sex": ps.KeepOrDrop()}
+FREE = ["hours", "pay"]
+METHODS = [
+    ps.Generalise({"age": 1}),
+    ps.Generalise({"age": 0}, "0.9"),
+    ps.FullDomain(),
+    ps.FullDomain(local_recoding=True, max_suppressed="0.2"),
+    ps.Multidimensional(),
+    ps.Multidimensional(strict=False),
+    ps.Microaggregate(k=4),
+    ps.Bucketize({"age": 1}),
+    ps.Multidimensional(output="bucketized"),
+]
+UNFAILING = [
+    *("k_anonymity(k=1)", "k_map(k=1)", "k_link(k=1)", "k_combinatorial(k=1)"),
+    *("l_diversity(l=1)", "l_diversity(l=1, kind=entropy)", "l_diversity(l=1, kind=probabilistic)"),
+    *("l_diversity(l=1, c=2, kind=recursive)", "t_closeness(t=1)", "t_closeness(t=1.0, distance=ordered)"),
+    *("alpha_k_anonymity(alpha=1, k=1)", "composition(with=[a.csv], at=1, max_exposed=1)"),
+    *("delta_presence(low=0, high=1)", "maxent_l_diversity(l=1, c=1)"),
+]
+FAILING = [
+    *(
+        "k_anonymity(k=2)",
+        "l_diversity(l=1.5)",
+        "l_diversity(l=1, c=1, kind=recursive)",
+        "t_closeness(t=0.999)",
+    ),
+    *("alpha_k_anonymity(alpha=1, k=2)", "alpha_k_anonymity(alpha=0.9, k=1)", "ck_safety(c=1, k=0)"),
+]
+
+
+def people(seed: int, n: int = 30) -> list[dict[str, Any]]:
+    """Invented people; some of what they are is missing."""
+    rng = random.Random(seed)
+    return [
+        {
+            "age": rng.choice(["20", "25", "31", "38"]),
+            "sex": rng.choice(["a", "b", None]),
+            "hours": rng.choice(["8", "40", None]),
+            "pay": rng.choice("xy"),
+            "ill": rng.choice(["flu", "flu", "cold", "hiv", None]),
+        }
+        for _ in range(n)
+    ]
+
+
+def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, dtype=object)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_baseline_is_what_the_definition_counts(engine: Any, seed: int) -> None:
+    rows = people(seed)
+    for sensitive in ("ill", None):
+        found = ps.baseline(engine, ps.Table(frame(rows), ["age", "sex"], sensitive, insensitive=FREE))
+        assert found == oracle.baseline(rows, ["age", "sex"], FREE, sensitive)
+
+
+def test_of_more_than_eight_columns_only_all_together_are_counted(engine: Any) -> None:
+    free = [f"c{number}" for number in range(9)]
+    rows = [{"age": "3*", **dict.fromkeys(free, str(n)), "ill": "flu"} for n in range(2)]
+    found = ps.baseline(engine, ps.Table(frame(rows), ["age"], "ill", insensitive=free))
+    assert list(found["known"]) == ["all"] and found["known"]["all"]["alone"] == 2
+
+
+def test_a_person_with_several_values_is_one_person(engine: Any) -> None:
+    rows = pd.DataFrame(
+        [("p", "x", "1", "flu"), ("p", "x", "1", "flu"), ("p", "x", "1", "cold"), ("q", "x", "2", None)],
+        columns=["id", "g", "pay", "ill"],
+        dtype=object,
+    )
+    for several in ("set", "multiset"):
+        table = ps.Table(rows, ["g"], "ill", insensitive=["pay"], identifier="id", values_per_person=several)
+        found = ps.baseline(engine, table)
+        known = found["known"]["all"]
+        assert found["as_published"]["smallest"] == 2 and found["as_published"]["worst_guess"] == "1/2"
+        assert (known["alone"], known["certain"], known["worst_guess"]) == (2, 1, "1")
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
+@pytest.mark.parametrize("seed", range(2))
+def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, seed: int, method: Any) -> None:
+    rows = people(seed)
+    if method.name == "microaggregate":
+        rows = [{**row, "sex": row["sex"] or "b"} for row in rows]
+    free = {"columns": FREE, "acknowledge": "invented people"}
+    with ps.connect() as engine:
+        table = ps.Table(frame(rows), QUASI, "ill", insensitive=free)
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], method)
+        manifest = json.loads(ps.write(engine, release, tmp_path / "out.csv").read_text())
+        refused = ps.publish(
+            engine, ps.Table(frame(rows), QUASI, "ill", insensitive=FREE), [ps.KAnonymity(2)], method
+        )
+    with (tmp_path / "out.csv").open(newline="") as lines:
+        published = [{name: value or None for name, value in row.items()} for row in csv.DictReader(lines)]
+    if release.permuted:
+        # the values of a group stand in an order nobody can follow, so nobody's own column tells their value
+        group = oracle.guess(published, [str(release.group)], "ill")
+        assert manifest["baseline"] == {
+            "as_published": group,
+            "known": dict.fromkeys(["all", *FREE], group),
+        }
+        return
+    keys = [release.group] if release.group else ["age", "sex"]
+    expected = oracle.baseline(published, keys, FREE, "ill")
+    assert manifest["baseline"] == expected
+    assert manifest["insensitive"] == {"columns": FREE, "known": False, "acknowledge": "invented people"}
+    assert refused.safe is (expected["known"]["all"]["smallest"] >= 2)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
+def test_without_insensitive_columns_it_is_that_of_the_published_groups(tmp_path: Path, method: Any) -> None:
+    rows = [{**row, "sex": row["sex"] or "b"} for row in people(7)]
+    with ps.connect() as engine:
+        table = ps.Table(frame(rows), QUASI, "ill", drop=FREE)
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], method)
+        ps.write(engine, release, tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as lines:
+        published = [{name: value or None for name, value in row.items()} for row in csv.DictReader(lines)]
+    keys = [release.group] if release.group else ["age", "sex"]
+    assert release.baseline.to_json() == oracle.baseline(published, keys, [], "ill")
+
+
+def test_a_population_without_the_known_column_is_refused(engine: Any) -> None:
+    rows = frame(people(1))
+    known = {"columns": ["pay"], "known": True}
+    table = ps.Table(rows, ["age"], "ill", insensitive=known, population=rows[["age"]])
+    with pytest.raises(ps.PrivacySqlError, match="pay") as caught:
+        ps.check(engine, table, [ps.KMap(2)])
+    assert caught.value.exit == 2
+    whole = ps.Table(rows, ["age"], "ill", insensitive=known, population=rows[["age", "pay"]])
+    (verdict,) = ps.check(engine, whole, [ps.KMap(2)]).values()
+    assert verdict.value == min(Counter(zip(rows["age"], rows["pay"], strict=True)).values())
+
+
+def test_columns_that_single_out_are_not_published_unless_somebody_says_why(tmp_path: Path) -> None:
+    rows = frame(
+        [{"age": "3*", "hours": str(n), "ill": value} for n in range(2) for value in ("flu", "cold")]
+    )
+    alone = rows.iloc[:3]
+    with ps.connect() as engine:
+
+        def made(table: Any, free: Any, require: Any) -> ps.Release:
+            return ps.publish(
+                engine, ps.Table(table, ["age"], "ill", insensitive=free), require, ps.Generalise()
+            )
+
+        k3, l2 = [ps.KAnonymity(3)], [ps.LDiversity(2)]
+        assert made(rows, ["hours"], [ps.KAnonymity(2)]).safe  # two people work as many hours
+        assert made(rows, ["hours"], l2).safe  # k is 2 where none is required
+        assert not made(alone, ["hours"], l2).safe
+        release = made(rows, ["hours"], k3)
+        assert release.verdicts and all(verdict.safe for verdict in release.verdicts.values())
+        assert not release.safe
+        with pytest.raises(ps.PrivacySqlError) as caught:
+            ps.write(engine, release, tmp_path / "out.csv")
+        assert (caught.value.code, caught.value.exit) == ("known_columns_single_out", 1)
+        assert "insensitive: {columns: [hours], known: true}" in caught.value.hint
+        assert not list(tmp_path.iterdir())
+        assert made(rows, {"columns": ["hours"], "acknowledge": "asked for"}, k3).safe
+        assert not made(rows, {"columns": ["hours"], "known": True}, k3).safe
+        assert made(rows, {"columns": ["hours"], "known": True}, [ps.KAnonymity(2)]).safe
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_known_column_counts_as_a_quasi_identifier_that_stands_as_it_is(engine: Any, seed: int) -> None:
+    rows = frame(people(seed, 60))
+    known = ps.Table(rows, QUASI, "ill", insensitive={"columns": ["pay"], "known": True})
+    quasi = ps.Table(rows, {**QUASI, "pay": None}, "ill")
+    require = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.6"), ps.CKSafety("0.9", 1)]
+    found, expected = ps.check(engine, known, require), ps.check(engine, quasi, require)
+    assert [verdict.value for verdict in found.values()] == [verdict.value for verdict in expected.values()]
+    for method in (ps.FullDomain(), ps.FullDomain(max_suppressed="0.3"), ps.FullDomain(local_recoding=True)):
+        one, other = (_outcome(engine, table, require[:2], method) for table in (known, quasi))
+        assert one == other
+    searched = [ps.search(engine, table, require[:2]).minimal for table in (known, quasi)]
+    assert searched[0] == searched[1]
+
+
+def _outcome(engine: Any, table: ps.Table, require: Any, method: Any) -> Any:
+    try:
+        release = ps.publish(engine, table, require, method)
+    except ps.PrivacySqlError as problem:
+        return problem.code
+    rows = release.grouping.base.engine.fetch(release.view)
+    return release.safe, Counter(tuple(map(str, row.values())) for row in rows)
+
+
+@dataclass(frozen=True)
+class NoCrowd(ps.KAnonymity):  # type: ignore[misc]
+    """No group holds more than k people: finer groups keep it and coarser ones may break it."""
+
+    safe_under_merging: ClassVar[bool] = False
+    relation: ClassVar[str] = "<="
+
+    def judge(self, evidence: Any) -> ps.Verdict:
+        worst = max(evidence, key=lambda row: row["n_people"])
+        return self.verdict(worst["n_people"], ps.Witness({}, {"g": worst["g"]}))
+
+
+def test_what_is_not_safe_under_merging_has_to_hold_for_who_does_not_know_the_column(engine: Any) -> None:
+    rows = frame([{"age": "30", "pay": pay, "ill": "flu"} for pay in "xxxyyy"])
+    known, unknown = ({"columns": ["pay"], "known": known} for known in (True, False))
+    for largest, holds in ((2, (False, False)), (3, (False, False)), (5, (False, False)), (6, (True, True))):
+        require = [NoCrowd(largest)]
+        found = [
+            bool(ps.check(engine, ps.Table(rows, ["age"], "ill", insensitive=free), require))
+            for free in (known, unknown)
+        ]
+        assert tuple(found) == holds
+    as_quasi = ps.Table(rows, ["age", "pay"], "ill")
+    assert ps.check(engine, as_quasi, [NoCrowd(3)])  # of the finer groups alone it holds
+    table = ps.Table(rows, {"age": ps.KeepOrDrop()}, "ill", insensitive=known)
+    with pytest.raises(ps.PrivacySqlError) as caught:
+        ps.search(engine, table, [NoCrowd(3)])
+    assert caught.value.exit == 5
+    (verdict,) = ps.check(engine, table, [NoCrowd(3)]).values()
+    assert dict(verdict.witness.reveal()["keys"]) == {"age": "30"}
+
+
+@pytest.mark.parametrize("method", [ps.Multidimensional(), ps.Microaggregate(2)])
+def test_methods_that_show_columns_by_group_refuse_a_known_one(engine: Any, method: Any) -> None:
+    table = ps.Table(frame(people(1)), QUASI, "ill", insensitive={"columns": ["pay"], "known": True})
+    with pytest.raises(ps.PrivacySqlError) as caught:
+        ps.publish(engine, table, [ps.KAnonymity(2)], method)
+    assert (caught.value.code, caught.value.exit) == ("known_not_as_it_is", 2)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"columns": []},
+        {"columns": ["pay"], "known": "true"},
+        {"columns": ["pay"], "acknowledge": " "},
+        {"columns": ["pay"], "acknowledge": "why", "known": True},
+        {"columns": ["pay"], "ack": "why"},
+        {"columns": ["age"], "known": True},
+    ],
+)
+def test_a_mapping_of_insensitive_columns_says_one_thing(said: Any) -> None:
+    with pytest.raises(ps.PrivacySqlError) as caught:
+        ps.Table("people.csv", ["age"], "ill", insensitive=said)
+    assert caught.value.exit == 2
+
+
+def project(folder: Path, insensitive: str, require: str = "k_anonymity: {k: 2}") -> Path:
+    (folder / "people.csv").write_text(
+        "age,hours,ill\n" + "".join(f"30,{n},flu\n30,{n},cold\n" for n in "123")
+    )
+    (folder / "privacy.yml").write_text(
+        "version: 1\nreleases:\n  people:\n    source: {file: people.csv}\n"
+        "    quasi_identifiers: [age]\n    sensitive: ill\n"
+        f"    insensitive: {insensitive}\n    require: {{{require}}}\n"
+        "    method: {generalise: {}}\n    output: {target: out.csv}\n"
+    )
+    return folder
+
+
+def test_a_run_says_what_the_columns_single_out_and_publishes_nothing(tmp_path: Path) -> None:
+    folder = project(tmp_path, "[hours]", "k_anonymity: {k: 5}")
+    told = call("run", "--json", "--project", folder)
+    assert told.exit == 1
+    (release,) = told.json["releases"]
+    assert release["errors"][0]["code"] == told.json["errors"][0]["code"] == "known_columns_single_out"
+    assert release["baseline"]["known"]["all"]["smallest"] == 2 and not told.json["safe"]
+    assert all(verdict["safe"] for verdict in release["verdicts"])
+    assert not (folder / "out.csv").exists()
+    text = call("run", "--project", folder).out
+    assert "6 people in groups of fewer than 5" in text and "known: true" in text
+    checked = call("check", "--json", "--project", folder)
+    assert checked.exit == 0 and checked.json["baseline"]["known"]["hours"]["groups"] == 3
+
+
+def test_the_first_box_of_a_report_says_how_sure_a_guess_is(tmp_path: Path) -> None:
+    project(tmp_path, "{columns: [hours], acknowledge: they are asked for}", "k_anonymity: {k: 5}")
+    assert call("run", "--project", tmp_path).exit == 0
+    for found in (("--audience", "internal"), ("--audience", "public")):
+        page = tmp_path / "page.html"
+        assert call("report", tmp_path / "out.csv", "--project", tmp_path, "-o", page, *found).exit == 0
+        box = page.read_text().partition("</section>")[0]
+        assert "Anybody who reads the release finds 0 people alone" in box
+        assert "Somebody who also knows hours" in box and "because: they are asked for" in box
+        page.unlink()
+    (tmp_path / "out.csv").unlink()
+    project(tmp_path, "[hours]", "k_anonymity: {k: 5}")
+    assert call("run", "--project", tmp_path, "--overwrite").exit == 1
+    assert call("report", "--project", tmp_path).exit == 0
+    page = (tmp_path / "target" / "report" / "people.html").read_text()
+    assert "Do not release" in page and "single people out" in page.partition("</section>")[0]
+
+
+def test_a_reason_and_a_known_column_are_read_from_the_project(tmp_path: Path) -> None:
+    folder = project(tmp_path, "{columns: [hours], acknowledge: hours are asked for}", "k_anonymity: {k: 5}")
+    assert call("run", "--project", folder).exit == 0
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["insensitive"]["acknowledge"] == "hours are asked for"
+    compiled = (folder / "target" / "compiled" / "counted/people.sql").read_text()
+    assert "-- baseline    knowing hours too: 0 people alone, 6 in groups below 5" in compiled
+    project(tmp_path, "{columns: [hours], known: true}")
+    assert call("run", "--project", folder, "--overwrite").exit == 0
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["insensitive"] == {"columns": ["hours"], "known": True}
+    assert manifest["verdicts"][0]["value"] == "2"  # with the hours known
+    for wrong in ("{columns: [hours], known: perhaps}", "{known: true}", "{columns: [hours], known: [a]}"):
+        project(tmp_path, wrong)
+        assert call("run", "--project", folder).exit == 2
+
+
+@pytest.mark.parametrize("text", UNFAILING)
+def test_what_no_table_can_fail_is_refused_where_it_is_written(tmp_path: Path, text: str) -> None:
+    assert read(text).cannot_fail
+    folder = project(tmp_path, "[]")
+    checked = call(
+        "check", "--json", "--source", folder / "people.csv", "--quasi", "age", "--sensitive", "ill",
+        "--require", text,
+    )  # fmt: skip
+    assert checked.exit == 2 and checked.json["errors"][0]["code"] == "cannot_fail"
+    name, _, params = text.rstrip(")").partition("(")
+    project(tmp_path, "[]", f"{name}: {{{params.replace('=', ': ')}}}")
+    ran = call("run", "--json", "--project", folder)
+    assert ran.exit == 2 and "cannot_fail" in {error["code"] for error in ran.json["errors"]}
+
+
+@pytest.mark.parametrize("text", FAILING)
+def test_what_some_table_fails_is_asked(text: str) -> None:
+    assert not read(text).cannot_fail
+
+
+def test_from_python_it_is_judged_with_a_warning(engine: Any) -> None:
+    table = ps.Table(frame(people(3)), ["age"], "ill")
+    for name, params in (("k_anonymity", {"k": 1}), ("l_diversity", {"l": 1}), ("t_closeness", {"t": 1})):
+        (verdict,) = ps.check(engine, table, [make(name, params)]).values()
+        assert verdict.safe and any("no table can fail" in warning for warning in verdict.warnings)
+    (verdict,) = ps.check(engine, table, [ps.KAnonymity(2)]).values()
+    assert not verdict.warnings
+
+
+def test_the_first_line_says_that_nothing_is_asked_about_the_sensitive_column(engine: Any) -> None:
+    table = ps.Table(frame(people(3)), ["age"], "ill")
+    for require, unasked in (
+        ([ps.KAnonymity(2)], True),
+        ([ps.LDiversity(1)], True),
+        ([ps.LDiversity(2)], False),
+    ):
+        first = str(ps.publish(engine, table, require, ps.Generalise())).splitlines()[0]
+        assert ("no requirement is about ill" in first) is unasked
+
+
+def test_boxes_of_people_with_several_values_have_a_baseline(engine: Any) -> None:
+    rows = pd.DataFrame(
+        {
+            "who": list("aabcd"),
+            "age": ["1", "1", "2", "3", "4"],
+            "ill": ["flu", "cold", "flu", "cold", "gout"],
+        }
+    )
+    table = ps.Table(rows, {"age": ps.Intervals(2)}, "ill", identifier="who", values_per_person="set")
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
+    assert ps.baseline(engine, release)["as_published"]["smallest"] == 2

@@ -1,0 +1,114 @@
+"""`check MANIFEST`: what is out is judged again, from its own bytes, by the rules of this version."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import manifest
+from privacy_sql.publishing import advisories
+from tests.command_line import call
+from tests.conftest import ROOT
+
+ROWS = pd.DataFrame(
+    {
+        "age": ["30", "31", "34", "38", "41", "42", "45", "49"],
+        "hours": ["8", "8", "40", "40", "8", "8", "8", "8"],
+        "ill": ["flu", "cold"] * 4,
+    }
+)
+
+
+def written(folder: Path, require: Any, method: Any = None, **changes: Any) -> Path:
+    """A release of ours whose manifest says, with a checksum of its own, what an earlier version said."""
+    free = {"columns": ["hours"], "acknowledge": "a test"}
+    with ps.connect() as engine:
+        table = ps.Table(ROWS, {"age": ps.Intervals(10)}, "ill", insensitive=free)
+        release = ps.publish(engine, table, require, method or ps.Generalise({"age": 1}))
+        place = ps.write(engine, release, folder / "out.csv")
+    content = json.loads(place.read_text()) | changes
+    place.write_bytes(manifest.canonical(content))
+    return place
+
+
+def faults(place: Path) -> list[str]:
+    told = call("check", "--json", place)
+    assert told.json["safe"] is (told.exit == 0)
+    return told.codes
+
+
+@pytest.mark.parametrize(
+    "method",
+    [None, ps.Multidimensional(), ps.Bucketize({"age": 1}), ps.FullDomain(local_recoding=True)],
+)
+def test_what_holds_is_said_to_hold(tmp_path: Path, method: Any) -> None:
+    place = written(tmp_path, [ps.KAnonymity(2), ps.LDiversity(2)], method)
+    told = call("check", "--json", tmp_path / "out.csv")
+    assert told.exit == 0 and told.json["safe"] and len(told.json["verdicts"]) == 2
+    (release,) = told.json["releases"]
+    assert release["baseline"] == json.loads(place.read_text())["baseline"]
+
+
+def test_columns_that_single_out_are_a_fault_of_what_is_out(tmp_path: Path) -> None:
+    place = written(tmp_path, [ps.KAnonymity(4)], versions={"privacy_sql": "0.1.0"}, insensitive={})
+    assert faults(place) == ["known_columns_single_out"]
+    assert "insensitive: {columns: [hours], known: true}" in call("check", place).everything
+
+
+def test_a_requirement_that_does_not_hold_or_asks_nothing_is_a_fault(tmp_path: Path) -> None:
+    place = written(tmp_path, [ps.KAnonymity(1)])
+    assert faults(place) == ["cannot_fail"]
+    verdicts = json.loads(place.read_text())["verdicts"]
+    verdicts[0] |= {"params": {"k": 5}, "requirement": "k_anonymity(k=5)"}
+    content = json.loads(place.read_text()) | {"verdicts": verdicts}
+    place.write_bytes(manifest.canonical(content))
+    told = call("check", "--json", place)
+    assert told.exit == 1 and told.codes == ["not_safe"] and told.json["verdicts"][0]["value"] == "4"
+
+
+def test_changed_bytes_are_a_fault(tmp_path: Path) -> None:
+    place = written(tmp_path, [ps.KAnonymity(2)])
+    out = tmp_path / "out.csv"
+    out.write_text(out.read_text().replace("flu", "cold"))
+    told = call("check", "--json", place)
+    assert told.exit == 1 and told.codes == ["output_changed"]
+
+
+def test_what_rows_do_not_show_is_named_and_not_called_safe(tmp_path: Path) -> None:
+    require = [ps.KAnonymity(2), ps.TCloseness("0.9")]
+    place = written(tmp_path, require)
+    verdicts = json.loads(place.read_text())["verdicts"]
+    verdicts[1]["params"] |= {"distance": "hierarchical"}
+    place.write_bytes(manifest.canonical(json.loads(place.read_text()) | {"verdicts": verdicts}))
+    told = call("check", "--json", place)
+    assert told.exit == 5 and told.codes == ["not_judged"]
+    assert [verdict["safe"] for verdict in told.json["verdicts"]] == [True]
+
+
+def test_a_release_of_an_earlier_version_gets_the_advisories_about_it(tmp_path: Path) -> None:
+    old = {"versions": {"privacy_sql": "0.1.0"}, "values_per_person": "set"}
+    place = written(tmp_path, [ps.KAnonymity(2)], **old)
+    told = call("check", "--json", place)
+    assert told.exit == 5 and told.codes == ["advisory", "advisory", "not_judged"]
+    assert {error["message"].partition(":")[0] for error in told.json["errors"][:2]} == {
+        "PS-2026-10",
+        "PS-2026-11",
+    }
+
+
+def test_every_advisory_stands_in_security_md() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \*\*(PS-2026-\d\d)\*\*", text, re.MULTILINE)
+    assert listed == sorted(set(listed)) and len(listed) >= 20
+    assert {advisory.name for advisory in advisories.ADVISORIES} <= set(listed)
+
+
+def test_a_manifest_and_a_named_table_exclude_each_other(tmp_path: Path) -> None:
+    place = written(tmp_path, [ps.KAnonymity(2)])
+    assert call("check", place, "--source", tmp_path / "out.csv").exit == 2

@@ -1,0 +1,396 @@
+"""Whose file is that? What is not ours, or is something we read or keep, is never written over."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from privacy_sql.papers import Figure, save
+from tests.command_line import Told, call
+from tests.project.test_project import PROJECT, write
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder but for what tells how the last run ended."""
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    told = ("target/run_results.json", "target/records/")
+    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(told)}
+
+
+def refused(told: Told, *codes: str) -> dict[str, str]:
+    """The one error of a refusal with one of these codes."""
+    assert told.exit == 2, told.everything
+    (error,) = told.json["errors"]
+    assert error["code"] in codes, error
+    return error
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project that has been run, with a budget and a register."""
+    write(tmp_path, PROJECT)
+    assert call("budget", "limit", "--epsilon", "2", "--project", tmp_path).exit == 0
+    assert call("run", "--project", tmp_path).exit == 0
+    place = tmp_path / "out" / "people.csv.manifest.json"
+    assert call("register", "add", "people", place, "--project", tmp_path).exit == 0
+    return tmp_path
+
+
+# -- a manifest vouches for the files it names ----------------------------------------------------------
+
+
+def test_a_manifest_under_the_name_of_another_file_vouches_for_nothing(folder: Path) -> None:
+    out = folder / "out"
+    other = out / "other.csv"
+    other.write_text("age,illness\n21,flu\n")
+    shutil.copy(out / "people.csv.manifest.json", out / "other.csv.manifest.json")
+    for named in (other, out / "other.csv.manifest.json"):
+        for verb in ("verify", "report"):
+            told = call(verb, "--json", named, "--project", folder)
+            assert (told.exit, told.codes) == (1, ["other_file"]), told.everything
+            assert "other.csv" in told.json["errors"][0]["message"]
+    assert not list(out.glob("*.html"))
+    assert call("verify", out / "people.csv").exit == 0
+
+
+def test_a_manifest_that_names_a_file_elsewhere_vouches_for_nothing(folder: Path) -> None:
+    from privacy_sql import manifest
+
+    place = folder / "out" / "people.csv.manifest.json"
+    content = manifest.read(place)
+    (folder / "people.csv").write_bytes((folder / "out" / "people.csv").read_bytes())
+    for elsewhere in ("../people.csv", str(folder / "people.csv"), "./people.csv"):
+        place.write_bytes(manifest.canonical({**content, "output": {**content["output"], "file": elsewhere}}))
+        assert call("verify", "--json", folder / "out" / "people.csv").codes == ["other_file"]
+
+
+def test_the_manifest_of_a_table_says_nothing_of_a_file(folder: Path) -> None:
+    from privacy_sql import manifest
+
+    place = folder / "out" / "people.csv.manifest.json"
+    content = manifest.read(place)
+    place.write_bytes(manifest.canonical({**content, "output": {"relation": "people", "n_rows": 1}}))
+    for verb in ("verify", "report"):
+        assert call(verb, "--json", folder / "out" / "people.csv", "--project", folder).codes == [
+            "other_file"
+        ]
+
+
+def test_every_part_of_a_release_leads_to_its_manifest(tmp_path: Path) -> None:
+    changed: Any = json.loads(json.dumps(PROJECT))
+    (release,) = changed["releases"].values()
+    release["method"] = {"bucketize": {"by": ["zip"], "layout": "two_tables"}}
+    release["require"] = {"l_diversity": {"l": "2"}}
+    write(tmp_path, changed)
+    told = call("run", "--json", "--project", tmp_path)
+    assert told.exit == 0, told.everything
+    parts = sorted((tmp_path / "out").glob("people.*.csv"))
+    assert len(parts) == 2
+    for part in (*parts, tmp_path / "out" / "people.csv.manifest.json", tmp_path / "out" / "people.csv"):
+        assert call("verify", part).exit == 0, part
+    stray = tmp_path / "out" / "people.more.csv"
+    stray.write_text("age\n1\n")
+    assert call("verify", "--json", stray).codes == ["no_manifest"]
+    parts[1].write_text("changed")
+    assert call("verify", "--json", parts[0]).codes == ["output_changed"]
+
+
+# -- reports, pictures, figures, projects ------------------------------------------------------------------
+
+
+def test_a_report_is_written_over_reports_only(folder: Path) -> None:
+    place = folder / "out" / "people.csv.manifest.json"
+    page = folder / "mine.html"
+    page.write_text("<!DOCTYPE html><title>mine</title>")
+    os.symlink(folder / "people.csv", folder / "linked.html")
+    os.link(folder / "people.csv", folder / "hard.html")
+    targets = ["people.csv", "privacy.yml", "mine.html", "linked.html", "hard.html", "out/people.csv"]
+    targets += ["privacy_ledger.jsonl", "privacy_ledger.jsonl.head", "privacy_register.jsonl", "out"]
+    targets += ["target/private/source.key", "target/private/new.html", "out/people.csv.manifest.json"]
+    targets += ["Privacy.YML", "new.manifest.json"]
+    before = contents(folder)
+    for name in targets:
+        told = call("report", "--json", place, "-o", folder / name, "--project", folder)
+        if name == "out":  # a folder: the report goes into it
+            assert told.exit == 0 and (folder / "out" / "people.html").exists()
+            (folder / "out" / "people.html").unlink()
+            continue
+        refused(told, "target_in_use", "target_exists")
+    assert contents(folder) == before
+    for _ in range(2):  # its own page is replaced without a question
+        told = call("report", "--json", place, "-o", folder / "new.html", "--project", folder)
+        assert told.exit == 0, told.everything
+
+
+def test_the_pages_of_a_project_replace_nothing_of_somebody_else(folder: Path) -> None:
+    site = folder / "site"
+    site.mkdir()
+    for name in ("index.html", "people.html"):
+        (site / name).write_text("<html>mine</html>")
+        error = refused(call("report", "--json", "-o", site, "--project", folder), "target_exists")
+        assert str(site / name) in error["hint"]
+        assert [path.name for path in site.iterdir()] == [name]
+        (site / name).unlink()
+    for _ in range(2):
+        assert call("report", "-o", site, "--project", folder).exit == 0
+
+
+def test_pictures_replace_pictures_of_ours_only(folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    words = ("report", "--json", "--static", "-o", folder / "site", "--project", folder)
+    assert call(*words).exit == 0
+    assert call(*words).exit == 0
+    picture = min((folder / "site" / "people").glob("*.png"))
+    picture.write_bytes(b"\x89PNG mine")
+    refused(call(*words), "target_exists")
+    assert picture.read_bytes() == b"\x89PNG mine"
+
+
+def test_figures_replace_figures_of_ours_only(tmp_path: Path) -> None:
+    figure = Figure("fig5", "A figure", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
+    for _ in range(2):
+        assert len(save([figure], tmp_path / "ours")) == 3
+    from privacy_sql.errors import UsageError
+
+    for name, text in (("fig5.csv", "mine"), ("fig5.json", "{}"), ("fig5.json", "[1]")):
+        (tmp_path / "theirs").mkdir(exist_ok=True)
+        (tmp_path / "theirs" / name).write_text(text)
+        with pytest.raises(UsageError, match="no figure of ours"):
+            save([figure], tmp_path / "theirs")
+        assert contents(tmp_path / "theirs") == {name: text.encode()}
+        shutil.rmtree(tmp_path / "theirs")
+
+
+def test_a_project_is_started_over_nothing(tmp_path: Path) -> None:
+    write(tmp_path, PROJECT)
+    before = contents(tmp_path)
+    for words in (("--example",), ("--from", tmp_path / "people.csv")):
+        refused(call("init", "--json", *words, tmp_path), "project_exists")
+    assert contents(tmp_path) == before
+
+
+# -- what a run may write over ------------------------------------------------------------------------------
+
+
+def run(folder: Path, *more: str) -> Told:
+    return call("run", "--json", *more, "--project", folder)
+
+
+def planned(folder: Path, output: dict[str, str], **parts: Any) -> None:
+    """The project with another output."""
+    release = {**PROJECT["releases"]["people"], **parts, "output": output}
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": {"people": release}}))
+
+
+def rich(folder: Path) -> dict[str, Any]:
+    """Parts of a release that read a file of every kind, all of them in the folder."""
+    (folder / "zips.csv").write_text("".join(f"0213{n};021;*\n" for n in range(3)))
+    (folder / "matrix.csv").write_text(
+        "a,b,distance\n" + "".join(f"{a},{b},1\n" for a in (30, 31) for b in (30, 31))
+    )
+    (folder / "everybody.csv").write_text((folder / "people.csv").read_text())
+    quasi = [
+        {"column": "age", "hierarchy": {"intervals": ["10", "20"]}, "distance": {"file": "matrix.csv"}},
+        {"column": "zip", "hierarchy": {"file": "zips.csv"}},
+    ]
+    (folder / "folder.parquet").mkdir()
+    return {"quasi_identifiers": quasi, "population": {"file": "everybody.csv"}}
+
+
+@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)])
+def test_nothing_that_is_read_or_kept_is_a_target_under_any_name(
+    folder: Path, overwrite: tuple[str, ...]
+) -> None:
+    more = rich(folder)
+    os.link(folder / "people.csv", folder / "hard.csv")
+    os.symlink("people.csv", folder / "soft.csv")
+    os.symlink(".", folder / "here")
+    os.link(folder / "privacy_ledger.jsonl", folder / "ledger.csv")
+    os.link(folder / "out" / "people.csv.manifest.json", folder / "manifest.csv")
+    os.symlink(folder / "target" / "private" / "source.key", folder / "key.csv")
+    names = ["people.csv", "People.CSV", "here/people.csv", "out/../people.csv", "hard.csv", "soft.csv"]
+    names += ["zips.csv", "matrix.csv", "everybody.csv", "EVERYBODY.csv", "ledger.csv", "manifest.csv"]
+    names += ["key.csv", "target/private/new.csv", "folder.parquet/new.csv"]
+    names += [str(next((folder / "privacy_register.kept").rglob("people.csv")).relative_to(folder))]
+    for name in names:
+        planned(folder, {"target": name}, **more)
+        before = contents(folder)
+        error = refused(run(folder, *overwrite), "target_in_use")
+        assert "overwrite" not in error["hint"] and Path(name).name in error["message"], error
+        assert contents(folder) == before, name
+
+
+def test_only_what_is_ours_and_as_it_was_written_is_replaced(folder: Path) -> None:
+    out, place = folder / "out" / "people.csv", folder / "out" / "people.csv.manifest.json"
+    whole, described = out.read_bytes(), place.read_bytes()
+    assert refused(run(folder), "target_exists")["hint"] == "Use --overwrite."
+    assert run(folder, "--overwrite").exit == 0
+
+    def blocked(named: Path) -> None:
+        before = contents(folder / "out")
+        for more in ((), ("--overwrite",)):
+            error = refused(run(folder, *more), "target_exists", "target_in_use")
+            assert str(named) in error["hint"] + error["where"] and "Use --overwrite" not in error["hint"]
+            assert contents(folder / "out") == before
+        place.write_bytes(described)
+        out.unlink() if out.is_file() or out.is_symlink() else shutil.rmtree(out)
+        out.write_bytes(whole)
+
+    out.write_bytes(whole), place.write_bytes(described)
+    out.write_bytes(whole + b"40-49,021,flu,1\n")  # somebody's edit
+    blocked(out)
+    place.write_bytes(described[:-2] + b"\n")
+    blocked(place)
+    place.unlink()  # a file without a manifest is somebody's
+    blocked(out)
+    out.unlink()
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")  # a folder with somebody's files
+    blocked(out)
+    out.unlink()
+    os.symlink("nowhere", out)
+    place.unlink()
+    blocked(out)
+    assert run(folder, "--overwrite").exit == 0
+
+
+def test_the_release_of_another_name_is_not_replaced(folder: Path) -> None:
+    release = PROJECT["releases"]["people"]
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": {"others": release}}))
+    before = contents(folder / "out")
+    error = refused(run(folder, "--overwrite"), "target_in_use")
+    assert "people" in error["message"] and contents(folder / "out") == before
+    both = {"people": release, "others": release}
+    (folder / "privacy.yml").write_text(json.dumps({**PROJECT, "releases": both}))
+    told = run(folder, "--overwrite", "--select", "people")
+    assert refused(told, "target_in_use")["message"] == "people.csv is the output of others"
+
+
+TABLE = {"connection": "store", "relation": "published"}
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A database with the people in it, the project that publishes them there, and a way to it."""
+    from tests import engines
+
+    settings = {"duckdb": {"type": "duckdb", "path": "store.db"}}
+    settings["postgres"] = {"type": "postgres", "dsn_env": "PRIVACY_SQL_TEST_DSN"}
+    write(tmp_path, PROJECT)
+
+    def execute(*statements: str) -> list[Any]:
+        import privacy_sql as ps
+
+        url = {"duckdb": f"duckdb:{tmp_path / 'store.db'}", "postgres": "postgres:"}[request.param]
+        more = {"dsn_env": "PRIVACY_SQL_TEST_DSN"} if request.param == "postgres" else {}
+        found: list[Any] = []
+        with ps.connect(url, **more) as engine:
+            for statement in statements:
+                done = engine.connection.execute(statement)
+                found = done.fetchall() if statement.startswith("select") else []
+        return found
+
+    def plan(relation: str, source: str = "people") -> None:
+        release = {
+            **PROJECT["releases"]["people"],
+            "source": {"connection": "store", "relation": source},
+            "output": {"connection": "store", "relation": relation},
+        }
+        release.pop("population")
+        content = {
+            "version": "1",
+            "connections": {"store": settings[request.param]},
+            "releases": {"people": release},
+        }
+        (tmp_path / "privacy.yml").write_text(json.dumps(content))
+
+    if request.param == "postgres":
+        engines.connected("postgres").close()
+    values = ", ".join(
+        f"('{n}', {30 + n % 2}, '0213{n % 3}', '{'flu' if n % 2 else 'cold'}', {n}, 'free')" for n in range(8)
+    )
+    execute(
+        "drop schema if exists other cascade",
+        "create table people"
+        " (id varchar, age integer, zip varchar, illness varchar, weight integer, note varchar)",
+        f"insert into people values {values}",
+        "create schema other",
+        "create table other.people as select * from people",
+        "create table mine as select 1 as n",
+        "create view seen as select 2 as n",
+    )
+    yield tmp_path, execute, plan
+    if request.param == "postgres":
+        execute("drop schema other cascade")
+        engines.connected("postgres").close()  # the next test finds no table
+
+
+def test_no_relation_but_our_own_is_replaced(store: Any) -> None:
+    folder, execute, plan = store
+    own_schema = execute("select current_schema()")[0][0]
+    for relation in ("people", "PEOPLE", f"{own_schema}.people", f"{own_schema}.People"):
+        plan(relation)
+        error = refused(run(folder, "--overwrite"), "target_in_use")
+        assert "the source of people" in error["message"]
+    plan("people", source="other.people")
+    refused(run(folder, "--overwrite"), "target_exists")
+    for relation in ("mine", "seen"):
+        plan(relation)
+        for more in ((), ("--overwrite",)):
+            error = refused(run(folder, *more), "target_exists")
+            assert f"drop {relation} by hand" in error["hint"]
+    assert execute("select count(*), min(id) from people") == [(8, "0")]
+    assert execute("select * from mine") == [(1,)] and execute("select * from seen") == [(2,)]
+    plan("published")
+    assert run(folder).exit == 0
+    assert refused(run(folder), "target_exists")["hint"] == "Use --overwrite."
+    assert run(folder, "--overwrite").exit == 0
+    execute("update published set illness = 'gout'")
+    error = refused(run(folder, "--overwrite"), "target_exists")
+    assert "drop published by hand" in error["hint"]
+    assert execute("select count(*) from published where illness = 'gout'") == [(8,)]
+
+
+def test_the_manifest_of_a_table_replaces_nothing_of_somebody_else(store: Any) -> None:
+    folder, _, plan = store
+    plan("published")
+    (folder / "target").mkdir()
+    place = folder / "target" / "people.manifest.json"
+    place.write_text("mine")
+    for more in ((), ("--overwrite",)):
+        refused(run(folder, *more), "target_exists")
+        assert place.read_text() == "mine"
+
+
+def test_python_writes_over_nothing_else_either(folder: Path) -> None:
+    import privacy_sql as ps
+    from privacy_sql.errors import UsageError
+
+    rich(folder)
+    (folder / "foreign.parquet").write_bytes(b"mine")
+    hierarchy = ps.Tree.from_file(folder / "zips.csv", "zip")
+    with ps.connect() as engine:
+        table = ps.Table(
+            folder / "people.csv",
+            {"zip": hierarchy},
+            "illness",
+            population=str(folder / "everybody.csv"),
+            distances={"zip": folder / "matrix.csv"},
+            drop=["id", "age", "weight", "note"],
+        )
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"zip": 2}))
+        before = contents(folder)
+        for name in ("people.csv", "zips.csv", "everybody.csv", "matrix.csv", "foreign.parquet"):
+            for overwrite in (False, True):
+                with pytest.raises(UsageError) as told:
+                    ps.write(engine, release, folder / name, overwrite=overwrite)
+                assert told.value.code in ("target_in_use", "target_exists")
+                assert "overwrite" not in told.value.hint
+        assert contents(folder) == before
+        for _ in range(2):
+            ps.write(engine, release, folder / "new" / "people.csv", overwrite=True)

@@ -1,0 +1,53 @@
+"""Parts are found by their file name; packages outside add to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from json import JSONDecoder
+from typing import Any
+
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import registry
+from privacy_sql.criteria.k_anonymity import KAnonymity
+from privacy_sql.errors import UsageError
+
+
+@pytest.fixture
+def outside(monkeypatch: Any) -> Iterator[None]:
+    """A package that adds one requirement, and another under the name of one of ours."""
+    added = [
+        EntryPoint(name, "json:JSONDecoder", "privacy_sql.criteria") for name in ("house_rule", "k_anonymity")
+    ]
+    monkeypatch.setattr(registry, "_theirs", lambda family: tuple(added) if family == "criteria" else ())
+    caches = (registry.get, registry.load, registry.by_class_name)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_a_part_of_a_package_outside_is_found_by_its_name(outside: None) -> None:
+    assert "house_rule" in registry.available("criteria")
+    assert registry.get("criteria", "house_rule") is JSONDecoder
+    assert registry.by_class_name("HouseRule") is JSONDecoder
+
+
+def test_a_package_outside_does_not_take_the_place_of_a_part(outside: None) -> None:
+    assert registry.get("criteria", "k_anonymity") is KAnonymity
+    assert registry.by_class_name("KAnonymity") is KAnonymity
+
+
+def test_a_part_nobody_has_is_an_error_with_the_nearest_name(outside: None) -> None:
+    with pytest.raises(UsageError) as problem:
+        registry.get("criteria", "house_rules")
+    assert problem.value.hint == 'Did you mean "house_rule"?'
+
+
+def test_every_criterion_and_method_is_completed_by_the_name_of_its_class() -> None:
+    shown = dir(ps)
+    assert {"CKSafety", "BTPrivacy", "KAnonymity", "FullDomain"} <= set(shown)
+    assert all(getattr(ps, name).__name__ == name for name in shown if name.endswith(("Safety", "Privacy")))
