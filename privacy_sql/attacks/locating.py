@@ -405,4 +405,4 @@ def _spreads(engine: Engine, readable: Sql) -> dict[int, Mapping[str, Any]]:
 
 
 def _readable(engine: Engine, columns: list[tuple[int, Sql]]) -> Sql:
-    return engine.create(render("attacks/readable.sql", columns=columns, value=Sql("value")))
+    return engine.create(render("history/readable.sql", columns=columns, value=Sql("value")))

@@ -73,7 +73,7 @@ def frames(found: Held) -> Held:
 
 def _values(grouping: Any) -> Columns:
     base = grouping.base
-    query = render("attacks/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
+    query = render("history/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
     rows = base.engine.fetch(query)
     return {
         GROUP: ("bigint", [row["g"] for row in rows]),
@@ -86,7 +86,7 @@ def _members(grouping: Any) -> Columns:
     """Every group with the combinations in it."""
     base = grouping.base
     columns = [(Sql(alias), base.dictionaries[alias]) for alias in base.aliases.values()]
-    query = render("attacks/held_members.sql", members=grouping.members, columns=columns)
+    query = render("history/held_members.sql", members=grouping.members, columns=columns)
     rows = base.engine.fetch(query)
     return {
         GROUP: ("bigint", [row["g"] for row in rows]),
@@ -121,7 +121,7 @@ def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
     kind: Hierarchy = base.columns[alias][1]
     height = 0 if kind.ordered else kind.height
     readable = base.engine.create(
-        render("attacks/readable.sql", columns=[(1, base.dictionaries[alias])], value=Sql("value"))
+        render("history/readable.sql", columns=[(1, base.dictionaries[alias])], value=Sql("value"))
     )
     text = {
         row["code"]: row["exact"]
@@ -130,7 +130,7 @@ def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
         )
     }
     query = render(
-        "attacks/held_reach.sql",
+        "history/held_reach.sql",
         members=grouping.members,
         column=Sql(alias),
         readable=readable,
@@ -145,7 +145,7 @@ def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
 
 def _labels(base: Any, alias: str, level: int) -> dict[int, Any]:
     query: Query = render(
-        "attacks/held_labels.sql", levels=base.levels[alias], codes=base.level_codes[alias], level=level
+        "history/held_labels.sql", levels=base.levels[alias], codes=base.level_codes[alias], level=level
     )
     return {row["code"]: row["label"] for row in base.engine.fetch(query)}
 
@@ -175,7 +175,7 @@ def _write(columns: Columns, place: Path) -> None:
         inside = {f"c{number}": column for number, column in enumerate(columns.values())}
         relation = session.load(inside, "held")
         query = render(
-            "attacks/kept.sql", relation=relation, columns=list(zip(names(inside), columns, strict=True))
+            "history/kept.sql", relation=relation, columns=list(zip(names(inside), columns, strict=True))
         )
         session.write_file(query, place, "parquet")
     place.chmod(0o600)
