@@ -1,7 +1,8 @@
-"""What each engine receives, written down in `fixtures/golden`.
+"""What each engine receives, in `fixtures/golden`: a file per template, the engines side by side.
 
-`python -m tests.golden` writes it again. A change of a template shows in the diff of these files, on every
-engine it reaches. `compiled` holds what `compile` prints, for engines that run nothing of ours as well.
+`python -m tests.golden` writes it again. A change of a template shows in the diff of one file, for every
+engine it reaches; engines that receive the same text stand over it together. `compiled` holds what `compile`
+prints, for engines that run nothing of ours as well.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from tests.statements import sent
 
 FOLDER = FIXTURES / "golden"
 RUNNING = ("duckdb", "postgres", "spark")
+HEADING = "-- engines: "
 PEOPLE = ps.Table(
     "people",
     {
@@ -42,13 +44,40 @@ PEOPLE = ps.Table(
 PASSING = re.compile(r"/tmp/|read_csv|read_parquet|ps_new_")
 
 
-def files(dialect: str) -> Iterator[tuple[Path, str]]:
-    """The golden files of a dialect: where each lies and what it holds."""
+def files() -> Iterator[tuple[Path, dict[str, str]]]:
+    """The golden files: where each lies, and the text that every engine receives."""
     for name, statements in compiled().items():
-        texts = "\n\n".join(statement.text(dialect) for statement in statements)
-        yield Path(dialect) / "compiled" / f"{name}.sql", f"{texts}\n"
-    if dialect in RUNNING:
-        yield from _sent(dialect)
+        texts = {
+            dialect: "\n\n".join(statement.text(dialect) for statement in statements)
+            for dialect in standalone.DIALECTS
+        }
+        yield Path("compiled") / f"{name}.sql", texts
+    shapes: dict[Path, list[Query]] = {}
+    for name, query in sorted(sent().items()):
+        if not PASSING.search(query.sql):
+            shapes.setdefault(Path(f"{name.partition('#')[0]}.sql"), []).append(query)
+    for path, queries in shapes.items():
+        yield (
+            path,
+            {dialect: ";\n\n".join(q.text(dialect).strip() for q in queries) + ";" for dialect in RUNNING},
+        )
+
+
+def written(texts: dict[str, str]) -> str:
+    """One file: each text once, under the engines that receive it."""
+    together: dict[str, list[str]] = {}
+    for dialect, text in texts.items():
+        together.setdefault(text, []).append(dialect)
+    return "\n".join(f"{HEADING}{' '.join(engines)}\n\n{text}\n" for text, engines in together.items())
+
+
+def read(content: str) -> dict[str, str]:
+    """The text of every engine in a golden file."""
+    found: dict[str, str] = {}
+    for part in content.split(HEADING)[1:]:
+        engines, _, text = part.partition("\n")
+        found |= dict.fromkeys(engines.split(), text.strip())
+    return found
 
 
 def compiled() -> dict[str, list[Statement]]:
@@ -70,36 +99,24 @@ def compiled() -> dict[str, list[Statement]]:
     return found
 
 
-def _sent(dialect: str) -> Iterator[tuple[Path, str]]:
-    shapes: dict[Path, list[str]] = {}
-    for name, query in sorted(sent().items()):
-        if not PASSING.search(query.sql):
-            template = name.partition("#")[0]
-            family, _, bare = template.rpartition("/")
-            path = Path(dialect) / (family or "house") / f"{bare}.sql"
-            shapes.setdefault(path, []).append(_text(query, dialect))
-    for path, texts in shapes.items():
-        yield path, ";\n\n".join(texts) + ";\n"
+def trees(text: str, dialect: str) -> list[str]:
+    """The statements of a text as syntax trees, so that layout and comments do not count."""
+    return [repr(_bare(tree)) for tree in sqlglot.parse(text, read=dialect) if tree is not None]
 
 
-def _text(query: Query, dialect: str) -> str:
-    return query.text(dialect).strip()
-
-
-def normalised(text: str, dialect: str) -> list[str]:
-    """The statements of a golden file without layout and comments, which differ by version of sqlglot."""
-    parsed = sqlglot.parse(text, read=dialect)
-    return [tree.sql(dialect=dialect, comments=False) for tree in parsed if tree is not None]
+def _bare(tree: sqlglot.Expression) -> sqlglot.Expression:
+    for node in tree.walk():
+        node.comments = None
+    return tree
 
 
 def write() -> None:
     """Write all golden files again."""
     shutil.rmtree(FOLDER, ignore_errors=True)
-    for dialect in standalone.DIALECTS:
-        for path, text in files(dialect):
-            place = FOLDER / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+    for path, texts in files():
+        place = FOLDER / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(written(texts), encoding="utf-8")
 
 
 if __name__ == "__main__":
