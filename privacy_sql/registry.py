@@ -84,7 +84,7 @@ def class_name(name: str) -> str:
 
 @cache
 def by_class_name(wanted: str) -> Any:
-    """The part whose class has this name (`KAnonymity`), searched through criteria and mechanisms."""
+    """The part whose class has this name (`KAnonymity`), searched through criteria and methods."""
     for parts in (_ours, available):
         for family in ("criteria", "methods"):
             for name in parts(family):
