@@ -16,7 +16,7 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import AsIs, Hierarchy, Tree
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.history.described import Description, Published
-from privacy_sql.history.labels import Rule, node_of_box
+from privacy_sql.history.labels import STAR, Rule, node_of_box
 from privacy_sql.history.labels import columns as rule_columns
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
@@ -304,8 +304,9 @@ def _rules(how: Published, kind: Hierarchy, label: str | None) -> list[Rule]:
     found = how.rules(label)
     if not how.stranger or label is None:
         return found
-    if isinstance(kind, Tree) and label == kind.root:
-        return [*found, Rule(everything=True)]
+    if isinstance(kind, Tree) and kind.covers_all(label):
+        # a name of everything says no more than `*`
+        return [*found, Rule(everything=True, tier=STAR)]
     if how.own:
         return [replace(rule, unread=False, guessed=False) for rule in found]
     # a label of the hierarchy was read, though nobody here has it
@@ -317,8 +318,7 @@ def _shown(
 ) -> list[tuple[int, Sql]]:
     """The levels labels may be of, and where the labels of each are."""
     if not how.box:
-        # the top is `*`, which a stranger reads as what no other label covers
-        levels = range(1, kind.height) if how.levels is None else how.levels
+        levels = _below_everything(kind) if how.levels is None else how.levels
         return [(level, labels) for level in levels if level]
     nodes: dict[int, list[tuple[int, str]]] = {}
     for row in rows:
@@ -335,6 +335,12 @@ def _shown(
         )
         for level, found in sorted(nodes.items())
     ]
+
+
+def _below_everything(kind: Hierarchy) -> list[int]:
+    """The levels whose labels tell values apart; a stranger reads any other label as `*`."""
+    levels = range(1, kind.height)
+    return [level for level in levels if not isinstance(kind, Tree) or len(kind.nodes[level]) > 1]
 
 
 def _kind(crowd: Crowd, name: str, how: Published) -> Hierarchy:

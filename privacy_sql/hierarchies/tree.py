@@ -86,6 +86,10 @@ class Tree(Hierarchy):
     def has_label(self, label: str) -> bool:
         return any(label in nodes for nodes in self._known) or label == self.root
 
+    def covers_all(self, label: str) -> bool:
+        """Whether a label above the raw values is that of every value, at the top or below it."""
+        return label == self.root or any(nodes == (label,) for nodes in self.nodes[1:])
+
     @cached_property
     def _known(self) -> tuple[frozenset[str], ...]:
         return tuple(map(frozenset, self.nodes))

@@ -1,4 +1,5 @@
 import json
+import random
 from fractions import Fraction
 
 import pandas as pd
@@ -96,6 +97,43 @@ def test_hierarchy_nodes_cover_the_values_below_them(engine):
     people = [{"id": 1, "qi": {"job": "nurse"}}, {"id": 2, "qi": {"job": "cook"}}]
     first, second = ps.intersection_attack(engine, [release], people).people()
     assert (first["set"], second["set"]) == (["a", "b"], ["a"])
+
+
+KINDS = {"nurse": "care", "medic": "care", "cook": "food", "baker": "food", "smith": "craft"}
+
+
+@pytest.mark.parametrize("name", ["*", "all jobs", "any job", "ANY"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_name_of_everything_hides_nobody_whom_a_node_would_show(engine, name, seed):
+    dice = random.Random(seed)
+    above = {"*": ["*"], "ANY": [], "all jobs": ["all jobs"], "any job": ["any job", "all jobs"]}[name]
+    tree = {"tree": {job: [kind, *above] for job, kind in KINDS.items()}}
+    boxes = [
+        (kind, ages, [dice.choice("abcdef") for _ in range(dice.randint(1, 4))])
+        for kind in ("care", "food", "craft")
+        for ages in dice.choice([["20-39"], ["20-29", "30-39"]])
+    ]
+    hides = [dice.random() < 0.5 for _ in boxes]
+    asked = [{"id": f"{job}{age}", "qi": {"job": job, "age": age}} for job in KINDS for age in (25, 35)]
+
+    def exposed(labels):
+        shown = enumerate(zip(labels, boxes, strict=True))
+        rows = [(box, label, ages, s) for box, (label, (_, ages, held)) in shown for s in held]
+        frame = pd.DataFrame(rows, columns=["box", "job", "age", "s"])
+        columns = {"job": {"hierarchy": tree}, "age": {}}
+        release = {"relation": frame, "sensitive": "s", "group": "box", "columns": columns}
+        found = ps.intersection_attack(engine, [release], asked)
+        return found.summary.exposed, {person.id: person["set"] for person in found.people()}
+
+    exact, sets = exposed([kind for kind, _, _ in boxes])
+    shares, after = exposed([name if hide else kind for hide, (kind, _, _) in zip(hides, boxes, strict=True)])
+    assert all(shares[level] >= exact[level] for level in exact)
+    # whoever lies in a box that names their kind is known to be there
+    for (kind, ages, held), hide in zip(boxes, hides, strict=True):
+        for person in asked:
+            low, high = map(int, ages.split("-"))
+            if KINDS[person["qi"]["job"]] == kind and low <= person["qi"]["age"] <= high and not hide:
+                assert after[person["id"]] == sets[person["id"]] == sorted(set(held))
 
 
 def test_only_counts_reach_the_summary(engine, hospital):
