@@ -70,7 +70,7 @@ def intersection_attack(
     attack = Intersection(tuple(_level(level) for level in levels))
     if isinstance(people, Table):
         return attack.run(engine, described, people)
-    listed = list(people)
+    listed = _listed(people)
     found = attack.run(engine, described, _table(listed))
     return replace(found, ids=tuple(person["id"] for person in listed))
 
@@ -110,6 +110,23 @@ def _rows(release: Release, query: Query) -> Any:
 
     home = release.grouping.base.engine
     return pd.DataFrame(home.fetch(query), columns=list(home.columns(home.create(query, view=True))))
+
+
+def _listed(people: Any) -> list[Mapping[str, Any]]:
+    """People who are spelt out one by one."""
+    listed: list[Any] = [None]
+    if isinstance(people, Iterable) and not isinstance(people, Mapping):
+        listed = list(people)
+    if any(
+        not (isinstance(one, Mapping) and "id" in one and isinstance(one.get("qi"), Mapping))
+        for one in listed
+    ):
+        raise UsageError(
+            "bad_people",
+            'people are a ps.Table, or a list of {"id": ..., "qi": {column: value}}',
+            hint="Of a file, a relation or a frame make a ps.Table with the columns that are known.",
+        )
+    return listed
 
 
 def _table(people: Sequence[Mapping[str, Any]]) -> Table:

@@ -126,6 +126,7 @@ def _run(
         result.warnings = [said]
     _admit(project, plan, engine, output, kept, overwrite)
     if not dry_run:
+        private_files.hashes(project.directory / "target" / "private")
         register_check.remember_standing(project.directory, kept, plan.table.hierarchies)
     _refuse_unnamed(plan, engine)
     if hasattr(plan.method, "rehearsed") and not dry_run:

@@ -13,8 +13,10 @@ import json
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import files
+from privacy_sql.errors import DataError
 
 KEY = "source.key"
 HASHES = "sources.json"
@@ -54,12 +56,36 @@ def _key(folder: Path) -> bytes:
     return key
 
 
+def hashes(folder: Path) -> dict[str, Any]:
+    """The keyed hash of the source of each release; refused where the list is not as it was written.
+
+    Asked before anything is published, so that a damaged list does not leave a release half recorded.
+    """
+    place = folder / HASHES
+    if not place.is_file():
+        return {}
+    try:
+        known = json.loads(place.read_bytes())
+    except (ValueError, RecursionError):
+        known = None
+    except OSError as problem:
+        raise files.unwritable(folder, problem) from None
+    if not isinstance(known, dict):
+        raise DataError(
+            "bad_hashes",
+            f"{HASHES} is not as it was written",
+            where=f"target/private/{HASHES}",
+            hint="Restore it or remove it: it tells which source each release was made from, and no more.",
+        )
+    return known
+
+
 def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
     """Note the keyed hash of the source that a release was made from."""
     place = folder / HASHES
 
     def added() -> bytes:
-        known = json.loads(place.read_bytes()) if place.is_file() else {}
+        known = hashes(folder)
         known[release] = {"file": source.name, "hmac_sha256": digest}
         return f"{json.dumps(known, indent=1, sort_keys=True, ensure_ascii=False)}\n".encode()
 

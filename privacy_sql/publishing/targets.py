@@ -117,8 +117,8 @@ def refuse_kept(target: Path, kept: Iterable[Kept]) -> None:
 
 def _refuse_used(target: Path, kept: Iterable[Kept]) -> None:
     for each in kept:
-        # a text is the name of a relation, unless a file has that name
-        known = isinstance(each.place, Path) or os.path.exists(each.place)
+        # a text is the name of a relation, unless a file has that name; a folder is no source under it
+        known = isinstance(each.place, Path) or os.path.isfile(each.place) or is_folder(Path(each.place))
         if known and _touch(target, Path(each.place)):
             raise UsageError(
                 "target_in_use", f"{target.name} is {each.what}", where=str(target), hint=ELSEWHERE

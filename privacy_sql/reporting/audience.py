@@ -84,11 +84,13 @@ def few(number: Any, k: int) -> Any:
 
 def _run(run: Record, k: int) -> Record:
     told = only(run, RUN)
-    suppressed = few(run.get("suppressed"), k)
+    missing = {name: few(run.get(name), k) for name in ("suppressed", "repeated")}
     told |= {
-        # the difference to the rows published would tell how few are left out
-        "rows_in": None if isinstance(suppressed, Below) else run.get("rows_in"),
-        "suppressed": suppressed,
+        # the difference to the rows published would tell how few are left out, or written again
+        "rows_in": None
+        if any(isinstance(number, Below) for number in missing.values())
+        else run.get("rows_in"),
+        **missing,
         "choice": public_record.choice(run.get("choice")),
         "claims": only(run.get("claims"), CLAIMS),
         "hierarchies": {name: only(kind, HIERARCHY) for name, kind in run.get("hierarchies", {}).items()},

@@ -228,3 +228,12 @@ def test_ends_that_cannot_be_meant_together_are_refused(engine, cover):
     group = {"id": "a", "region": {"age": cover}, "sensitive": ["flu"]}
     with pytest.raises(UsageError, match="not spelt out"):
         ps.intersection_attack(engine, [{"groups": [group]}], [{"id": "Ann", "qi": {"age": 1}}])
+
+
+@pytest.mark.parametrize(
+    "people", [pd.DataFrame({"age": [1]}), ["Ann"], {"id": 1, "qi": {}}, [{"id": 1}], [{"qi": {}}], 3, None]
+)
+def test_people_who_are_not_spelt_out_are_refused_in_words(engine, people):
+    group = {"id": "a", "region": {"age": {"lt": 1}}, "sensitive": ["flu"]}
+    with pytest.raises(UsageError, match=r"people are a ps\.Table"):
+        ps.intersection_attack(engine, [{"groups": [group]}], people)

@@ -174,6 +174,15 @@ def test_a_failing_release_does_not_stop_the_others(tmp_path: Path) -> None:
     assert [release["exit"] for release in kept["releases"]] == [1, 3, 0]
 
 
+@pytest.mark.parametrize("results", ["", "[]", '{"results": []}', '{"releases": 3}', "[" * 100_000])
+def test_show_says_what_it_cannot_read_of_the_last_run(tmp_path: Path, results: str) -> None:
+    folder = several(tmp_path, good={})
+    (tmp_path / "target").mkdir(exist_ok=True)
+    (tmp_path / "target" / "run_results.json").write_text(results)
+    told = call("show", "--project", folder)
+    assert told.exit == 0 and "last run:  unknown, run_results.json is not as it was written" in told.out
+
+
 @pytest.mark.parametrize(
     ("codes", "expected"),
     [([1, 2, 3], 3), ([1, 2], 2), ([1, 5], 5), ([5, 2], 2), ([0, 1, 4, 3], 4), ([0, 0], 0), ([4, 130], 130)],

@@ -276,6 +276,19 @@ def test_one_after_the_other_they_are_refused_as_well(tmp_path: Path) -> None:
     assert main.run(["run", "--select", "by_zip", "--project", str(folder)]).exit == 1
 
 
+@pytest.mark.parametrize("damaged", [b"", b"[]", b"{", b"\xff\x00", b"[" * 100_000])
+def test_a_damaged_list_of_hashes_is_refused_before_anything_is_out(tmp_path: Path, damaged: bytes) -> None:
+    folder = _town(tmp_path)
+    place = private_files.private(folder) / private_files.HASHES
+    place.write_bytes(damaged)
+    told = call("run", "--json", "--select", "by_age", "--project", folder)
+    assert (told.exit, told.codes, told.json["published"]) == (3, ["bad_hashes"], False), told.out
+    assert place.read_bytes() == damaged and not (folder / "out").exists()
+    assert call("run", "--dry-run", "--select", "by_age", "--project", folder).exit == 0
+    place.unlink()
+    assert call("run", "--select", "by_age", "--project", folder).exit == 0
+
+
 # -- what is out is said to be out ---------------------------------------------------------------------------
 
 

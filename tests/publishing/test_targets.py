@@ -367,6 +367,25 @@ def test_the_manifest_of_a_table_replaces_nothing_of_somebody_else(store: Any) -
         assert place.read_text() == "mine"
 
 
+def test_a_folder_named_like_a_relation_is_not_that_relation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import privacy_sql as ps
+    from privacy_sql.errors import UsageError
+
+    monkeypatch.chdir(tmp_path)
+    with ps.connect("duckdb:store.db") as engine:
+        engine.connection.execute(
+            "create table people as select n % 2 as age, 'ill' || n // 2 as ill from range(4) as people (n)"
+        )
+        release = ps.publish(engine, ps.Table("people", ["age"], "ill"), [ps.KAnonymity(2)], ps.Generalise())
+        assert ps.write(engine, release, "people").parent == Path("people")
+        Path("people.csv").write_text("mine")
+        with pytest.raises(UsageError):
+            ps.write(engine, release, "people.csv", overwrite=True)
+    assert Path("people.csv").read_text() == "mine"
+
+
 def test_python_writes_over_nothing_else_either(folder: Path) -> None:
     import privacy_sql as ps
     from privacy_sql.errors import UsageError

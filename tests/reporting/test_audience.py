@@ -159,3 +159,13 @@ def test_a_report_of_noise_names_its_columns_and_counts_nothing_of_the_source(tm
         ("ill", True, [0], None),
     ]
     assert "in count tables" in text and "nothing was published" not in text
+
+
+def test_few_rows_written_again_do_not_follow_from_those_read() -> None:
+    for repeated, told in ((2, None), (0, 40), (9, 40)):
+        found = {**run(9), "suppressed": 10, "rows_in": 40, "rows_out": 30 - repeated, "repeated": repeated}
+        shown = masked({"run": found})["run"]
+        assert (str(shown["repeated"]), shown["rows_in"]) == (
+            "fewer than 9" if told is None else str(repeated),
+            told,
+        )

@@ -58,8 +58,11 @@ def _last(directory: Path, name: str) -> list[str]:
     path = directory / "target" / "run_results.json"
     if not path.is_file():
         return ["  not run yet"]
-    for result in json.loads(path.read_bytes())["releases"]:
-        if result["name"] == name:
-            wrote = result["target"] if result["manifest"] else "nothing"
-            return [f"  last run:  exit {result['exit']}, wrote {wrote}"]
+    try:
+        for result in json.loads(path.read_bytes())["releases"]:
+            if result["name"] == name:
+                wrote = result["target"] if result["manifest"] else "nothing"
+                return [f"  last run:  exit {result['exit']}, wrote {wrote}"]
+    except (ValueError, RecursionError, TypeError, KeyError):  # dbt, for one, has a file of this name
+        return [f"  last run:  unknown, {path.name} is not as it was written"]
     return ["  not run yet"]
