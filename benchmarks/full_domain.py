@@ -52,14 +52,14 @@ join adult as b on b.number = hash(i, 1) % {people}
 OURS = """
 import json, resource, sys, time
 import privacy_sql as ps
-from privacy_sql.base import count
+from privacy_sql.counted.base import count
 file, folder, quasi, memory, rows = json.loads(sys.argv[1])
 names = {name: folder + "/adult_hierarchy_" + name.replace("_", "-") + ".csv" for name in quasi}
 names = {name: path.replace("income", "salary-class") for name, path in names.items()}
 trees = {name: ps.Tree.from_file(path, name) for name, path in names.items()}
 with ps.connect("duckdb:", memory_limit=memory, threads=2) as engine:
     table = ps.Table(file, trees)
-    from privacy_sql.judging import Requirements
+    from privacy_sql.judge import Requirements
     method, asked = ps.FullDomain(), Requirements((ps.KAnonymity(5),))
     base = count(engine, table)
     began = time.process_time()

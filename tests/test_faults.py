@@ -95,9 +95,10 @@ def engine(folder: Path, target: str) -> Iterator[Any]:
 
 RUN = """
 import sys
-from privacy_sql import cli, verbs
-from privacy_sql.commands import run
-import privacy_sql.audit, privacy_sql.running, duckdb, numpy
+from privacy_sql import api
+from privacy_sql.cli.main import main
+from privacy_sql.cli.verbs import run
+import privacy_sql.project.running, privacy_sql.publishing.audit, duckdb, numpy
 from privacy_sql.engines.duckdb import DuckDB
 import os, signal
 
@@ -112,7 +113,7 @@ def interrupted(self, *given, **more):
 
 DuckDB.create = interrupted
 print("ready", flush=True)
-cli.main(["run", "--json", "--overwrite", "--project", sys.argv[1]])
+main(["run", "--json", "--overwrite", "--project", sys.argv[1]])
 """
 
 

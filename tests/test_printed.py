@@ -86,13 +86,11 @@ def test_no_object_shows_a_row_when_it_is_printed(tmp_path: Path) -> None:
                 for text in printed(found):
                     assert MARK not in text, type(found)
     names = [name for name in ps.__all__ if inspect.isclass(getattr(ps, name))]
-    methods = {registry.get("mechanisms", name) for name in registry.available("mechanisms")}
+    methods = {registry.get("methods", name) for name in registry.available("methods")}
     public = {getattr(ps, name) for name in names} - {ps.Tree} | methods
     # marginals and others are made from parameters alone
     missing = {kind for kind in public if not any(kind in each.__mro__ for each in looked)}
-    parameters = {
-        registry.get("mechanisms", name) for name in ("marginals", "microaggregate", "noisy_counts")
-    }
+    parameters = {registry.get("methods", name) for name in ("marginals", "microaggregate", "noisy_counts")}
     assert missing <= parameters | {ps.Engine}, missing
 
 

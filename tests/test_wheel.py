@@ -15,10 +15,10 @@ from tests.conftest import ROOT
 
 SCRIPT = """
 import pathlib, privacy_sql as ps
-from privacy_sql import example, query
+from privacy_sql.query.template import folder
 home = pathlib.Path(ps.__file__).parent
-assert query.folder("sql") == home / "_sql" and query.folder("macros") == home / "_macros"
-from privacy_sql.cli import main
+assert folder("sql") == home / "_sql" and folder("macros") == home / "_macros"
+from privacy_sql.cli.main import main
 main(["demo", "tour"])
 """
 

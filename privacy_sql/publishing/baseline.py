@@ -218,8 +218,8 @@ def of_release(release: Release) -> Baseline | None:
     free = table.as_they_are
     if release.permuted:
         return of_group_numbers(grouping, table)
-    # two groups may print the same labels; of people with several values the groups as judged tell no less
-    by_label = release.shown_as and release.group is None and table.values_per_person == "one"
+    # two groups may print one centre; of people with several values the groups as judged tell no less
+    by_label = grouping.located_by == "members" and table.values_per_person == "one"
     if not (free or by_label or base.sides):
         return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
     if table.values_per_person == "one":

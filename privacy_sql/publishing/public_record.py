@@ -33,6 +33,8 @@ CHOICE = (
     *("max_suppressed", "marginals", "neighbours", "total", "rounds"),
 )
 SEARCH = ("minimise", "choices", "optimal", "stopped", "domain", "groups")
+# how a verdict was reached: follows from the sizes and values of the published groups, or is one word
+HOW_EXACT = ("prior", "exact_groups", "estimated_groups")
 VERDICT = (
     *("requirement", "criterion", "params", "safe", "value", "value_float", "limit", "relation", "exact"),
     "witness",
@@ -83,4 +85,5 @@ def verdict(found: Mapping[str, Any], *, by_rows: bool) -> dict[str, Any]:
         told |= {"limit": None, "relation": "<="}
     end = told["limit"]
     reached = None if end is None else float(Fraction(str(end)))
-    return told | {"value": None, "value_float": reached, "exact": False, "witness": {}}
+    witness = only(told.get("witness"), HOW_EXACT)
+    return told | {"value": None, "value_float": reached, "witness": witness}

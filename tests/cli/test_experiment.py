@@ -49,9 +49,7 @@ def test_what_is_finished_is_on_disk_before_the_next_figure_begins_and_outlives_
             raise stop("code", "message") if stop is UsageError else stop
 
     load = registry.load
-    monkeypatch.setattr(
-        registry, "load", lambda kind, name: Long if kind == "experiments" else load(kind, name)
-    )
+    monkeypatch.setattr(registry, "load", lambda kind, name: Long if kind == "papers" else load(kind, name))
     outcome = run(["experiment", "long", "--data", str(tmp_path), "-o", str(out)])
     assert (out / "first.csv").read_text() == "k,value\n0,0.5\n1,0.75\n"
     assert outcome.exit == code and outcome.errors

@@ -69,7 +69,7 @@ def test_the_candidate_halves_of_a_level_are_asked_about_in_one_statement(monkey
     with ps.connect() as engine:
         require = [ps.KAnonymity(3), ps.BTPrivacy(bandwidth="0.3", t="0.3")]
         release = ps.publish(engine, people(400), require, ps.Multidimensional())
-    assert release.grouping.n_groups > 60
+        assert release.grouping.n_groups > 60
     # two axes at each of at most eight levels, one after the other, and two verdicts about the whole
     assert 4 < asked.count("criteria/bt_privacy.sql") <= 2 * 8 + 4
 

@@ -22,9 +22,10 @@ from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
 from privacy_sql.project import example
-from tests import canaries, engines, test_docs, test_fingerprints
+from tests import canaries, engines, test_docs
 from tests import cases as reading
 from tests.conftest import ROOT, cases
+from tests.counted import test_fingerprints
 from tests.engines import odd_people, server
 
 # one session for all: starting it takes longer than most tests
@@ -271,7 +272,7 @@ def test_java_writes_no_row_to_the_terminal(tmp_path: Path) -> None:
     canaries.project(tmp_path)
     words = ["check", "--connect", "spark:local[1]", "--source", "people.csv", "--quasi", "age"]
     words += ["--where", "cast(illness as bigint) > 3", "--require", "k_anonymity(k=2)"]
-    program = [sys.executable, "-c", "from privacy_sql import cli; cli.main()", *words]
+    program = [sys.executable, "-c", "from privacy_sql.cli.main import main; main()", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(program, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 3, done.stderr

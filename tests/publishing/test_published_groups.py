@@ -61,7 +61,7 @@ def methods() -> dict[str, list[Any]]:
 
 def test_every_method_of_rows_is_read_again() -> None:
     # marginals are judged from their cells in tests/methods, and noisy counts are a promise of the noise
-    assert set(methods()) | {"marginals", "noisy_counts"} == set(registry.available("mechanisms"))
+    assert set(methods()) | {"marginals", "noisy_counts"} == set(registry.available("methods"))
 
 
 def table(seed: int) -> ps.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import errno
+import fcntl
 import os
 import random
 import resource
@@ -353,8 +354,13 @@ def test_of_two_simultaneous_runs_exactly_one_wins(tmp_path: Path, monkeypatch: 
 def test_a_second_run_is_refused_while_the_folder_is_held(tmp_path: Path) -> None:
     with ps.connect() as engine:
         made = release(engine, source(tmp_path))
-        with files.only_writer(tmp_path), pytest.raises(UsageError) as refused:
-            put(engine, made, tmp_path, "csv")
+        another = os.open(tmp_path, os.O_RDONLY)  # as a run in another process holds it
+        try:
+            fcntl.flock(another, fcntl.LOCK_EX)
+            with pytest.raises(UsageError) as refused:
+                put(engine, made, tmp_path, "csv")
+        finally:
+            os.close(another)
         assert refused.value.code == "busy"
         put(engine, made, tmp_path, "csv")
 
@@ -365,8 +371,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import privacy_sql as ps
-from privacy_sql import audit, intents, manifest, writing
+from privacy_sql import manifest
 from privacy_sql.engines.duckdb import DuckDB
+from privacy_sql.publishing import audit, intents
 from tests.publishing.test_writing import put, release
 
 folder, kind, point, overwrite = Path(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4] == "overwrite"

@@ -84,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_method_is_among_them() -> None:
     asked = {method for parts in METHODS.values() for method in parts["method"]}
-    assert asked == set(registry.available("mechanisms"))
+    assert asked == set(registry.available("methods"))
 
 
 @pytest.mark.parametrize("audience", ["internal", "public"])
