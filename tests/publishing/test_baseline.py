@@ -314,7 +314,7 @@ def test_a_reason_and_a_known_column_are_read_from_the_project(tmp_path: Path) -
     assert call("run", "--project", folder).exit == 0
     manifest = json.loads((folder / "out.csv.manifest.json").read_text())
     assert manifest["insensitive"]["acknowledge"] == "hours are asked for"
-    compiled = (folder / "target" / "compiled" / "counted/people.sql").read_text()
+    compiled = (folder / "target" / "compiled" / "people.sql").read_text()
     assert "-- baseline    knowing hours too: 0 people alone, 6 in groups below 5" in compiled
     project(tmp_path, "{columns: [hours], known: true}")
     assert call("run", "--project", folder, "--overwrite").exit == 0
