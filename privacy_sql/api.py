@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import privacy_sql
 from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
-from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.base import Base, count, no_rows
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, number_of
@@ -162,6 +162,8 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
         base = count(engine, table, several=True, frozen=True)
         if not getattr(method, "promises", False):
             refuse_unfit(base, require)
+            if not base.holds_rows:
+                raise no_rows(table)
             _refuse_linked_lines(table)
         proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
@@ -208,6 +210,8 @@ def search(
     with _limited(chosen, table):
         base = count(engine, table, several=True)
         refuse_unfit(base, require)
+        if not base.holds_rows:
+            raise no_rows(table)
         return chosen.search(base, asked, goal)
 
 

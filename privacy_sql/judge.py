@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from privacy_sql.counted.base import Base, Grouping, Key
+from privacy_sql.counted.base import Base, Grouping, Key, no_rows
 from privacy_sql.counted.population import population_groups
 from privacy_sql.criteria import EMPTY, Criterion
 from privacy_sql.display import notebook
-from privacy_sql.errors import DataError, PrivacySqlError, Undecided, UsageError, raise_all
+from privacy_sql.errors import PrivacySqlError, Undecided, UsageError, raise_all
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.release import verdict_table
 from privacy_sql.table import Table
@@ -61,9 +61,7 @@ def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
     if hasattr(grouping, "collection"):
         refuse_one_table(require)
     if not grouping.base.holds_rows:
-        raise DataError(
-            "empty_table", f"{grouping.base.table.name} has no rows", hint="Nothing to judge or publish."
-        )
+        raise no_rows(grouping.base.table)
     if not getattr(grouping.base, "sides", ()):  # published rows are read one sensitive column at a time
         return _decided_all([(str(criterion), criterion, grouping) for criterion in require])
     others = grouping.beside or [side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from privacy_sql.beliefs.prior_chain import chained
 from privacy_sql.beliefs.resemblance import WIDE, Resemblance, is_span, read_matrix, resemblance, wide_mass
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.counted.base import no_rows
+from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy, Tree
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.beliefs.kernel_chain import is_identity
@@ -114,7 +115,7 @@ def refuse(base: Base) -> None:
     if not base.table.sensitives:
         raise UsageError("no_sensitive", "a belief is about a sensitive column", hint="Name it.")
     if not base.rows:
-        raise DataError("empty_table", f"{base.table.name} has no rows", hint="There is nothing to study.")
+        raise no_rows(base.table)
 
 
 def _matrix(found: dict[str, NDArray[Any]], columns: Sequence[Sql]) -> Array:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from privacy_sql.release import Release
     from privacy_sql.table import Table
 
+EMBEDDED = "duckdb:"  # an engine in memory, which holds no table of anybody's
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -31,7 +33,7 @@ def about_a_table(verb: F) -> F:
         click.option("--group", help="The column that says which group a row is in."),
         click.option("--identifier", help="The column that says who a row is about."),
         click.option("--values-per-person", type=per_person, default="one"),
-        click.option("--connect", "url", default="duckdb:", show_default=True, help="Where a relation lies."),
+        click.option("--connect", "url", default=EMBEDDED, show_default=True, help="Where a relation lies."),
         click.option("--where", "condition", help="Only the rows for which this SQL expression holds."),
         click.option("--select", "names", multiple=True, help="A release of the project. Repeatable."),
     ):
@@ -99,6 +101,24 @@ def tables(
                 yield plan.name, engine, api.publish(engine, plan.table, plan.require, plan.method)
             else:
                 yield plan.name, engine, plan.table
+
+
+def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> Engine | None:
+    """The engine that holds the tables of a manifest, as named or as the project says; None for files."""
+    from privacy_sql.engines import connect
+    from privacy_sql.project import reading
+    from privacy_sql.publishing import verifying
+
+    if url is not None and url != EMBEDDED:
+        return connect(url, unsafe_debug=unsafe_debug)
+    place, content = verifying.found(path)
+    if verifying.outputs(content):
+        return None
+    read = reading.read(directory) if (directory / reading.FILE).is_file() else None
+    if read is None or content["release"] not in read.plans:
+        hint = "Say where it lies: --connect duckdb:file.db, or --project with its connection."
+        raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
+    return connected(read, read.plans[content["release"]], unsafe_debug)
 
 
 def listed(text: str) -> list[str]:

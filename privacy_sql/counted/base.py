@@ -218,6 +218,16 @@ class Base:
         return Grouping.of(self, keys, self.keyed(keys), people)
 
 
+def no_rows(table: Table) -> DataError:
+    """Why there is nothing to judge: the source is empty, or its condition keeps no row."""
+    if table.where is None:
+        return DataError(
+            "empty_table", f"{table.name} has no rows", hint="There is nothing to judge or publish."
+        )
+    hint = "Check the condition; text stands in single quotes, as in sex = 'F'."
+    return DataError("empty_table", f"`where:` keeps no row of {table.name}", hint=hint)
+
+
 def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool = False) -> Base:
     """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one.
 

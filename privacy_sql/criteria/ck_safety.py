@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql import registry
+from privacy_sql.counted.base import no_rows
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
-from privacy_sql.errors import DataError, Undecided, UsageError, number_of, people
+from privacy_sql.errors import Undecided, UsageError, number_of, people
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
     Knowledge,
@@ -165,7 +166,7 @@ def group_counts(grouping: Any) -> Mapping[str, Any]:
     if not table.sensitives:
         raise UsageError("no_sensitive", "maximum disclosure needs a sensitive column", where=table.name)
     if not grouping.base.rows:
-        raise DataError("empty_table", f"{table.name} has no rows", hint="There is nothing to disclose.")
+        raise no_rows(table)
     query = render("criteria/ck_safety.sql", histogram=grouping.histogram)
     arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
     return arrays

@@ -33,7 +33,23 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
         return content
     if intents.path_of(place).is_file() or found(path, engine)[1] != content:
         return verify(path, engine)  # a run put a new version there while this one was looked at
+    for name in _gone(content, place.parent, engine):
+        raise NotSafe("output_changed", f"{name} is not there, and {place.name} describes it")
     raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
+
+
+def _gone(content: Mapping[str, Any], folder: Path, engine: Engine | None) -> list[str]:
+    """The names of the files and tables that are no longer there."""
+    tables = [str(part["relation"]) for part in _parts(content) if "relation" in part]
+    files = [name for name in outputs(content) if not (folder / name).exists()]
+    return files + [name for name in tables if engine is None or not engine.has_table(name)]
+
+
+def _parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    try:
+        return [part for part in manifest.parts(content) if isinstance(part, Mapping)]
+    except NO_MANIFEST:
+        return []
 
 
 def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, dict[str, Any]]:

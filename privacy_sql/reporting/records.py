@@ -7,12 +7,16 @@ other verbs add what they print under `--json`. Counts, levels and words only, n
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from privacy_sql import files
 from privacy_sql.display.plain import plain
+from privacy_sql.errors import EngineError
+
+log = logging.getLogger("privacy_sql")
 
 SCHEMA = 1
 Record = dict[str, Any]
@@ -31,7 +35,10 @@ def start(directory: Path, name: str, run: Mapping[str, Any]) -> None:
 def add(directory: Path, name: str, what: str, content: Mapping[str, Any]) -> None:
     """Record what a verb found about a release."""
     fresh = {"schema": SCHEMA, "release": name}
-    _write(directory, name, lambda: {**(read(directory, name) or fresh), what: plain(content)})
+    try:
+        _write(directory, name, lambda: {**(read(directory, name) or fresh), what: plain(content)})
+    except EngineError as problem:  # an answer is worth more than its copy for the report
+        log.warning(f"the report will not show this answer: {problem.message}")
 
 
 def read(directory: Path, name: str) -> Record | None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from privacy_sql.counted.base import count
+from privacy_sql.counted.base import count, no_rows
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import UsageError
 from privacy_sql.kernels.marginals.consistent_tables import (
     largest_counts,
     largest_counts_by_program,
@@ -78,7 +78,7 @@ class MarginalSet:
     def __init__(self, engine: Engine, table: Any, collection: Sequence[Any], domain: str = "active") -> None:
         self._base = count(engine, table)
         if not self._base.rows:
-            raise DataError("empty_table", f"{table.name} has no rows", hint="There is nothing to publish.")
+            raise no_rows(table)
         self.grouping = marginal_tables(self._base, collection)
         self._leaves = leaves(self._base, self._attributes, domain)
         if self._attributes.sensitive is not None:

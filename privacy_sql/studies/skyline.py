@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
-from privacy_sql.counted.base import Base
+from privacy_sql.counted.base import Base, no_rows
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import UsageError
 from privacy_sql.kernels.skyline import breach_probability as kernel
 from privacy_sql.kernels.skyline.find import Point
 from privacy_sql.kernels.skyline.find import find_skyline as edge
@@ -77,9 +77,7 @@ class Skylines:
         if not base.table.sensitives:
             raise UsageError("no_sensitive", "a skyline needs a sensitive column", where=base.table.name)
         if not base.holds_rows:
-            raise DataError(
-                "empty_table", f"{base.table.name} has no rows", hint="There is nothing to disclose."
-            )
+            raise no_rows(base.table)
         query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         return cls(base, *Histograms.from_columns(base.engine.arrays(query)))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities.query_error import Query, QueryError, overlap
+from privacy_sql.utilities.query_error import Query, QueryError
 
 
 class Answers:
@@ -79,28 +79,34 @@ class Answers:
         """For every query about a column and every label the share of its leaves that is asked for."""
         if (column, level) not in self._shares:
             position = list(self.base.columns).index(column)
-            below = self._leaves(column, level)
-            rows = [
-                (number, code, overlap(leaves, [self.values[position][place] for place in query[position]]))
+            label_of = self._labels(column, level)
+            leaves = Counter(label_of.values())
+            shares = [
+                (number, label, n / leaves[label])
                 for number, query in enumerate(self.queries)
                 if position in query
-                for code, leaves in below.items()
+                for label, n in self._wanted_leaves(query[position], position, label_of).items()
             ]
-            kept = [row for row in rows if row[2] > 0]
             kinds = {"query": "bigint", "code": "bigint", "share": "double"}
             self._shares[column, level] = self.base.engine.load(
-                {name: (kind, [row[n] for row in kept]) for n, (name, kind) in enumerate(kinds.items())},
+                {name: (kind, [row[n] for row in shares]) for n, (name, kind) in enumerate(kinds.items())},
                 "share",
             )
         return self._shares[column, level]
 
-    def _leaves(self, column: str, level: int) -> dict[int, list[int]]:
+    def _wanted_leaves(
+        self, places: Iterable[int], position: int, label_of: Mapping[int, int]
+    ) -> Counter[int]:
+        """How many leaves of each label a query asks for; each value is looked at once."""
+        codes = self.values[position]
+        return Counter(label_of[codes[place]] for place in places)
+
+    def _labels(self, column: str, level: int) -> dict[int, int]:
+        """The label of every raw value at a level."""
         codes = self.base.level_codes.get(column, self.base.dictionaries[column])
         at = level if column in self.base.level_codes else None
-        below: dict[int, list[int]] = {}
-        for row in self.base.engine.fetch(render("utilities/raw_codes.sql", codes=codes, level=at)):
-            below.setdefault(row["label"], []).append(row["code"])
-        return below
+        rows = self.base.engine.fetch(render("utilities/raw_codes.sql", codes=codes, level=at))
+        return {row["code"]: row["label"] for row in rows}
 
     def _codes(self, dictionary: Sql) -> list[int]:
         rows = self.base.engine.fetch(render("utilities/raw_codes.sql", codes=dictionary, level=None))

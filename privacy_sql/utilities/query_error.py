@@ -32,16 +32,6 @@ def random_queries(
     return queries
 
 
-def overlap(label: Iterable[int], wanted: Iterable[int]) -> float:
-    """The share of a label's leaves that a predicate wants: what a reader must assume about a row.
-
-    >>> overlap([1, 2, 3, 4], [2, 9])
-    0.25
-    """
-    leaves = set(label)
-    return len(leaves & set(wanted)) / len(leaves)
-
-
 def relative_error(actual: int, estimate: float) -> float:
     """The distance of an answer from the true count, as a share of the true count.
 

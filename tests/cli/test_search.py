@@ -86,3 +86,21 @@ def test_run_publishes_what_full_domain_finds(example, tmp_path):
     assert release["suppressed"] <= 0.01 * release["rows_in"]
     manifest = json.loads((project / release["manifest"]).read_text())
     assert manifest["method"] == "full_domain" and manifest["search"]["optimal"] is True
+
+
+def test_a_table_without_rows_is_exit_3_and_so_is_a_condition_that_keeps_none(example, tmp_path):
+    folder = edited(
+        example, tmp_path, ("{file: data/people.csv}", "{file: data/people.csv, where: age > 999}")
+    )
+    for verb in ("search", "check", "run"):
+        outcome = run([verb, "--project", str(folder)])
+        (error,) = outcome.errors
+        assert (outcome.exit, error["code"]) == (3, "empty_table")
+        assert error["message"] == "`where:` keeps no row of people"
+    header = (folder / "data" / "people.csv").read_text().splitlines()[0]
+    (folder / "data" / "people.csv").write_text(header + "\n")
+    (folder / "privacy.yml").write_text(
+        (folder / "privacy.yml").read_text().replace(", where: age > 999", "")
+    )
+    outcome = run(["search", "--project", str(folder)])
+    assert (outcome.exit, outcome.errors[0]["message"]) == (3, "people has no rows")

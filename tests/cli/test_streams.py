@@ -108,7 +108,9 @@ def test_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
     assert (told.exit, told.codes) == (2, ["bad_name"])
 
 
-@pytest.mark.parametrize("words", [("register", "list"), ("budget", "show"), ("register", "verify")])
+@pytest.mark.parametrize(
+    "words", [("register", "list"), ("budget", "show"), ("register", "verify"), ("search",)]
+)
 def test_what_only_reads_works_in_a_folder_that_may_only_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:

@@ -15,6 +15,7 @@ from privacy_sql import manifest
 from privacy_sql.publishing import advisories
 from tests.command_line import call
 from tests.conftest import ROOT
+from tests.project.test_project import PROJECT, RELEASE, write
 
 ROWS = pd.DataFrame(
     {
@@ -112,3 +113,31 @@ def test_every_advisory_stands_in_security_md() -> None:
 def test_a_manifest_and_a_named_table_exclude_each_other(tmp_path: Path) -> None:
     place = written(tmp_path, [ps.KAnonymity(2)])
     assert call("check", place, "--source", tmp_path / "out.csv").exit == 2
+
+
+def test_a_table_is_judged_where_the_project_says_it_lies(tmp_path: Path) -> None:
+    """`check` looked for it in an engine of its own, and called every published table changed."""
+    place = {"connection": "local", "relation": "main.public"}
+    folder = write(
+        tmp_path,
+        {
+            **PROJECT,
+            "connections": {"default": {"type": "duckdb"}, "local": {"type": "duckdb", "path": "w.db"}},
+            "releases": {"people": {**RELEASE, "output": place}},
+        },
+    )
+    assert call("run", "--project", folder).exit == 0
+    written = folder / "target" / "people.manifest.json"
+    told = call("check", "--json", written, "--project", folder)
+    assert (told.exit, told.codes, told.json["safe"]) == (0, [], True)
+    assert call("check", written, "--connect", f"duckdb:{folder}/w.db").exit == 0
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for verb in ("check", "verify"):  # nobody says where it lies: that is no difference
+        told = call(verb, "--json", written, "--project", elsewhere)
+        assert (told.exit, told.codes) == (2, ["no_engine"])
+    told = call("verify", "--json", written, "--connect", f"duckdb:{tmp_path}/other.db")
+    assert (told.exit, told.json["errors"][0]["message"]) == (
+        1,
+        "main.public is not there, and people.manifest.json describes it",
+    )

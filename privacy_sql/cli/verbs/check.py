@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, explained, public, shared, size
-from privacy_sql.cli.tables import about_a_table, is_named, named_table
+from privacy_sql.cli.tables import EMBEDDED, about_a_table, holding, is_named, named_table
 
 
 @click.command()
@@ -29,7 +29,7 @@ def command(directory: Path, published: tuple[Path, ...], **options: Any) -> Out
     published file, is judged again from its own bytes by the rules of this version.
     """
     if published:
-        return _again(published, options)
+        return _again(directory, published, options)
     return _table(options) if is_named(options) else _project(directory, options)
 
 
@@ -49,7 +49,7 @@ def _table(options: dict[str, Any]) -> Outcome:
         return _judged(engine, named_table(options), require, options["show_values"])
 
 
-def _again(paths: tuple[Path, ...], options: dict[str, Any]) -> Outcome:
+def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) -> Outcome:
     """Published releases, each judged by today's rules; what is wrong is named."""
     from privacy_sql.engines import connect
     from privacy_sql.errors import PrivacySqlError, UsageError, first_exit
@@ -61,7 +61,9 @@ def _again(paths: tuple[Path, ...], options: dict[str, Any]) -> Outcome:
     whole, found = Outcome("check", safe=True, rows=0, groups=0), []
     for path in paths:
         try:
-            with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+            debug = options["unsafe_debug"]
+            there = holding(path, options["url"], directory, debug)
+            with there or connect(EMBEDDED, unsafe_debug=debug) as engine:
                 seen = rejudging.rejudge(engine, path)
                 judged = [public(verdict, options["show_values"]) for verdict in seen.verdicts.values()]
                 lines = explained(seen.verdicts, options["show_values"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.tables import holding
 from privacy_sql.errors import number_of
 
 
@@ -51,26 +52,10 @@ def command(
 
 
 def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> dict[str, Any]:
-    from privacy_sql.engines import connect
     from privacy_sql.publishing.verifying import verify
 
-    if url is not None:
-        with connect(url, unsafe_debug=unsafe_debug) as engine:
-            return verify(path, engine)
-    plan, read = _of_project(path, directory)
-    if plan is None:
+    engine = holding(path, url, directory, unsafe_debug)
+    if engine is None:
         return verify(path)
-    with connected(read, plan, unsafe_debug) as engine:
+    with engine:
         return verify(path, engine)
-
-
-def _of_project(path: Path, directory: Path) -> tuple[Any, Any]:
-    """The release of the project that a manifest is about, when it was written as a table."""
-    from privacy_sql.project import reading
-    from privacy_sql.publishing import verifying
-
-    _, content = verifying.found(path)
-    if verifying.outputs(content) or not (directory / reading.FILE).is_file():
-        return None, None
-    read = reading.read(directory)
-    return read.plans.get(content["release"]), read
