@@ -121,6 +121,31 @@ def test_a_condition_no_row_meets_leaves_an_empty_table(tmp_path: Path) -> None:
     assert (told.exit, told.codes) == (3, ["empty_table"])
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        *(
+            ps.FullDomain(),
+            ps.FullDomain("kl", "0.1"),
+            ps.FullDomain(max_suppressed="0.1", local_recoding=True),
+        ),
+        *(ps.Generalise({"age": 1}), ps.Multidimensional(), ps.Microaggregate(2), ps.Marginals()),
+        *(ps.Bucketize("anatomy", l=2), ps.Bucketize("anatomy"), ps.Bucketize(["age"])),
+    ],
+)
+def test_a_condition_no_row_meets_leaves_nothing_to_choose_from(engine: Any, method: Any) -> None:
+    rows = pd.DataFrame({"age": ["30", "31"], "illness": ["flu", "cold"]})
+    nobody = ps.Table(rows, {"age": ps.KeepOrDrop()}, "illness", where="age = '99'")
+    require = [ps.KLink(2) if isinstance(method, ps.Marginals) else ps.LDiversity(2)]
+    with pytest.raises(DataError, match="keeps no row"):
+        ps.publish(engine, nobody, require, method)
+    if isinstance(method, ps.FullDomain | ps.Marginals):
+        with pytest.raises(DataError, match="keeps no row"):
+            ps.search(engine, nobody, require, method)
+    with pytest.raises(DataError, match="keeps no row"):
+        ps.specialisations(engine, nobody, {"age": 1})
+
+
 def test_leading_zeros_stay_and_keep_people_apart(tmp_path: Path) -> None:
     path = saved(tmp_path, "zip,illness\n02139,flu\n02139,cold\n2139,flu\n2139,cold\n")
     told = check(path, *ONE, "--show-values", quasi="zip")

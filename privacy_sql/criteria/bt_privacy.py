@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,7 +16,7 @@ from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.beliefs import distance as distances
 from privacy_sql.kernels.beliefs.move import ESTIMATED, EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.beliefs.posterior import STATE_CAP
-from privacy_sql.verdict import Verdict, Witness
+from privacy_sql.verdict import TOLERANCE, Verdict, Witness
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
@@ -94,6 +95,13 @@ class BTPrivacy(Criterion):
     def _farthest(self) -> int | None:
         """The largest distance there is; none is known for kl, emd, and smoothing that need not sum to 1."""
         return None if self.distance in ("kl", "emd") or self.normalise == "none" else 1
+
+    @property
+    def cannot_fail(self) -> bool:
+        """In nats no belief moves by more than ln 2."""
+        if self._farthest is None or self.distance == "tv" or str(self.log_base) != "e":
+            return False
+        return all(t > math.log(2) + TOLERANCE for _, t in self.points)
 
     @property
     def params(self) -> dict[str, Any]:

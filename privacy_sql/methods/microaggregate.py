@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -30,8 +31,9 @@ class Microaggregate:
     ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other
     values are places in the order of their hierarchy, divided by the number of places. `size` is fixed
     or variable (up to 2k - 1 rows, follows gaps; `gain` says how readily a group grows). Rows alike in every
-    quasi-identifier may lie in several groups, which of them by chance, unless `together`. The engine counts
-    combinations; this method reads them, in codes, and never a value.
+    quasi-identifier may lie in several groups, which of them by chance, unless `together`; groups with the
+    same centre are one, as a reader sees them. The engine counts combinations; this method reads them, in
+    codes, and never a value.
 
     >>> Microaggregate(k=5).size
     'fixed'
@@ -57,14 +59,24 @@ class Microaggregate:
         refuse_known(self.name, table)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
+        return self._proposed(base, _told_apart)
+
+    def as_dealt(self, base: Base) -> Proposal:
+        """Groups with the same centre kept apart, which no reader can do: what the paper's figures count."""
+        return self._proposed(base, lambda allocation, centres: (allocation, centres))
+
+    def _proposed(
+        self, base: Base, shown: Callable[[Allocation, Floats], tuple[Allocation, Floats]]
+    ) -> Proposal:
         _refuse_unfit(base, self.k)
         counted = _Counted(base)
         allocation = self._allocate(counted)
+        allocation, centres = shown(allocation, _centres(counted, allocation))
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
         grouping = _grouping(counted, _shares(counted, allocation, generator))
         return Proposal(
             grouping=grouping,
-            view=_view(counted, grouping, _centres(counted, allocation)),
+            view=_view(counted, grouping, _loadable(counted, centres)),
             choice={"k": self.k, "size": self.size, "together": self.together},
             quasi=tuple(base.table.quasi),
             shown_as={name: "centre of its group" for name in base.table.quasi},
@@ -137,21 +149,37 @@ def _shares(counted: _Counted, allocation: Allocation, generator: np.random.Gene
     return _Shares(pairs // width, pairs % width, rows.astype(np.int64))
 
 
-def _centres(counted: _Counted, allocation: Allocation) -> dict[str, tuple[str, list[Any]]]:
-    """Per group the mean of numbers, and the code in the middle of other values."""
+def _centres(counted: _Counted, allocation: Allocation) -> Floats:
+    """A line per group: the mean of numbers, and the code in the middle of other values."""
     order = np.lexsort((allocation.point, allocation.group))
     point, group, rows = allocation.point[order], allocation.group[order], allocation.rows[order]
     sizes = np.bincount(group, weights=rows)
-    centres: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(sizes))))}
-    for j, column in enumerate(counted.columns):
+    centres = np.empty((len(sizes), len(counted.columns)))
+    for j, numbers in enumerate(counted.numeric):
         values = counted.values[point, j]
-        if counted.numeric[j] is not None:
-            mean = np.bincount(group, weights=values * rows) / sizes
-            centres[f"m_{column}"] = ("double", mean.tolist())
+        if numbers is not None:
+            centres[:, j] = np.bincount(group, weights=values * rows) / sizes
         else:
-            middle = _middles(values, group, rows)
-            centres[f"m_{column}"] = ("bigint", counted.codes[point[middle], j].tolist())
+            centres[:, j] = counted.codes[point[_middles(values, group, rows)], j]
     return centres
+
+
+def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Floats]:
+    """Groups with the same centre are one, for a reader cannot tell their rows apart."""
+    shown, group = np.unique(centres, axis=0, return_inverse=True)
+    return allocation._replace(group=group.ravel()[allocation.group]), shown
+
+
+def _loadable(counted: _Counted, centres: Floats) -> dict[str, tuple[str, list[Any]]]:
+    """Centres as columns; those of values are codes."""
+    columns: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(centres))))}
+    for column, numbers, shown in zip(counted.columns, counted.numeric, centres.T, strict=True):
+        exact = numbers is None
+        columns[f"m_{column}"] = (
+            "bigint" if exact else "double",
+            (shown.astype(np.int64) if exact else shown).tolist(),
+        )
+    return columns
 
 
 def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from privacy_sql.api import publish
 from privacy_sql.attacks.intersection import intersection_attack
 from privacy_sql.attacks.intersection_summary import Findings
+from privacy_sql.counted.base import Grouping, count
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.engines import Engine
@@ -113,8 +114,10 @@ class Pair:
         """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
         key = (which, method.split()[0], k, *map(str, more))
         if key not in self._published:
-            make = self._boxes if method == "mondrian" else self._centres
-            self._published[key] = make((self.first, self.second)[which], k, more)
+            rows = (self.first, self.second)[which]
+            self._published[key] = (
+                self._boxes(rows, k, more) if method == "mondrian" else self._centres(rows, k)
+            )
         made = self._published[key]
         return made if isinstance(made, Release) else self._described(made, nearest=" " in method)
 
@@ -137,7 +140,7 @@ class Pair:
         table = Table(sample, people.quasi, people.source.sensitive, name="mondrian")
         return publish(people.engine, table, [KAnonymity(k), *more], Multidimensional())
 
-    def _centres(self, rows: Array, k: int, more: Sequence[Criterion]) -> Any:
+    def _centres(self, rows: Array, k: int) -> Any:
         """The published centres of a sample, with the group of every row, which no release shows."""
         people = self.people
         table = Table(
@@ -147,11 +150,11 @@ class Pair:
             insensitive={"columns": [WHO], "acknowledge": "never written"},
             name="mdav",
         )
-        release = publish(people.engine, table, [KAnonymity(k), *more], Microaggregate(k, seed=self.seed))
-        grouping = release.grouping
+        dealt = Microaggregate(k, seed=self.seed).as_dealt(count(people.engine, table))
+        grouping = dealt.grouping
         placed = names([grouping.base.others[WHO], "g"])
-        groups = _frame(release, render("counted/listed.sql", relation=grouping.rows, columns=placed))
-        shown = _frame(release, release.view)
+        groups = _frame(grouping, render("counted/listed.sql", relation=grouping.rows, columns=placed))
+        shown = _frame(grouping, dealt.view)
         return shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype({WHO: int})
 
     def _described(self, published: Any, *, nearest: bool) -> Mapping[str, Any]:
@@ -171,9 +174,9 @@ class Pair:
         return Table(known, quasi, identifier=NAMED, name="people in both samples")
 
 
-def _frame(release: Release, query: Query) -> Any:
+def _frame(grouping: Grouping, query: Query) -> Any:
     import pandas as pd
 
-    home = release.grouping.base.engine
+    home = grouping.base.engine
     columns = home.columns(home.create(query, view=True))
     return pd.DataFrame(home.fetch(query), columns=[str(Sql(name)) for name in columns])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.base import Base, count, no_rows
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
@@ -48,6 +48,8 @@ def specialisations(engine: Engine, table: Table, levels: Mapping[str, int]) -> 
     base = count(engine, table)
     if len(table.sensitives) != 1:
         raise UsageError("no_sensitive", "the class is the sensitive column, and there must be one")
+    if not base.holds_rows:
+        raise no_rows(table)
     check_levels(base, levels)
     shown = {name: levels.get(name, 0) for name in base.aliases}
     before = _smallest(base, shown)

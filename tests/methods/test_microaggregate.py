@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +67,29 @@ def test_the_centre_is_the_mean_of_numbers_and_the_median_of_labels(engine: Any)
 
 
 def test_alike_rows_are_dealt_to_groups_unless_kept_together(engine: Any) -> None:
-    rows = [(30, "x", illness, 0) for illness in ("flu", "cold") * 3]
+    rows = [(age, "x", illness, 0) for age in (30, 31) for illness in ("flu", "cold", "gout")]
     release = ps.publish(engine, _table(rows), [ps.KAnonymity(2)], ps.Microaggregate(2))
-    assert release.grouping.n_groups == 3
+    assert sorted({row["age"] for row in _published(release)}) == [30, 30.5, 31]
     together = ps.publish(engine, _table(rows), [ps.KAnonymity(2)], ps.Microaggregate(2, together=True))
-    assert together.grouping.n_groups == 1
+    assert sorted({row["age"] for row in _published(together)}) == [30, 31]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_said_is_counted_on_the_rows_that_are_published(engine: Any, seed: int) -> None:
+    rng = random.Random(seed)
+    rows = [
+        (rng.choice([20, 30, 41]), rng.choice("xy"), rng.choice(["flu", "cold"]), 0)
+        for _ in range(rng.randint(6, 12))
+    ]
+    asked = [ps.KAnonymity(2), ps.LDiversity(2, "probabilistic")]
+    release = ps.publish(engine, _table(rows), asked, ps.Microaggregate(2, rng.choice(["fixed", "variable"])))
+    groups: dict[Any, Counter[str]] = {}
+    for row in _published(release):
+        groups.setdefault((row["age"], row["town"]), Counter())[row["illness"]] += 1
+    smallest, share = release.verdicts.values()
+    assert smallest.value == min(group.total() for group in groups.values())
+    assert share.value == max(Fraction(max(group.values()), group.total()) for group in groups.values())
+    assert release.grouping.n_groups == len(groups)
 
 
 def test_a_release_is_written_audited_and_attacked_by_its_manifest(engine: Any, tmp_path: Path) -> None:
