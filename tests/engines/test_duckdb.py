@@ -64,7 +64,7 @@ def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> Non
             made: Any = ps.publish(
                 engine, ps.Table(source, ["c"], "s"), [ps.KAnonymity(2)], ps.Generalise({})
             )
-            ps.verify(ps.write(engine, made, tmp_path / "out.csv", overwrite=True))
+            ps.verify(ps.write(engine, made, tmp_path / f"{made.name}.csv"))
 
 
 def test_a_session_that_goes_while_rows_are_fetched_takes_none_of_them_with_it(
