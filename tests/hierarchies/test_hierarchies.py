@@ -31,7 +31,7 @@ from privacy_sql.hierarchies import (
     from_spec,
 )
 
-VECTORS = Path(__file__).parent.parent / "fixtures" / "vectors" / "bt_composition.json"
+VECTORS = Path(__file__).parents[2] / "fixtures" / "vectors" / "bt_composition.json"
 CANARY = "canary-4711"
 
 PLACES = Tree(
@@ -549,7 +549,7 @@ def test_shuffled_rows_give_the_same_tree_to_every_caller() -> None:
 
 
 def test_the_examples_of_the_how_to_page_run() -> None:
-    page = Path(__file__).parent.parent / "docs" / "hierarchies.md"
+    page = Path(__file__).parents[2] / "docs" / "hierarchies.md"
     result = doctest.testfile(str(page), module_relative=False)
     assert result.attempted >= 8
     assert result.failed == 0
