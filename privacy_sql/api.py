@@ -20,7 +20,7 @@ from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
-from privacy_sql.judge import Requirements, Verdicts, judge, refuse_unfit
+from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
 from privacy_sql.methods import Mechanism, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
@@ -53,9 +53,7 @@ def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criter
     ...     bool(ps.check(engine, table, [ps.KAnonymity(2)]))
     False
     """
-    if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
-        hint = "For example [ps.KAnonymity(5)]."
-        raise UsageError("bad_requirement", "what is required is a list of criteria", hint=hint)
+    refuse_no_list(require)
     if not isinstance(table, Table) and not hasattr(table, "grouping"):
         hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
         raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
@@ -144,6 +142,7 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
     True
     """
+    _refuse_strangers(engine, table, method)
     asked = Requirements.of(table, require)
     if len(table.sensitives) > 1 and not getattr(method, "several_sensitive", False):
         raise UsageError(
@@ -167,6 +166,17 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             _refuse_linked_lines(table)
         proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
+
+
+def _refuse_strangers(engine: Any, table: Any, method: Any) -> None:
+    """Refuse what is no engine, no table or no method before anything is asked of it."""
+    for thing, has, what, hint in (
+        (engine, "fetch", "the first argument must be an engine", "For example ps.connect()."),
+        (table, "sensitives", "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
+        (method, "propose", "the method must be an object", "For example ps.FullDomain()."),
+    ):
+        if not hasattr(thing, has):
+            raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
 
 
 def _refuse_linked_lines(table: Table) -> None:
@@ -204,6 +214,7 @@ def search(
     from privacy_sql.methods.full_domain import FullDomain
 
     chosen = method or FullDomain()
+    _refuse_strangers(engine, table, chosen)
     asked = Requirements.of(table, require)
     if isinstance(chosen, FullDomain):
         chosen.refuse_unfit(table, asked)

@@ -31,6 +31,13 @@ class Verdicts(dict[str, Verdict]):
         return verdict_table(notebook.word(bool(self)), self)
 
 
+def refuse_no_list(require: Any) -> None:
+    """Refuse what Python would only find out about later, in words of its own."""
+    if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
+        hint = "For example [ps.KAnonymity(5)]."
+        raise UsageError("bad_requirement", "`require` must be a list of criteria", hint=hint)
+
+
 @dataclass(frozen=True)
 class Requirements:
     """What a release is held to; the only thing a method is given to ask about a grouping."""
@@ -40,6 +47,7 @@ class Requirements:
     @classmethod
     def of(cls, table: Table, require: Sequence[Criterion]) -> Requirements:
         """The requirements as they stand for one table."""
+        refuse_no_list(require)
         return cls(tuple(criterion.on(table) for criterion in require))
 
     def judge(self, grouping: Grouping) -> Verdicts:

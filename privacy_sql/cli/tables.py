@@ -86,12 +86,11 @@ def tables(
     A release's table comes as it stands or, when `published`, as the release would publish it.
     """
     from privacy_sql import api
-    from privacy_sql.engines import connect
     from privacy_sql.project import reading
 
     if is_named(options):
         table = named_table(options)
-        with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+        with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
             yield table.name, engine, table
         return
     read = reading.read(directory)
@@ -103,14 +102,23 @@ def tables(
                 yield plan.name, engine, plan.table
 
 
+def named_engine(url: str, *, unsafe_debug: bool) -> Engine:
+    """The engine that `--connect` names; it is read, so a database of DuckDB must be there."""
+    from privacy_sql.engines import connect
+
+    place = url.removeprefix(EMBEDDED)
+    if url.startswith(EMBEDDED) and place not in ("", ":memory:") and not Path(place).is_file():
+        raise UsageError("no_database", f"there is no database {place}", hint="Check the path after duckdb:.")
+    return connect(url, unsafe_debug=unsafe_debug)
+
+
 def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> Engine | None:
     """The engine that holds the tables of a manifest, as named or as the project says; None for files."""
-    from privacy_sql.engines import connect
     from privacy_sql.project import reading
     from privacy_sql.publishing import verifying
 
     if url is not None and url != EMBEDDED:
-        return connect(url, unsafe_debug=unsafe_debug)
+        return named_engine(url, unsafe_debug=unsafe_debug)
     place, content = verifying.found(path)
     if verifying.outputs(content):
         return None

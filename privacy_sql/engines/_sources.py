@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -10,10 +11,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, UsageError, nearest
 from privacy_sql.query.template import Sql, quote
 
 END_MARK = "\\."
+OTHER_KINDS = {
+    b"PK\x03\x04": "a spreadsheet or another zip archive",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
+    b"PAR1": "Parquet",
+}
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
@@ -33,11 +39,32 @@ def is_folder(path: Path) -> bool:
 def existing(path: Path, *, folders: bool = False) -> Path:
     """A file that is there, or a folder of Parquet files where an engine reads such."""
     if not path.is_file() and not (folders and is_folder(path)):
-        raise UsageError("no_file", f"there is no file {path.name}", hint="Check the path.")
+        raise no_file(path)
     return path
 
 
+def no_file(path: Path, code: str = "no_file") -> UsageError:
+    """What is there in place of the file that was named, or what is named almost like it."""
+    if "://" in str(path) or re.match(r"[a-z0-9]{2,}:/", str(path)):
+        return UsageError(code, f"{path.name} is a remote file", hint="Download it, and name the copy.")
+    if path.is_dir():
+        return UsageError(code, f"{path.name or path} is a folder", hint=f"Name a file: {', '.join(FILES)}.")
+    if path.is_file():
+        hint = f"Save it as CSV in UTF-8 or as Parquet; names end in {', '.join(FILES)}."
+        kind = f"{path.suffix} files" if path.suffix else "files without an ending"
+        return UsageError(code, f"{path.name} is not read: {kind} are not", hint=hint)
+    with contextlib.suppress(OSError):
+        if found := nearest(path.name, [file.name for file in path.parent.iterdir()]):
+            return UsageError(
+                code, f"there is no file {path}", hint=f'Did you mean "{path.with_name(found)}"?'
+            )
+    return UsageError(code, f"there is no file {path}", hint="Check the path.")
+
+
 def no_source(name: str) -> UsageError:
+    path = Path(name)
+    if path.exists() or path.suffix.lower() in FILES or "/" in name:
+        return no_file(path, "no_source")
     return UsageError(
         "no_source",
         f"there is no file or relation {name}",
@@ -55,6 +82,11 @@ def no_frame(source: Any) -> UsageError:
 
 def csv_header(path: Path) -> tuple[str, list[str]]:
     """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
+    with contextlib.suppress(OSError), path.open("rb") as start:
+        kind = OTHER_KINDS.get(start.read(4))
+        if kind is not None and path.suffix.lower() != ".gz":
+            hint = "Save it as CSV in UTF-8, or as Parquet under a name that ends in .parquet."
+            raise DataError("bad_file", f"{path.name} is {kind}, not CSV", hint=hint)
     try:
         with text_of(path) as lines:
             unquoted = re.sub(r'"[^"]*("|$)', "", lines.readline())

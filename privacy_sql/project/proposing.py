@@ -16,6 +16,7 @@ from typing import Any
 
 from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
+from privacy_sql.engines._sources import no_file
 from privacy_sql.errors import DataError, EngineError, UsageError, number_of
 from privacy_sql.query.template import Sql, render
 from privacy_sql.table import Table
@@ -290,7 +291,7 @@ def _yaml(value: Any) -> str:
 def write(engine: Engine, file: Path, folder: Path, *, dry_run: bool = False) -> list[Proposed]:
     """Write the proposal for a file into a folder that has no project yet."""
     if not file.is_file():
-        raise UsageError("no_file", f"there is no file {file.name}", hint="Check the path.")
+        raise no_file(file)
     place = folder / PROJECT
     if place.exists():
         raise UsageError("project_exists", f"{PROJECT} exists", hint="Choose another folder.")

@@ -281,3 +281,52 @@ def test_every_failure_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(main.verbs, "main", fail)
     found = shaped(call("check", "--json"), "check")
     assert (found["exit"], found["errors"][0]["message"]) == (4, "unexpected MemoryError")
+
+
+def test_what_is_said_of_a_source_that_is_not_read_is_true(tmp_path: Path) -> None:
+    write(tmp_path, PROJECT)
+    (tmp_path / "sheet.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    (tmp_path / "renamed.csv").write_bytes(b"PK\x03\x04 and so on")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "a.db").touch()
+    for name, exit_code, words in [
+        ("sheet.xlsx", 2, "sheet.xlsx is not read: .xlsx files are not"),
+        ("renamed.csv", 3, "renamed.csv is a spreadsheet or another zip archive, not CSV"),
+        ("parts", 2, "parts is a folder"),
+        ("peple.csv", 2, f"there is no file {tmp_path}/peple.csv"),
+    ]:
+        for verb in (["check", "--require", "k_anonymity(k=2)", "--quasi", "age"], ["profile"]):
+            told = call(*verb, "--json", "--source", tmp_path / name)
+            assert (told.exit, told.json["errors"][0]["message"]) == (exit_code, words)
+        told = call("init", "--json", "--from", tmp_path / name, tmp_path / "new")
+        assert told.exit != 0 and "no rows" not in told.out
+    assert told.json["errors"][0]["hint"] == f'Did you mean "{tmp_path}/people.csv"?'
+    told = call("profile", "--json", "--source", "s3://bucket/people.csv")
+    assert told.json["errors"][0]["message"] == "people.csv is a remote file"
+    told = call("check", "--json", tmp_path / "people.csv")
+    assert (told.exit, told.codes) == (2, ["no_manifest"]) and "--source" in told.json["errors"][0]["hint"]
+
+
+def test_a_database_that_is_not_there_is_not_made_by_looking_for_it(tmp_path: Path) -> None:
+    words = ["--source", "people", "--connect", f"duckdb:{tmp_path}/typo.db", "--json"]
+    for verb in (["check", "--quasi", "age", "--require", "k_anonymity(k=2)"], ["profile"], ["curve"]):
+        told = call(*verb, *words)
+        assert (told.exit, told.codes) == (2, ["no_database"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_python_is_told_in_words_what_it_gave_in_place_of_what() -> None:
+    table = ps.Table("people", ["age"])
+    with ps.connect() as engine:
+        for given, code in [
+            ((engine, table, ps.KAnonymity(2), ps.FullDomain()), "bad_requirement"),
+            ((engine, table, ["k_anonymity(k=2)"], ps.FullDomain()), "bad_requirement"),
+            ((engine, table, [ps.KAnonymity(2)], "full_domain"), "bad_argument"),
+            ((None, table, [ps.KAnonymity(2)], ps.FullDomain()), "bad_argument"),
+            ((engine, "people.csv", [ps.KAnonymity(2)], ps.FullDomain()), "bad_argument"),
+        ]:
+            for call_of_ps in (ps.publish, ps.search):
+                arguments: Any = given
+                with pytest.raises(UsageError) as found:
+                    call_of_ps(*arguments)
+                assert found.value.code == code

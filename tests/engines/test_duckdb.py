@@ -62,7 +62,7 @@ def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> Non
     for source in (rows, tmp_path / "people.parquet"):
         with ps.connect() as engine:
             made: Any = ps.publish(
-                engine, ps.Table(source, ["c"], "s"), [ps.KAnonymity(2)], ps.Generalise({})
+                engine, ps.Table(source, ["c"], "s", name="people"), [ps.KAnonymity(2)], ps.Generalise({})
             )
             ps.verify(ps.write(engine, made, tmp_path / f"{made.name}.csv"))
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -136,6 +137,9 @@ def test_a_table_is_judged_where_the_project_says_it_lies(tmp_path: Path) -> Non
     for verb in ("check", "verify"):  # nobody says where it lies: that is no difference
         told = call(verb, "--json", written, "--project", elsewhere)
         assert (told.exit, told.codes) == (2, ["no_engine"])
+    told = call("verify", "--json", written, "--connect", f"duckdb:{tmp_path}/other.db")
+    assert (told.exit, told.codes) == (2, ["no_database"]) and not (tmp_path / "other.db").exists()
+    duckdb.connect(tmp_path / "other.db").close()
     told = call("verify", "--json", written, "--connect", f"duckdb:{tmp_path}/other.db")
     assert (told.exit, told.json["errors"][0]["message"]) == (
         1,

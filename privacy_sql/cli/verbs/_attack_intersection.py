@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.cli.tables import exact_number, listed
+from privacy_sql.cli.tables import exact_number, listed, named_engine
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import people
 
@@ -36,7 +36,6 @@ def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outco
                  --people known.csv --max-exposed 0.05
     """
     from privacy_sql.attacks.intersection import intersection_attack
-    from privacy_sql.engines import connect
     from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
 
     described = _described(releases, directory)
@@ -44,7 +43,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outco
     options["at"] = exact_number(options["at"], "--at")
     # the level of --max-exposed is measured with the others
     levels = list(dict.fromkeys([*(asked or DEFAULT_LEVELS), options["at"]]))
-    with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+    with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
         _refuse_unfound(found)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, explained, public, shared, size
-from privacy_sql.cli.tables import EMBEDDED, about_a_table, holding, is_named, named_table
+from privacy_sql.cli.tables import EMBEDDED, about_a_table, holding, is_named, named_engine, named_table
 
 
 @click.command()
@@ -35,7 +35,6 @@ def command(directory: Path, published: tuple[Path, ...], **options: Any) -> Out
 
 def _table(options: dict[str, Any]) -> Outcome:
     from privacy_sql import criteria
-    from privacy_sql.engines import connect
     from privacy_sql.errors import UsageError
 
     if not options["requirements"]:
@@ -45,7 +44,7 @@ def _table(options: dict[str, Any]) -> Outcome:
         hint = "For example --quasi age,sex,zip: what somebody may know of a person."
         raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
     require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
-    with connect(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+    with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         return _judged(engine, named_table(options), require, options["show_values"])
 
 
@@ -67,7 +66,11 @@ def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) ->
                 seen = rejudging.rejudge(engine, path)
                 judged = [public(verdict, options["show_values"]) for verdict in seen.verdicts.values()]
                 lines = explained(seen.verdicts, options["show_values"])
-        except PrivacySqlError as problem:
+        except PrivacySqlError as caught:
+            problem = caught
+            if caught.code == "no_manifest" and path.is_file():
+                hint = "To check a table that is no release, name it with --source."
+                problem = UsageError("no_manifest", caught.message, hint=hint)
             whole.problems.append(problem)
             faults: tuple[PrivacySqlError, ...] = problem.parts
         else:

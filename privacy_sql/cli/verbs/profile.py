@@ -27,14 +27,14 @@ def command(
     Example: privacy-sql profile --source people.csv
     """
     from privacy_sql.cli.outcome import connected
+    from privacy_sql.cli.tables import named_engine
     from privacy_sql.counted.profiling import profile
-    from privacy_sql.engines import connect
     from privacy_sql.project import reading
 
     whole = Outcome("profile", rows=0)
     tables: dict[str, Any] = {}
     if source is not None:
-        with connect(url, unsafe_debug=unsafe_debug) as engine:
+        with named_engine(url, unsafe_debug=unsafe_debug) as engine:
             tables[source] = profile(engine, source)
     else:
         read = reading.read(directory)

@@ -167,4 +167,6 @@ def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
         safe = "safe" if point["safe"] else "not safe"
         gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
         lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}{gone}")
+    if not result.frontier:
+        lines.append("  not measured: the time limit passed first")
     return [*lines, *([note] if note else [])]
