@@ -121,6 +121,7 @@ class Verdict:
 def exact_text(number: Number | None) -> str | None:
     """A number as text that loses nothing.
 
+    >>> from fractions import Fraction
     >>> exact_text(Fraction(2, 3)), exact_text(5), exact_text(None)
     ('2/3', '5', None)
     """
@@ -154,6 +155,7 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 def holds(value: Number | None, relation: str, limit: Number) -> bool:
     """Whether the value keeps to its limit; exact numbers exactly, floats only beyond the tolerance.
 
+    >>> from fractions import Fraction
     >>> holds(Fraction(3, 5), "<", Fraction("0.6")), holds(0.6 - 1e-12, "<", Fraction("0.6"))
     (False, False)
     >>> holds(float("nan"), "<=", 1), holds(None, "<=", 1), holds(5, ">=", 5)
