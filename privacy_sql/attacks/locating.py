@@ -220,7 +220,7 @@ def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Counted, descr
     cover, unread = _cover(crowd, shared, read)
     fittings = [engine.create(_fits(crowd, crowd.combinations, shared, read, cover))]
     if unread is not None:
-        # labels nobody could read may stand for anything, so whoever was not found may be there
+        # labels nobody could read may stand for anything, so whom no other label names may be there
         columns = names(crowd.known.aliases.values())
         query = render(
             "attacks/not_found.sql", combinations=crowd.combinations, fitting=fittings[0], columns=columns

@@ -1,5 +1,5 @@
 -- The groups that fit each combination of people best, as worlds: groups of one world may all hold the person, and
--- only one of several worlds is true.
+-- only one of several worlds is true. `*` and what nobody can tell (tiers 2 and 3) are alike: either may hold the person.
 -- in: fittings [(person, g, tier)], apart (whether each group is a world of its own, however well it fits)
 -- out: person, w, g    grain: person, group
 with fitting as (
@@ -17,11 +17,11 @@ with fitting as (
 best as (
     select
         person,
-        min(tier) as tier
+        least(min(tier), 2) as tier
     from fitting
     group by person
 )
-select
+select distinct
     f.person,
     {% if apart %}
     f.g + 1 as w,
@@ -31,4 +31,4 @@ select
     f.g
 from fitting as f
 inner join best as b
-    on f.person = b.person and f.tier = b.tier
+    on f.person = b.person and least(f.tier, 2) = b.tier

@@ -1,5 +1,5 @@
--- The combinations of people whom a release has no group for.
--- in: combinations (person, columns), fitting (person), columns    out: person, columns    grain: person
+-- The combinations of people whom no group fits by what its labels say: nobody found, or only under `*`.
+-- in: combinations (person, columns), fitting (person, tier), columns    out: person, columns    grain: person
 select
     c.person,
     {% for column in columns %}
@@ -9,6 +9,7 @@ select
 from {{ combinations }} as c
 left join (
     select distinct person from {{ fitting }}
+    where tier < 2
 ) as f
     on c.person = f.person
 where f.person is null

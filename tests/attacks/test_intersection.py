@@ -136,6 +136,35 @@ def test_a_name_of_everything_hides_nobody_whom_a_node_would_show(engine, name, 
                 assert after[person["id"]] == sets[person["id"]] == sorted(set(held))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_one_more_group_for_the_rest_hides_nobody_whose_label_is_coded_differently(engine, seed):
+    dice = random.Random(seed)
+    labels = ["M", "male", "unknown", "20-29", "0.30", "130**", "*", None]
+    groups = [(dice.choice(labels), dice.choice(["20-29", "30-39", "*", "thirties"])) for _ in range(4)]
+    values = [
+        (dice.choice(["M", "F", "0.3", "25", "13012", None]), dice.choice([25, 35, None])) for _ in "12345"
+    ]
+    asked = [{"id": i, "qi": {"sex": sex, "age": age}} for i, (sex, age) in enumerate(values)]
+
+    def exposed(shown):
+        rows = [
+            (box, *label, s) for box, label in enumerate(shown) for s in "abcdefg"[box : box + 1 + box % 3]
+        ]
+        frame = pd.DataFrame(rows, columns=["box", "sex", "age", "s"], dtype=object)
+        release = {"relation": frame, "sensitive": "s", "group": "box", "columns": {"sex": {}, "age": {}}}
+        return ps.intersection_attack(engine, [release], asked).summary.exposed
+
+    before, after = exposed(groups), exposed([*groups, ("*", dice.choice(["*", "20-39"]))])
+    assert all(after[level] >= before[level] for level in before)
+
+
+def test_whom_no_label_names_may_be_under_a_star_or_under_another_name(engine):
+    frame = pd.DataFrame({"sex": ["male", "*", "*", "*"], "s": list("abcd")})
+    release = {"relation": frame, "sensitive": "s", "columns": {"sex": {}}}
+    (person,) = ps.intersection_attack(engine, [release], [{"id": 1, "qi": {"sex": "M"}}]).people()
+    assert (person["set"], person.confidence) == (["a"], 1)
+
+
 def test_only_counts_reach_the_summary(engine, hospital):
     table = ps.Table(PEOPLE, ["age", "zip"], identifier="name")
     summary = ps.intersection_attack(engine, [hospital], table).summary
