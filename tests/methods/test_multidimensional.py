@@ -302,7 +302,7 @@ def test_on_a_million_rows_statements_grow_with_the_depth_and_rows_stay_in_the_e
     _watch(monkeypatch, type(engine), statements, fetched)
     big = ps.Table("big", ["age", "zip", "kind"], "s")
     release = ps.publish(engine, big, [ps.KAnonymity(4000)], ps.Multidimensional())
-    depth = sum(origin == "partitions/ranges" for origin in statements)
+    depth = sum(origin == "boxes/ranges" for origin in statements)
     per_level = 2 * 14 + 8  # two tries of fourteen statements, eight for the level; however many axes
     assert release.safe
     assert 64 < release.grouping.n_groups <= 250
