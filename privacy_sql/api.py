@@ -175,7 +175,8 @@ def _refuse_strangers(engine: Any, table: Any, method: Any) -> None:
         (table, "sensitives", "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
         (method, "propose", "the method must be an object", "For example ps.FullDomain()."),
     ):
-        if not hasattr(thing, has):
+        # the class is asked, since asking a stand-in that answers for every name would be a first question
+        if not hasattr(type(thing), has) and not hasattr(type(thing), "__getattr__"):
             raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
 
 

@@ -120,7 +120,8 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
     if url is not None and url != EMBEDDED:
         return named_engine(url, unsafe_debug=unsafe_debug)
     place, content = verifying.found(path)
-    if verifying.outputs(content):
+    output = content.get("output")
+    if not isinstance(output, dict) or not {"relation", "relations"} & set(output):
         return None
     read = reading.read(directory) if (directory / reading.FILE).is_file() else None
     if read is None or content["release"] not in read.plans:

@@ -59,12 +59,12 @@ def test_zero_has_one_sign_in_what_is_published(tmp_path: Path, kind: str) -> No
 def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> None:
     rows = pd.DataFrame({"c": [0.0, -0.0], "s": ["x", "y"]})
     rows.to_parquet(tmp_path / "people.parquet")
-    for source in (rows, tmp_path / "people.parquet"):
+    for number, source in enumerate((rows, tmp_path / "people.parquet")):
         with ps.connect() as engine:
             made: Any = ps.publish(
                 engine, ps.Table(source, ["c"], "s", name="people"), [ps.KAnonymity(2)], ps.Generalise({})
             )
-            ps.verify(ps.write(engine, made, tmp_path / f"{made.name}.csv"))
+            ps.verify(ps.write(engine, made, tmp_path / f"{number}.csv"))
 
 
 def test_a_session_that_goes_while_rows_are_fetched_takes_none_of_them_with_it(
