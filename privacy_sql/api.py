@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import privacy_sql
 from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
-from privacy_sql.counted.base import Base, count, no_rows
-from privacy_sql.criteria import Criterion
+from privacy_sql.counted.base import Base, count, no_rows, refuse_strangers
+from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
@@ -26,7 +26,7 @@ from privacy_sql.publishing import audit, parts, public_record, publication, reg
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.template import Sql, render
-from privacy_sql.release import Release
+from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from privacy_sql.searches.full_domain import Goal
 
 TABLE = "table:"
+GOALS = ("all", "best", "one")
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
 FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
@@ -142,7 +143,7 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
     True
     """
-    _refuse_strangers(engine, table, method)
+    refuse_strangers(engine, table, method)
     asked = Requirements.of(table, require)
     if len(table.sensitives) > 1 and not getattr(method, "several_sensitive", False):
         raise UsageError(
@@ -166,18 +167,6 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             _refuse_linked_lines(table)
         proposal = method.propose(base, asked)
     return released(base, proposal, method, asked)
-
-
-def _refuse_strangers(engine: Any, table: Any, method: Any) -> None:
-    """Refuse what is no engine, no table or no method before anything is asked of it."""
-    for thing, has, what, hint in (
-        (engine, "fetch", "the first argument must be an engine", "For example ps.connect()."),
-        (table, "sensitives", "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
-        (method, "propose", "the method must be an object", "For example ps.FullDomain()."),
-    ):
-        # the class is asked, since asking a stand-in that answers for every name would be a first question
-        if not hasattr(type(thing), has) and not hasattr(type(thing), "__getattr__"):
-            raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
 
 
 def _refuse_linked_lines(table: Table) -> None:
@@ -215,7 +204,8 @@ def search(
     from privacy_sql.methods.full_domain import FullDomain
 
     chosen = method or FullDomain()
-    _refuse_strangers(engine, table, chosen)
+    refuse_strangers(engine, table, chosen)
+    one_of(goal, GOALS, "a search", "goal")
     asked = Requirements.of(table, require)
     if isinstance(chosen, FullDomain):
         chosen.refuse_unfit(table, asked)
@@ -295,6 +285,8 @@ def write(
 
     Refuses a release that is not safe, and one whose published form does not keep the requirements.
     """
+    refuse_no_release(release)
+    writing.refuse_no_path(target, "a target")
     if release.refusal is not None:
         raise release.refusal
     if not release.safe:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from privacy_sql.errors import Undecided
 
-GRACE = 0.5  # seconds, and a tenth of the limit, in which a step that looks at the time may stop by itself
+GRACE = 0.5  # seconds in which a step that looks at the time may stop by itself
 
 
 @dataclass
@@ -101,7 +101,7 @@ def _alarm(deadline: Deadline) -> Iterator[None]:
     signal.signal(signal.SIGALRM, deadline.ring)
     deadline.armed = True
     try:
-        signal.setitimer(signal.ITIMER_REAL, 1.1 * deadline.seconds + GRACE)
+        signal.setitimer(signal.ITIMER_REAL, deadline.seconds + GRACE)
         yield
     finally:
         deadline.armed = False  # an alarm that is on its way finds nothing to interrupt

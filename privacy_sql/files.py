@@ -72,6 +72,23 @@ def refuse_unwritable(folder: Path) -> None:
         raise unwritable(folder, problem) from None
 
 
+def refuse_no_path(path: object, what: str) -> None:
+    """Say in words what is not the path of anything."""
+    if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
+        found = "an empty one" if path == "" else f"a {type(path).__name__}"
+        hint = 'A path is text, for example "out/people.csv".'
+        raise UsageError("bad_argument", f"{what} is a path, not {found}", hint=hint)
+
+
+def refuse_no_folder(folder: Path, where: str) -> None:
+    """Refuse a place for several files that is, or lies below, something else than a folder."""
+    for place in (folder, *folder.parents):
+        if place.is_dir():
+            return
+        if place.exists() or place.is_symlink():
+            raise UsageError("no_folder", f"{place.name} is not a folder", where=where, hint="Name a folder.")
+
+
 def _lock(handle: int, folder: Path, wait: bool) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

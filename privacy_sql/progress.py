@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TextIO
 
 Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
@@ -39,16 +40,43 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Show progress on stderr while the block runs, when that is a terminal and the work takes a while."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    bars = Bars()
+    """Show progress on stderr while the block runs, when the work takes a while: bars, or lines."""
+    shows = Bars() if sys.stderr.isatty() else Lines(sys.stderr)
     try:
-        with listening(bars):
+        with listening(shows):
             yield
     finally:
-        bars.stop()
+        shows.stop()
+
+
+class Lines:
+    """A line about what is being done, for a log or a pipe: after two seconds, then every ten."""
+
+    def __init__(self, stream: TextIO, after: float = 2, every: float = 10) -> None:
+        self.stream, self.after, self.every = stream, after, every
+        self.began = time.monotonic()
+        self.doing = "working"
+        self.stopped = threading.Event()
+        self.clock = threading.Thread(target=self._tell, daemon=True)
+        self.clock.start()
+
+    def __call__(self, task: str, done: int, total: int) -> None:
+        self.doing = f"{task}, {done} of {total}" if total > 1 else task
+
+    def _tell(self) -> None:
+        wait = self.after
+        while not self.stopped.wait(wait):
+            wait = self.every
+            try:
+                self.stream.write(f"{time.monotonic() - self.began:.0f} s: {self.doing}\n")
+                self.stream.flush()
+            except (OSError, ValueError):  # nobody reads it, which stops no work
+                return
+
+    def stop(self) -> None:
+        """Say nothing more; what is being said is said to its end."""
+        self.stopped.set()
+        self.clock.join()
 
 
 class Bars:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql.display import notebook
-from privacy_sql.errors import NotSafe, number_of
+from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
 from privacy_sql.verdict import Verdict, measured
 
@@ -133,3 +133,10 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in cells
     ]
+
+
+def refuse_no_release(given: object) -> None:
+    """Say in words what is not a release."""
+    if not isinstance(given, Release):
+        hint = "For example what ps.publish gives."
+        raise UsageError("bad_argument", f"a Release is expected, not a {type(given).__name__}", hint=hint)

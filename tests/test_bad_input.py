@@ -438,3 +438,36 @@ def test_nobody_can_be_studied_in_an_empty_table(engine: Any) -> None:
 def test_text_that_is_no_number_is_a_usage_error(ask: Any) -> None:
     with pytest.raises(UsageError, match="a fraction as text"):
         ask()
+
+
+def test_what_is_no_release_table_engine_or_path_is_called_so(tmp_path: Path) -> None:
+    table = ps.Table(pd.DataFrame({"a": ["1", "1"]}), ["a"])
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
+        for call in (
+            lambda: ps.write(engine, None, tmp_path / "x.csv"),
+            lambda: ps.write(engine, release, None),
+            lambda: ps.write(engine, release, ""),
+            lambda: ps.verify(None),
+            lambda: ps.verify(b"x.csv"),
+            lambda: ps.report(None, tmp_path / "x.html"),
+            lambda: ps.report(release, None),
+            lambda: ps.report(release, tmp_path / "x.html", audience="publik"),
+            lambda: ps.check(None, table, [ps.KAnonymity(2)]),
+            lambda: ps.search(engine, table, [ps.KAnonymity(2)], goal="bst"),
+            lambda: ps.disclosure_curve(engine, None, 2),
+            lambda: ps.disclosure_risk(engine, None, []),
+            lambda: ps.baseline(engine, None),
+            lambda: ps.prior(engine, None, bandwidth="0.1"),
+            lambda: ps.find_skyline(engine, None, value="a", limit="0.5"),
+            lambda: ps.MarginalSet(engine, None, []),
+            lambda: ps.MarginalSet(engine, table, None),
+            lambda: ps.classification_accuracy(engine, None),
+            lambda: ps.knowledge_attack(engine, None, "0.2"),
+            lambda: ps.intersection_attack(engine, None, table),
+            lambda: ps.connect(None),
+        ):
+            with pytest.raises(ps.PrivacySqlError) as told:
+                call()
+            assert told.value.exit == 2 and told.value.hint
+    assert not list(tmp_path.iterdir())

@@ -1,14 +1,17 @@
-"""Progress goes to stderr, only on a terminal, and leaves nothing behind."""
+"""Progress goes to stderr, as bars on a terminal and as lines elsewhere, and leaves nothing behind."""
 
 from __future__ import annotations
 
 import io
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from privacy_sql import progress
+from privacy_sql.cli import main
+from tests.project.test_project import PROJECT, write
 
 
 class Terminal(io.StringIO):
@@ -55,9 +58,42 @@ def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert terminal.getvalue() == ""
 
 
-def test_what_is_no_terminal_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elsewhere_long_work_says_a_line_now_and_then_and_short_work_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plain = io.StringIO()
     monkeypatch.setattr(sys, "stderr", plain)
     with progress.shown():
         progress.report("search", 1, 4)
     assert plain.getvalue() == ""
+    log = Terminal("search")
+    lines = progress.Lines(log, after=0.01, every=0.01)
+    lines("search", 3, 4)
+    assert log.seen.wait(30)
+    lines.stop()
+    said = log.getvalue()
+    assert "s: search, 3 of 4\n" in said
+    lines("search", 4, 4)
+    assert log.getvalue() == said
+
+
+def test_nobody_who_reads_stops_no_work() -> None:
+    gone = io.StringIO()
+    gone.close()
+    lines = progress.Lines(gone, after=0, every=0)
+    lines.clock.join(30)
+    assert not lines.clock.is_alive()
+    lines.stop()
+
+
+def test_a_run_says_what_it_is_doing(tmp_path: Path) -> None:
+    heard: list[str] = []
+    write(tmp_path, PROJECT)
+    with progress.listening(lambda task, done, total: heard.append(task)):
+        assert main.run(["run", "--project", str(tmp_path)]).exit == 0
+    told = [task.partition(" ")[0] for task in dict.fromkeys(heard)]
+    assert [word for word in told if word in ("choosing", "writing", "measuring")] == [
+        "choosing",
+        "writing",
+        "measuring",
+    ]

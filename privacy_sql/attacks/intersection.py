@@ -63,6 +63,9 @@ def intersection_attack(
     ...     found.people()[0].confidence
     Fraction(1, 1)
     """
+    if not isinstance(releases, Iterable) or isinstance(releases, (str, Mapping)):
+        hint = 'For example [release, "other.yml"].'
+        raise UsageError("bad_argument", "the releases must be a list", hint=hint)
     described = [
         _of_release(release) if isinstance(release, Release) else describe(release, number)
         for number, release in enumerate(releases, start=1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from privacy_sql.display.plain import plain as plain
-from privacy_sql.errors import number_of
+from privacy_sql.errors import first_exit, number_of
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -39,6 +39,12 @@ class Outcome:
     more: Mapping[str, Any] = field(default_factory=dict)
     quiet: bool = False
     problems: list[PrivacySqlError] = field(default_factory=list)  # told in full under --unsafe-debug only
+
+    def add(self, problem: PrivacySqlError) -> None:
+        """Note what stood in the way of a part of the answer."""
+        self.exit = first_exit([self.exit, problem.exit])
+        self.errors += [part.to_json() for part in problem.parts]
+        self.problems.append(problem)
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`: the same keys on success and on failure."""

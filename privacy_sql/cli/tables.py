@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from privacy_sql.cli.outcome import connected
+from privacy_sql.cli.outcome import Outcome, connected
 from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
+    from privacy_sql.project.reading import Plan
     from privacy_sql.release import Release
     from privacy_sql.table import Table
 
@@ -78,10 +79,15 @@ def named_table(options: dict[str, Any]) -> Table:
     )
 
 
-def tables(
-    directory: Path, options: dict[str, Any], *, published: bool = False
-) -> Iterator[tuple[str, Engine, Table | Release]]:
-    """The named table, or without one each selected release's, with its engine.
+def each_table(
+    whole: Outcome,
+    directory: Path,
+    options: dict[str, Any],
+    ask: Callable[[str, Engine, Table | Release], None],
+    *,
+    published: bool = True,
+) -> None:
+    """Ask about the named table, or without one about each selected release's, with its engine.
 
     A release's table comes as it stands or, when `published`, as the release would publish it.
     """
@@ -91,15 +97,42 @@ def tables(
     if is_named(options):
         table = named_table(options)
         with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
-            yield table.name, engine, table
+            ask(table.name, engine, table)
         return
     read = reading.read(directory)
-    for plan in read.selected(options["names"]):
+
+    def ask_of(plan: Plan) -> None:
         with connected(read, plan, options["unsafe_debug"]) as engine:
             if published and plan.method is not None:
-                yield plan.name, engine, api.publish(engine, plan.table, plan.require, plan.method)
+                ask(plan.name, engine, api.publish(engine, plan.table, plan.require, plan.method))
             else:
-                yield plan.name, engine, plan.table
+                ask(plan.name, engine, plan.table)
+
+    each_release(whole, read.selected(options["names"]), ask_of)
+
+
+def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], None]) -> None:
+    """Ask about one release after the other; what stops one is named, and costs the others nothing.
+
+    An interrupt ends it, and what was answered before is told.
+    """
+    from privacy_sql import progress
+    from privacy_sql.errors import as_error, interrupted
+
+    for number, plan in enumerate(plans):
+        progress.report("releases", number, len(plans))
+        try:
+            ask(plan)
+        except KeyboardInterrupt as problem:
+            whole.add(interrupted(problem))
+            return
+        except Exception as problem:
+            if len(plans) == 1:
+                raise
+            failure = as_error(problem)
+            failure.where = failure.where or plan.name
+            whole.add(failure)
+            whole.lines += [f"{plan.name}: no answer", ""]
 
 
 def named_engine(url: str, *, unsafe_debug: bool) -> Engine:
@@ -128,6 +161,24 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
         hint = "Say where it lies: --connect duckdb:file.db, or --project with its connection."
         raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
     return connected(read, read.plans[content["release"]], unsafe_debug)
+
+
+def manifest_of_table(path: Path, directory: Path) -> Path:
+    """The manifest of a table that the project published under that name, else the path itself."""
+    from privacy_sql import manifest
+    from privacy_sql.project import reading
+
+    taken = path.exists() or manifest.manifest_path(path).is_file() or str(path).endswith(manifest.SUFFIX)
+    if taken or not (directory / reading.FILE).is_file():
+        return path
+    for plan in reading.read(directory).plans.values():
+        place = directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+        if plan.output is None or plan.output.relation is None or not place.is_file():
+            continue
+        told = manifest.parts(manifest.read(place))
+        if str(path) in (plan.output.relation, *(part.get("relation") for part in told)):
+            return place
+    return path
 
 
 def listed(text: str) -> list[str]:

@@ -234,6 +234,7 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     `frozen`: a relation or frame is copied first, by one statement, so that what is judged now is what is
     written later although others write to it meanwhile. Of files it is looked whether they are the same.
     """
+    refuse_strangers(engine, table)
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
@@ -241,6 +242,21 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
         copy = render("counted/where.sql", source=source, condition=Sql("true"), columns=list(columns))
         source = engine.create(Query(copy.sql, "source"))
     return _several(Opened(engine, source, columns, stamps), table, several)
+
+
+STRANGERS = (
+    ("fetch", "the first argument must be an engine", "For example ps.connect()."),
+    ("sensitives", "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
+    ("propose", "the method must be an object", "For example ps.FullDomain()."),
+)
+
+
+def refuse_strangers(*given: Any) -> None:
+    """Refuse what is no engine, no table or no method before anything is asked of it."""
+    for thing, (has, what, hint) in zip(given, STRANGERS, strict=False):
+        # the class is asked, since asking a stand-in that answers for every name would be a first question
+        if not hasattr(type(thing), has) and not hasattr(type(thing), "__getattr__"):
+            raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
 
 
 @dataclass(frozen=True)

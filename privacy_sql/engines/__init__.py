@@ -124,7 +124,7 @@ def connect(url: str = "duckdb:", **options: Any) -> Engine:
     ...     engine.fetch(Query("select 1 as one"))
     [{'one': 1}]
     """
-    scheme, colon, rest = url.partition(":")
+    scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
     if not colon:
         raise UsageError(
             "bad_url", "a connection is written engine:place", hint='For example "duckdb:file.db".'

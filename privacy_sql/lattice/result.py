@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+from privacy_sql import registry
 from privacy_sql.display import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
 from privacy_sql.lattice.frontier import frontier
@@ -16,7 +17,7 @@ from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive
-from privacy_sql.verdict import Verdict, finite, shown
+from privacy_sql.verdict import Number, Verdict, finite, shown
 
 # of a minimal choice these are shown beside the one that was minimised; of the best one all
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
@@ -224,22 +225,30 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
         return f"{others}: each of these fails on its own."
     ((requirement, verdicts),) = failing.items()
     more = f", or {dropping}" if dropping else ""
-    if any(verdict.value is None for verdict in verdicts):
-        return f"Leaving out {requirement} is enough{more}; no limit of it is."
     relation = verdicts[0].relation
+    known = [verdict.value for verdict in verdicts if verdict.value is not None]
+    worst = (min if relation.startswith(">") else max)(known, default=None)
+    limit = None if worst is None or len(known) < len(verdicts) else _within(worst, relation)
+    if limit is None or not _may_be_asked(limit, verdicts[0]):
+        return f"Leaving out {requirement} is enough{more}; no limit of it is."
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
-    worst = (min if relation.startswith(">") else max)(verdicts, key=lambda verdict: verdict.value or 0)
-    return f"One relaxation is enough: a limit of {requirement} {wide} {_within(worst)}{more}."
+    return f"One relaxation is enough: a limit of {requirement} {wide} {limit}{more}."
 
 
-def _within(verdict: Verdict) -> str:
-    """A value as text that may be taken for a limit: a fraction, or rounded to where it is kept."""
-    value = verdict.value
-    assert value is not None
+def _within(value: Number, relation: str) -> Fraction | str:
+    """A value that may be taken for a limit: a fraction, or rounded to where it is kept."""
     if isinstance(value, (int, Fraction)):
-        return str(value)
-    towards = floor if verdict.relation.startswith(">") else ceil
+        return Fraction(value)
+    towards = floor if relation.startswith(">") else ceil
     return f"{towards(value * 10_000) / 10_000:g}"
+
+
+def _may_be_asked(limit: Fraction | str, verdict: Verdict) -> bool:
+    """Whether a limit as wide as that asks anything: no share is above 1, and every group has one value."""
+    unit = registry.get("criteria", verdict.criterion).unit_of(verdict.params, verdict.relation)
+    if verdict.relation.startswith("<"):
+        return unit != "share" or Fraction(limit) < 1
+    return unit == "share" or Fraction(limit) > 1
 
 
 def _levels(choice: Mapping[str, Any]) -> str:

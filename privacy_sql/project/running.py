@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import api, files, manifest
+from privacy_sql import api, files, manifest, progress
 from privacy_sql.counted import base, levels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import (
@@ -132,7 +132,9 @@ def _run(
     if hasattr(plan.method, "rehearsed") and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, kept, overwrite))
     try:
+        progress.report(f"choosing and judging {plan.name}", 0, 1)
         release = _published(plan, engine, dry_run)
+        progress.report(f"choosing and judging {plan.name}", 1, 1)
     except PrivacySqlError as problem:
         if not dry_run and _unmapped(problem):
             _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in results[:-1]))
@@ -165,7 +167,9 @@ def _run(
     # nobody else publishes between the last look at what is out and the entry of this release
     with register.held():
         result.warnings += register_check.warnings(project.directory, release)
+        progress.report(f"writing {plan.name} and reading it again", 0, 1)
         place = _written(project, plan, release, output, overwrite, kept, told)
+    progress.report(f"measuring {plan.name} for its report", 0, 1)
     _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
 
 

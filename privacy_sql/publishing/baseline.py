@@ -20,7 +20,7 @@ from privacy_sql.criteria import least
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, people
 from privacy_sql.query.template import Sql, render
-from privacy_sql.release import Release
+from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 from privacy_sql.verdict import exact_text
 
@@ -139,6 +139,7 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
     """
     if isinstance(table, Table):
         return of_table(engine, table).to_json()
+    refuse_no_release(table)
     found = of_release(table)
     if found is None:
         hint = "Ask about a release that shows rows of one table."

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest
+from privacy_sql import files, manifest
 from privacy_sql.counted.fingerprints import fingerprint, of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
@@ -24,6 +24,7 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
 
     `path` is a manifest or an output file. A table needs the engine it lies in.
     """
+    files.refuse_no_path(path, "what is verified")
     place, content = found(path, engine)
     try:
         same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))

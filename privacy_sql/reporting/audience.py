@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Literal
 
-from privacy_sql.errors import NotSafe
+from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.publishing import public_record
 from privacy_sql.publishing.baseline import SURE
 from privacy_sql.publishing.public_record import only, smallest_told
@@ -46,6 +46,8 @@ READER = (
 
 def audience_of(run: Record, asked: str | None) -> Audience:
     """Internal for what is not safe or made with a seed, public for what is safe; refuses the opposite."""
+    if asked not in (None, "internal", "public"):
+        raise UsageError("bad_argument", "a report is internal or public", hint="Leave out the audience.")
     fit = bool(run["safe"]) and not run.get("rehearsal")
     if asked == "public" and not fit:
         why = "it was made with a seed" if run["safe"] else "it is not safe"

@@ -13,7 +13,7 @@ from typing import Any
 from privacy_sql import files, manifest
 from privacy_sql.errors import PrivacySqlError, as_error, raise_all
 from privacy_sql.publishing import targets, verifying
-from privacy_sql.release import Release
+from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.reporting import page as reporting
 from privacy_sql.reporting import recording, records, static
 from privacy_sql.reporting.records import Record
@@ -47,6 +47,7 @@ class Made:
     sentence: str = ""
     made: str = ""
     judged: bool = True
+    exit: int = 0  # of the run that is reported on
     pictures: Sequence[Path] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -72,6 +73,8 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
     ...     print(ps.report(release, f"{folder}/report.html").name)
     report.html
     """
+    refuse_no_release(release)
+    files.refuse_no_path(path, "a report")
     run = recording.recorded(release)
     return write_page({"release": release.name, "run": run}, Path(path), Asked(audience, static)).file
 
@@ -187,5 +190,6 @@ def write_page(
         sentence=page.sentence,
         made=material.run["made"],
         judged=bool(material.verdicts),
+        exit=found["run"].get("exit") or 0,
         pictures=pictures,
     )

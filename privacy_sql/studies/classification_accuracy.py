@@ -7,7 +7,7 @@ import numpy as np
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.query.template import render
-from privacy_sql.release import Release
+from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.utilities.classification_accuracy import accuracy
 
 
@@ -20,6 +20,7 @@ def classification_accuracy(
     and sensitive values are what the tree sees. Labels are categories without an order. Needs scikit-learn
     (`ml`).
     """
+    refuse_no_release(release)
     table = release.table
     class_column = target or (table.sensitives[0] if table.sensitives else None)
     known = [name for name in release.columns if name != release.group]

@@ -76,6 +76,9 @@ class MarginalSet:
     """
 
     def __init__(self, engine: Engine, table: Any, collection: Sequence[Any], domain: str = "active") -> None:
+        if not isinstance(collection, Sequence) or isinstance(collection, str):
+            hint = 'For example [{"age": 2}, {"zip": 1}].'
+            raise UsageError("bad_argument", "a collection of marginals must be a list", hint=hint)
         self._base = count(engine, table)
         if not self._base.rows:
             raise no_rows(table)

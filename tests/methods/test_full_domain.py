@@ -142,6 +142,23 @@ def test_the_relaxation_that_is_named_is_enough_and_less_is_not(engine, asked, w
         ps.search(engine, table(), [*require, not_enough])
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ps.PrivacySkyline(points=[[0, 0, 0, "0.9"]]),
+        ps.CKSafety(c="0.9", k=1),
+        ps.LDiversity(2, kind="probabilistic"),
+        ps.LDiversity(2),
+    ],
+    ids=str,
+)
+def test_no_limit_is_named_that_could_not_be_asked(engine, asked):
+    rows = pd.DataFrame({"age": ["20", "21", "22"], "illness": ["flu"] * 3})
+    with pytest.raises(NoSafeChoice) as told:
+        ps.search(engine, ps.Table(rows, {"age": ps.Intervals(10)}, "illness"), [asked])
+    assert "is enough; no limit of it is" in str(told.value)
+
+
 def test_a_requirement_that_no_limit_can_meet_is_to_be_left_out(engine):
     with pytest.raises(NoSafeChoice, match=r"Leaving out .+ is enough; no limit of it is"):
         ps.search(engine, table(), [ps.KAnonymity(2), ps.LDiversity(4, kind="recursive", c=3)])
@@ -287,7 +304,7 @@ def test_progress_is_reported_to_whoever_listens(engine):
     assert heard[-1] == ("search", 12, 12)
 
 
-def test_progress_is_silent_where_stderr_is_no_terminal(engine, capsys):
+def test_progress_of_short_work_is_silent(engine, capsys):
     with progress.shown():
         progress.report("search", 1, 2)
     assert capsys.readouterr().err == ""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, exact_number, listed, tables
+from privacy_sql.cli.tables import about_a_table, each_table, exact_number, listed
 from privacy_sql.display.rounding import decimals, percent
-from privacy_sql.errors import people
+from privacy_sql.errors import first_exit, people
 
 if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
     from privacy_sql.studies.knowledge_attack import KnowledgeAttack
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
@@ -49,8 +51,10 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
     allowed = (
         None if options["max_exposed"] is None else exact_number(options["max_exposed"], "--max-exposed")
     )
-    attacks = []
-    for name, engine, subject in tables(directory, options, published=True):
+    attacks: list[dict[str, Any]] = []
+    exposed: list[str] = []
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
         if isinstance(subject, Table) and options["numeric"]:
             numeric = dict.fromkeys(listed(options["numeric"]), "numeric")
             subject = replace(subject, domains={**(subject.domains or {}), **numeric})
@@ -63,11 +67,15 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
             records.add(directory, name, "attack_knowledge", found.to_json())
         attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
         if allowed is not None and found.exposed > allowed:
-            whole.exit = 1
+            exposed.append(name)
             whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
+
+    each_table(whole, directory, options, ask)
+    safe = None if whole.exit else True  # nobody vouches for what was not attacked
+    whole.safe = None if allowed is None else False if exposed else safe
+    whole.exit = first_exit([whole.exit, int(bool(exposed))])
     if options["show_values"]:
         whole.lines = ["INTERNAL: names values of the data. Do not pass on.", "", *whole.lines]
-    whole.safe = None if allowed is None else whole.exit == 0
     whole.more = {"attacks": attacks}
     return whole
 

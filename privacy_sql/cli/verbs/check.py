@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, explained, public, shared, size
-from privacy_sql.cli.tables import EMBEDDED, about_a_table, holding, is_named, named_engine, named_table
+from privacy_sql.cli.tables import (
+    EMBEDDED,
+    about_a_table,
+    each_release,
+    holding,
+    is_named,
+    manifest_of_table,
+    named_engine,
+    named_table,
+)
+
+if TYPE_CHECKING:
+    from privacy_sql.project.reading import Plan
 
 
 @click.command()
@@ -58,7 +70,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) ->
         hint = "A manifest says what is required of which columns."
         raise UsageError("two_tables", "a MANIFEST and --source or --require exclude each other", hint=hint)
     whole, found = Outcome("check", safe=True, rows=0, groups=0), []
-    for path in paths:
+    for path in (manifest_of_table(path, directory) for path in paths):
         try:
             debug = options["unsafe_debug"]
             there = holding(path, options["url"], directory, debug)
@@ -95,8 +107,11 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     from privacy_sql.project import reading
 
     read = reading.read(directory)
-    whole, told = Outcome("check", safe=True, rows=0, groups=0), []
-    for plan in read.selected(options["names"]):
+    plans = read.selected(options["names"])
+    whole = Outcome("check", safe=True, rows=0, groups=0)
+    told: list[dict[str, Any]] = []
+
+    def ask(plan: Plan) -> None:
         with connected(read, plan, options["unsafe_debug"]) as engine:
             part = _judged(engine, plan.table, plan.require, options["show_values"], directory)
         whole.exit = first_exit([whole.exit, part.exit])
@@ -106,8 +121,12 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
         whole.verdicts += part.verdicts
         whole.lines += [f"{plan.name}, the source table as it stands", *part.lines, ""]
         told.append({"name": plan.name, **part.more})
+
+    each_release(whole, plans, ask)
+    if whole.errors and whole.safe:
+        whole.safe = None  # nobody vouches for what was not judged
     # what is said of one table, or of each of several
-    whole.more = told[0] if len(told) == 1 else {"releases": told}
+    whole.more = told[0] if len(plans) == len(told) == 1 else {"releases": told}
     return whole
 
 

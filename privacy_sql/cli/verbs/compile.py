@@ -95,6 +95,7 @@ def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path
     from privacy_sql import files
     from privacy_sql.errors import UsageError
 
+    files.refuse_no_folder(folder, "--into")
     taken = [name for name in found if (folder / name).exists()]
     if taken:
         raise UsageError("target_exists", f"{taken[0]} exists", hint="Remove it, or print without --into.")

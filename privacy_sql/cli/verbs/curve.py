@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, tables
+from privacy_sql.cli.tables import about_a_table, each_table
 from privacy_sql.display.rounding import as_float, decimals
+from privacy_sql.errors import Interrupted
 
 if TYPE_CHECKING:
     from fractions import Fraction
+
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
 
 BAR = 40
 
@@ -36,30 +41,36 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> 
 
     whole = Outcome("curve", rows=0, groups=0)
     shown = []
-    for name, engine, subject in tables(directory, options, published=True):
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
         found = curves(engine, subject, facts)
         whole.rows = (whole.rows or 0) + found.rows
         whole.groups = (whole.groups or 0) + found.groups
         whole.lines += [f"{name}: {size(found)}", *_lines(found.by_language), ""]
         shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
+
+    each_table(whole, directory, options, ask)
     whole.more = {"curves": shown}
-    if every_choice and options["source"] is None:
-        whole.more = {"curves": shown, "every_choice": _every_choice(directory, options)}
+    if every_choice and options["source"] is None and whole.exit != Interrupted.exit:
+        whole.more = {"curves": shown, "every_choice": _every_choice(whole, directory, options)}
     return whole
 
 
-def _every_choice(directory: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
+def _every_choice(whole: Outcome, directory: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
     """For each release all choices of its levels, recorded for the report."""
     from privacy_sql.reporting import records
     from privacy_sql.studies.every_choice import every_choice
     from privacy_sql.table import Table
 
     found = []
-    for name, engine, table in tables(directory, options):
+
+    def ask(name: str, engine: Engine, table: Table | Release) -> None:
         assert isinstance(table, Table)
         choices = [choice.to_json() for choice in every_choice(engine, table)]
         records.add(directory, name, "every_choice", {"choices": choices})
         found.append({"name": name, "choices": choices})
+
+    each_table(whole, directory, options, ask, published=False)
     return found
 
 

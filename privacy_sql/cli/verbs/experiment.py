@@ -39,7 +39,7 @@ def command(
     \b
     Example: privacy-sql experiment martin --part fig5,fig6 --data DIR
     """
-    from privacy_sql import registry
+    from privacy_sql import files, registry
     from privacy_sql.cli.tables import listed
     from privacy_sql.engines import connect
     from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted
@@ -50,6 +50,7 @@ def command(
         hint = "Name it with --data or in the environment as PRIVACY_SQL_DATA."
         raise UsageError("no_data", "the folder of the study data is not there", where="--data", hint=hint)
     folder = output or directory / "target" / "experiments" / name
+    files.refuse_no_folder(folder, "--output")
     figures: list[Figure] = []
     written: list[str] = []
     stopped: PrivacySqlError | None = None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.cli.tables import about_a_table, tables
+from privacy_sql.cli.tables import about_a_table, each_table
+
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
 
 
 @click.command()
@@ -38,7 +43,8 @@ def command(files: tuple[Path, ...], directory: Path, **options: Any) -> Outcome
     facts = [line for path in files for line in _read(path)] + list(options["lines"])
     whole = Outcome("facts")
     answers = []
-    for name, engine, subject in tables(directory, options, published=True):
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
         risk = disclosure_risk(engine, subject, facts, options["atom"])
         content = {"name": name, **risk.to_json()}
         lines = [f"{name}: {risk.explain()}"]
@@ -48,6 +54,8 @@ def command(files: tuple[Path, ...], directory: Path, **options: Any) -> Outcome
             lines.append(f"  person: {content['witness']['name']}  value: {content['witness']['value']}")
         whole.lines += lines
         answers.append(content)
+
+    each_table(whole, directory, options, ask)
     whole.more = {"answers": answers}
     return whole
 

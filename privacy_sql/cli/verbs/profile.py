@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.errors import number_of
+
+if TYPE_CHECKING:
+    from privacy_sql.project.reading import Plan
 
 
 @click.command()
@@ -27,7 +30,7 @@ def command(
     Example: privacy-sql profile --source people.csv
     """
     from privacy_sql.cli.outcome import connected
-    from privacy_sql.cli.tables import named_engine
+    from privacy_sql.cli.tables import each_release, named_engine
     from privacy_sql.counted.profiling import profile
     from privacy_sql.project import reading
 
@@ -38,9 +41,12 @@ def command(
             tables[source] = profile(engine, source)
     else:
         read = reading.read(directory)
-        for plan in read.selected(names):
+
+        def ask(plan: Plan) -> None:
             with connected(read, plan, unsafe_debug) as engine:
                 tables[plan.name] = profile(engine, plan.table.source)
+
+        each_release(whole, read.selected(names), ask)
     for name, rows in tables.items():
         whole.rows = (whole.rows or 0) + (rows[0]["n_rows"] if rows else 0)
         whole.lines += [f"{name}: {number_of(rows[0]['n_rows'] if rows else 0, 'row')}", *_lines(rows), ""]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.errors import NoSafeChoice
 
 if TYPE_CHECKING:
     from privacy_sql.errors import PrivacySqlError
@@ -55,18 +56,24 @@ def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | No
     """Where each report goes: beside its release unless a file, or for several a folder, is named."""
     if output is None:
         return [None] * len(manifests)
+    from privacy_sql import files
+
     if len(manifests) == 1 and output.suffix:
         return [output]
+    files.refuse_no_folder(output, "--output")
     return [output / f"{place.name.partition('.')[0]}.html" for place in manifests]
 
 
 def _project(
     names: tuple[str, ...], output: Path | None, directory: Path, ask: Any
 ) -> tuple[list[Made], Path, list[PrivacySqlError]]:
+    from privacy_sql import files
     from privacy_sql.project import reading, report_pages
 
     read = reading.read(directory)
-    return report_pages.of_project(read, names, output or directory / "target" / "report", ask)
+    folder = output or directory / "target" / "report"
+    files.refuse_no_folder(folder, "--output")
+    return report_pages.of_project(read, names, folder, ask)
 
 
 def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry_run: bool) -> Outcome:
@@ -89,5 +96,7 @@ def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry
 
 def _word(made: Made) -> str:
     if not made.judged:
-        return "nothing was judged"
+        return (
+            "NOT SAFE: no safe choice was found" if made.exit == NoSafeChoice.exit else "nothing was judged"
+        )
     return "safe" if made.safe else "NOT SAFE"

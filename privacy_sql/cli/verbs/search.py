@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.cli.tables import each_release
 from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ def command(
 
     read = reading.read(directory)
     whole = Outcome("search", safe=True, rows=0)
-    searches = []
-    for plan in read.selected(names):
+    searches: list[dict[str, Any]] = []
+
+    def ask(plan: Plan) -> None:
         with connected(read, plan, unsafe_debug) as engine:
             method = _method(plan, options)
             began = time.monotonic()
@@ -64,6 +66,9 @@ def command(
         )
         whole.rows = (whole.rows or 0) + result.rows
         whole.lines += [str(result), *(_table(result, note) if frontier else []), ""]
+
+    each_release(whole, read.selected(names), ask)
+    whole.safe = None if whole.exit else True
     # one release: its fields stand at the top, as `searches` has them for every release
     first = {key: value for key, value in searches[0].items() if key != "name"} if searches else {}
     whole.more = {**first, "searches": searches}

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, tables
+from privacy_sql.cli.tables import about_a_table, each_table
 from privacy_sql.errors import people
 
 if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
     from privacy_sql.studies.skyline import Skyline
+    from privacy_sql.table import Table
 
 UNBOUNDED = "any"
 
@@ -37,13 +40,16 @@ def command(value: str | None, limit: str, show_values: bool, directory: Path, *
     whole = Outcome("skyline", rows=0, groups=0)
     if show_values:
         whole.lines += ["INTERNAL: names values of the data. Do not pass on.", ""]
-    shown = []
-    for name, engine, subject in tables(directory, options, published=True):
+    shown: list[dict[str, Any]] = []
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
         found = skylines(engine, subject, value=value, limit=limit, show_values=show_values)
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines.append(f"{name}: {size(found)}, limit {limit}")
         whole.lines += [line for one in found.skylines for line in _lines(one)]
-        shown += [{"name": name, "limit": str(found.limit), **_plain(one)} for one in found.skylines]
+        shown.extend({"name": name, "limit": str(found.limit), **_plain(one)} for one in found.skylines)
+
+    each_table(whole, directory, options, ask)
     whole.more = {"skylines": shown}
     return whole
 

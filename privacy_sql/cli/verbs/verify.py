@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.cli.tables import holding
+from privacy_sql.cli.tables import holding, manifest_of_table
 from privacy_sql.errors import number_of
 
 
@@ -21,24 +21,23 @@ def command(
 ) -> Outcome:
     """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
 
-    PATHS are outputs or manifests. Without a manifest there is nothing to compare with: exit 2.
+    PATHS are outputs, manifests, or names of tables that the project published. Without a manifest there is
+    nothing to compare with: exit 2.
 
     A published table is looked for where the project file says it lies.
 
     \b
     Example: privacy-sql verify out/people.csv
     """
-    from privacy_sql.errors import PrivacySqlError, first_exit
+    from privacy_sql.errors import PrivacySqlError
 
     whole = Outcome("verify", safe=True)
     found = []
     for path in paths:
         try:
-            content = _verified(path, url, directory, unsafe_debug)
+            content = _verified(manifest_of_table(path, directory), url, directory, unsafe_debug)
         except PrivacySqlError as problem:
-            whole.exit = first_exit([whole.exit, problem.exit])
-            whole.errors += [part.to_json() for part in problem.parts]
-            whole.problems.append(problem)
+            whole.add(problem)
             continue
         output = content["output"]
         name = output.get("file") or output.get("relation") or content["release"]
