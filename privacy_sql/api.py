@@ -16,6 +16,7 @@ from privacy_sql import files as writing
 from privacy_sql.counted.base import Base, count, no_rows, refuse_strangers
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
+from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
@@ -25,9 +26,11 @@ from privacy_sql.methods import Mechanism, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing.targets import Kept, read_by
+from privacy_sql.query.statements import step
 from privacy_sql.query.template import Sql, render
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
+from privacy_sql.verdict import Verdict
 
 if TYPE_CHECKING:
     from privacy_sql.lattice.result import SearchResult
@@ -135,6 +138,8 @@ def look_alikes(base: Base) -> tuple[str, ...]:
 def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:
     """Choose how to publish a table and judge the choice; nothing leaves before `write`.
 
+    The first steps of a run; `publication.publish` takes the others.
+
     >>> import pandas as pd
     >>> import privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "illness": ["flu", "cold", "flu", "cold"]})
@@ -159,14 +164,19 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
     with _limited(method, table):
-        base = count(engine, table, several=True, frozen=True)
+        with step("count"):
+            base = count(engine, table, several=True, frozen=True)
         if not getattr(method, "promises", False):
             refuse_unfit(base, require)
             if not base.holds_rows:
                 raise no_rows(table)
             _refuse_linked_lines(table)
-        proposal = method.propose(base, asked)
-    return released(base, proposal, method, asked)
+        with step("propose"):
+            proposal = method.propose(base, asked)
+    with step("judge"):
+        verdicts = proposal.promise() if proposal.promise else asked.judge(proposal.grouping)
+    with step("view"):
+        return released(base, proposal, verdicts, method, asked)
 
 
 def _refuse_linked_lines(table: Table) -> None:
@@ -225,8 +235,14 @@ def _limited(method: Any, table: Table) -> AbstractContextManager[None]:
     return deadlines.within(None if limit is None else float(limit), table.name)
 
 
-def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requirements) -> Release:
-    """A proposal as a release, judged once more as a whole."""
+def released(
+    base: Base,
+    proposal: Proposal,
+    verdicts: Mapping[str, Verdict],
+    method: Mechanism,
+    asked: Requirements,
+) -> Release:
+    """A proposal and what was judged of it as a release, with the view whose rows may leave."""
     view = base.engine.create(proposal.view, view=True)
     rows_in: int | None = base.rows
     rows_out, repeated = base.rows - proposal.suppressed, 0
@@ -241,7 +257,7 @@ def released(base: Base, proposal: Proposal, method: Mechanism, asked: Requireme
         name=base.table.name,
         table=base.table,
         view=proposal.view,
-        verdicts=proposal.promise() if proposal.promise else asked.judge(proposal.grouping),
+        verdicts=verdicts,
         require=asked.require,
         method=method.name,
         choice=proposal.choice,
@@ -317,6 +333,26 @@ def put_out(
         private=group_contents.writer(release) if register is not None else None,
         told=told,
     )
+
+
+def dry_write(release: Release, target: str | Path) -> None:
+    """Write a release where nobody looks, audit it and take it away: what `write` does, without a trace."""
+    if release.promise is not None and release.rehearsal:
+        return  # its noise is not drawn, so there is nothing to write
+    if isinstance(target, str) and target.startswith(TABLE):
+        if not release.grouping.base.engine.undoes:
+            return  # others would see its tables for a while
+        folder = None
+    else:
+        # gone at the end, and at the next start when this run is killed
+        folder, leave = private_folder(release)
+        target = folder / Path(target).name
+    try:
+        form = form_of(release, target)
+        publication.dry_write(form, judge=lambda auditor, written: _audited(auditor, written, release))
+    finally:
+        if folder is not None:
+            leave()
 
 
 def form_of(

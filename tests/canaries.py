@@ -63,6 +63,7 @@ def verbs(url: str = "") -> dict[str, list[str]]:
         "attack intersection": [f"{RELEASED}.manifest.json", *people, *connect],
         "attack knowledge": [*table, "--group", "free", "--bandwidth", "0.3"],
         "check": [*table, "--require", "k_anonymity(k=9)", "--require", "ck_safety(c=0.5, k=2)"],
+        "compile": ["people", "--steps"],
         "curve": [*table, "--facts", "2"],
         "facts": ["known.txt", *table, "--identifier", "id"],
         "init": ["--from", "people.csv", "proposed"],

@@ -28,6 +28,10 @@ class Engine(Protocol):
         """The sqlglot dialect it speaks."""
 
     @property
+    def connection(self) -> Any:
+        """The live connection of the engine's own library, for work beside ours."""
+
+    @property
     def travel(self) -> int:
         """A counted base of up to so many combinations is searched by an embedded engine."""
 
@@ -38,6 +42,10 @@ class Engine(Protocol):
     @property
     def one_text(self) -> bool:
         """Whether any two columns of text may share a column, as there is one order of text."""
+
+    @property
+    def undoes(self) -> bool:
+        """Whether what is written in a transaction that fails was never there for anybody."""
 
     @property
     def at_once(self) -> int:

@@ -87,7 +87,11 @@ class Travelled:
     @property
     def connection(self) -> Any:
         """The user's own connection, for work beside ours."""
-        return self._home.connection  # type: ignore[attr-defined]
+        return self._home.connection
+
+    @property
+    def undoes(self) -> bool:
+        return self._home.undoes
 
     def counted(self, relation: Sql) -> Sql:
         """A counted relation of the user's engine, under a name that may travel."""

@@ -7,7 +7,6 @@ removed at exit and swept at the next start.
 from __future__ import annotations
 
 import contextlib
-import logging
 import shutil
 import time
 import weakref
@@ -22,12 +21,11 @@ from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
 from privacy_sql.errors import DataError, EngineError
+from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, literal, quote
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-log = logging.getLogger("privacy_sql")
 
 KINDS = {
     "VARCHAR": "text",
@@ -46,6 +44,7 @@ class DuckDB:
     dialect = "duckdb"
     one_pass = True
     one_text = True
+    undoes = True
     travel = 0  # counts are where they are searched
     at_once = 1
 
@@ -105,6 +104,7 @@ class DuckDB:
         columns = {name: str(kind) for name, kind, *_ in self._run(looking).description or []}
         plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
         if all(shown == quote(name) for name, shown in plain.items()):
+            statements.size(self, relation)
             return relation
         shown = ", ".join(f"{shown} as {quote(name)}" for name, shown in plain.items())
         return self.create(Query(f"select {shown} from {relation}", "source"), view=True)
@@ -140,6 +140,7 @@ class DuckDB:
         except (TypeError, duckdb.InvalidInputException):
             raise no_frame(frame) from None
         self._mine[name] = "view"
+        statements.size(self, name)
         return name
 
     def _name(self, step: str) -> Sql:
@@ -157,15 +158,17 @@ class DuckDB:
         return self._made(query, "view" if view else "table")[0]
 
     def filled(self, query: Query) -> tuple[Sql, int]:
-        name, result = self._made(query, "table")
-        ((n_rows,),) = result.fetchall()
+        name, n_rows = self._made(query, "table")
+        assert n_rows is not None
         return name, n_rows
 
-    def _made(self, query: Query, kind: str) -> tuple[Sql, duckdb.DuckDBPyConnection]:
+    def _made(self, query: Query, kind: str) -> tuple[Sql, int | None]:
         name = self._name(query.origin.rpartition("/")[2].split()[0])
         result = self._run(Query(f"create temp {kind} {name} as {query.text('duckdb')}", query.origin))
         self._mine[name] = kind
-        return name, result
+        n_rows = result.fetchall()[0][0] if kind == "table" else None
+        statements.made(self, name, n_rows)
+        return name, n_rows
 
     def load(self, columns: Columns, origin: str) -> Sql:
         name = self._name(origin)
@@ -173,6 +176,7 @@ class DuckDB:
         values = [list(column) for _, column in columns.values()]
         self._run(Query(f"create temp table {name} as select {parts}", origin), values)
         self._mine[name] = "table"
+        statements.made(self, name, max(map(len, values), default=0))
         return name
 
     def rows_of(self, query: Query) -> Sql:
@@ -182,21 +186,30 @@ class DuckDB:
         result = self._run(query)
         names = [column[0] for column in result.description or []]
         with self._explained(query):
-            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+            rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        statements.gave(len(rows))
+        return rows
 
     def arrays(self, query: Query) -> dict[str, Any]:
         result = self._run(query)
         with self._explained(query):
-            return dict(result.fetchnumpy())
+            found = dict(result.fetchnumpy())
+        statements.gave(len(next(iter(found.values()), ())))
+        return found
 
     def arrow(self, query: Query) -> pa.Table:
+        started = time.perf_counter()
         with self._explained(query):
-            return self.connection.sql(query.sql).to_arrow_table()
+            found = self.connection.sql(query.sql).to_arrow_table()
+        statements.ran(self, query, time.perf_counter() - started)
+        statements.gave(found.num_rows)
+        return found
 
     def take(self, table: pa.Table, origin: str) -> Sql:
         name, given = self._name(origin), self._frame(table)
         self._run(Query(f"create temp table {name} as select * from {given}", origin))
         self._mine[name] = "table"
+        statements.made(self, name, table.num_rows)
         self.drop(given)
         return name
 
@@ -263,8 +276,7 @@ class DuckDB:
                 self._sweep()
                 return self.connection.execute(query.sql, values)
         finally:
-            # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
-            log.debug("%s on duckdb: %.3f s", query.origin, time.perf_counter() - started)
+            statements.ran(self, query, time.perf_counter() - started)
 
     def _sweep(self) -> None:
         """Drop what sessions left behind, before a statement and never while its rows are fetched."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import logging
 import os
 import time
 import weakref
@@ -38,9 +37,8 @@ from privacy_sql.engines._sources import (
     without_end_marks,
 )
 from privacy_sql.errors import DataError
+from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, literal, quote
-
-log = logging.getLogger("privacy_sql")
 
 TRAVEL = 20_000_000  # combinations; some 100 bytes each
 
@@ -51,6 +49,7 @@ class Postgres:
     dialect = "postgres"
     one_pass = True
     one_text = False  # columns may have orders of their own
+    undoes = True
     at_once = 1
 
     def __init__(
@@ -123,9 +122,10 @@ class Postgres:
         columns = ", ".join(map(quote, header))
         options = f"format csv, header true, delimiter {literal(separator)}, force_null ({columns})"
         query = Query(f"copy {name} ({columns}) from stdin with ({options})", f"reading {path.name}")
-        with self._explained(query), text_of(path) as text, self.connection.cursor().copy(query.sql) as copy:
+        with text_of(path) as text, self._copying(query) as copy:
             for block in without_end_marks(text):
                 copy.write(block)
+        statements.made(self, name)
         self._run(Query(f"analyze {name}", "analyze"))
         return name
 
@@ -157,11 +157,12 @@ class Postgres:
         name = self._table(origin, {field.name: words.type_of(field.type) for field in table.schema})
         query = Query(f"copy {name} from stdin with (format csv)", origin)
         options = pa.csv.WriteOptions(include_header=False)
-        with self._explained(query), self.connection.cursor().copy(query.sql) as copy:
+        with self._copying(query) as copy:
             for batch in table.to_batches(max_chunksize=100_000):
                 text = io.BytesIO()
                 pa.csv.write_csv(batch, text, options)
                 copy.write(text.getbuffer())
+        statements.made(self, name, table.num_rows)
         self._run(Query(f"analyze {name}", "analyze"))
         return name
 
@@ -183,6 +184,7 @@ class Postgres:
         name = self._name(query.origin.rpartition("/")[2].split()[0])
         result = self._run(Query(f"create temp {kind} {name} as {query.sql}", query.origin))
         self._mine[name] = kind
+        statements.made(self, name, result.rowcount if kind == "table" else None)
         return name, result.rowcount
 
     def rows_of(self, query: Query) -> Sql:
@@ -191,7 +193,9 @@ class Postgres:
     def fetch(self, query: Query) -> list[Row]:
         cursor = self._run(Query(query.text(self.dialect), query.origin))
         columns = [column.name for column in cursor.description or []]
-        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+        rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+        statements.gave(len(rows))
+        return rows
 
     def arrays(self, query: Query) -> dict[str, Any]:
         return arrows.arrays(self.arrow(query))
@@ -200,8 +204,13 @@ class Postgres:
         schema = self._schema(query)
         if binary.of_numbers(schema):
             with contextlib.suppress(binary.HasNull):
-                return pa.Table.from_batches(list(self._numbers(query, schema)), schema)
-        return pa.Table.from_batches(list(self._batches(query, schema)), schema)
+                return self._gathered(self._numbers(query, schema), schema)
+        return self._gathered(self._batches(query, schema), schema)
+
+    def _gathered(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+        table = pa.Table.from_batches(list(batches), schema)
+        statements.gave(table.num_rows)
+        return table
 
     def drop(self, relation: Sql) -> None:
         if kind := self._mine.pop(relation, None):
@@ -217,14 +226,14 @@ class Postgres:
 
     def _numbers(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format binary)", query.origin)
-        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+        with self._copying(copying) as copy:
             yield from binary.batches(copy, schema)
 
     def _batches(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if not schema.names:
             return
         copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format csv)", query.origin)
-        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+        with self._copying(copying) as copy:
             yield from arrows.of_csv(copy, schema)
 
     # -- relations out -------------------------------------------------------------------------------
@@ -247,7 +256,7 @@ class Postgres:
         shown = ", ".join(f"cast({quote(name)} as text)" for name in columns)
         query = Query(f"select {shown} from ({text}) as shown", query.origin)
         copying = Query(f"copy ({query.sql}) to stdout with (format csv)", query.origin)
-        with self._explained(copying), self.connection.cursor().copy(copying.sql) as copy:
+        with self._copying(copying) as copy:
             for block in copy:
                 out.write(block)
 
@@ -289,9 +298,16 @@ class Postgres:
         with self._explained(query):
             self._to.sweep()
             result: psycopg.Cursor[Any] = self.connection.execute(query.sql.encode())
-        # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
-        log.debug("%s on postgres: %.3f s", query.origin, time.perf_counter() - started)
+        statements.ran(self, query, time.perf_counter() - started)
         return result
+
+    @contextlib.contextmanager
+    def _copying(self, query: Query) -> Iterator[psycopg.Copy]:
+        """Rows in or out, a block at a time."""
+        started = time.perf_counter()
+        with self._explained(query), self.connection.cursor().copy(query.sql) as copy:
+            yield copy
+        statements.ran(self, query, time.perf_counter() - started)
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:

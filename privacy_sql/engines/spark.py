@@ -20,6 +20,7 @@ from privacy_sql.engines import Columns, Row
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
+from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Spark:
     dialect = "spark"
     one_pass = False
     one_text = True
+    undoes = False  # it has no transactions
     at_once = 8  # every statement is a job: planning it takes longer than counting
 
     def __init__(
@@ -149,7 +151,9 @@ class Spark:
         """A relation whose equal values look equal; what is no plain value becomes text."""
         shown = [f"{_plainly(name, kind)} as {_quote(name)}" for name, kind in frame.dtypes]
         with self._explained("source"):
-            return self._viewed(frame.selectExpr(*shown), "source")
+            made = self._viewed(frame.selectExpr(*shown), "source")
+        statements.size(self, made)
+        return made
 
     def _viewed(self, frame: Any, step: str) -> Sql:
         name = Sql(f"ps_{next(_numbers)}_{step}")
@@ -165,7 +169,9 @@ class Spark:
         return self.take(arrows.of_columns(columns), origin)
 
     def take(self, table: pa.Table, origin: str) -> Sql:
-        return self._viewed(self._session.createDataFrame(arrows.plain(table)), origin)
+        made = self._viewed(self._session.createDataFrame(arrows.plain(table)), origin)
+        statements.size(self, made, table.num_rows)
+        return made
 
     # -- statements ----------------------------------------------------------------------------------
 
@@ -177,7 +183,9 @@ class Spark:
                 frame = frame.localCheckpoint()
                 # a checkpoint read twice in one statement confuses Spark's planner unless its columns are new
                 frame = frame.selectExpr(*(f"{_quote(name)} as {_quote(name)}" for name in frame.columns))
-        return self._viewed(frame, step)
+        made = self._viewed(frame, step)
+        statements.made(self, made)
+        return made
 
     def filled(self, query: Query) -> tuple[Sql, int]:
         made = self.create(query)
@@ -190,7 +198,9 @@ class Spark:
     def fetch(self, query: Query) -> list[Row]:
         frame = self._sql(query.text(self.dialect), query.origin)
         with self._timed(query.origin):
-            return [dict(zip(frame.columns, row, strict=True)) for row in frame.collect()]
+            rows = [dict(zip(frame.columns, row, strict=True)) for row in frame.collect()]
+        statements.gave(len(rows))
+        return rows
 
     def arrays(self, query: Query) -> dict[str, Any]:
         return arrows.arrays(self.arrow(query))
@@ -198,7 +208,9 @@ class Spark:
     def arrow(self, query: Query) -> pa.Table:
         frame = self._sql(query.text(self.dialect), query.origin)
         with self._timed(query.origin):
-            return frame.toArrow()
+            found = frame.toArrow()
+        statements.gave(found.num_rows)
+        return found
 
     def drop(self, relation: Sql) -> None:
         if relation in self._mine:
@@ -263,8 +275,11 @@ class Spark:
 
     def _sql(self, text: str, origin: str) -> Any:
         self._sweep()
+        started = time.perf_counter()
         with self._explained(origin):
-            return self._session.sql(text)
+            frame = self._session.sql(text)
+        statements.noted(self, Query(text, origin), time.perf_counter() - started)
+        return frame
 
     def _sweep(self) -> None:
         while self._left:
@@ -277,6 +292,7 @@ class Spark:
             yield
         # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
         log.debug("%s on spark: %.3f s", origin, time.perf_counter() - started)
+        statements.took(time.perf_counter() - started)
 
     @contextlib.contextmanager
     def _explained(self, origin: str) -> Iterator[None]:

@@ -66,14 +66,22 @@ def run_project(
     *,
     overwrite: bool = False,
     dry_run: bool = False,
+    dry_write: bool = False,
 ) -> list[Result]:
-    """Publish the releases of a project one after the other; a failure of one does not stop the others."""
+    """Publish the releases of a project one after the other; a failure of one does not stop the others.
+
+    A dry run ends before anything is written; `dry_write` goes on, and takes away what it wrote.
+    """
     results: list[Result] = []
     for plan in plans:
         results.append(Result(plan.name))
         try:
             with connect(plan) as engine, contextlib.ExitStack() as held:
                 _run(project, plan, engine, held, results, overwrite, dry_run)
+                if dry_write and results[-1].release is not None and results[-1].exit == 0:
+                    assert dry_run
+                    api.dry_write(results[-1].release, _ready(plan))
+                    recording.recorded(results[-1].release)  # what a run would keep for the report
         except KeyboardInterrupt as problem:
             _failed(results[-1], interrupted(problem))
             break

@@ -19,6 +19,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
 from privacy_sql.judge import Verdicts, judge
 from privacy_sql.methods._views import COUNT
+from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
@@ -26,18 +27,27 @@ from privacy_sql.table import Table
 
 def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
-    _same_rows(engine, published, release)
-    _known_labels(engine, published, release)
-    if release.table.values_per_person != "one":
-        _same_values(engine, published, release)
-    return _kept(judge_published(engine, published, release), release)
+    with step("read back"):
+        _same_rows(engine, published, release)
+        _known_labels(engine, published, release)
+        if release.table.values_per_person != "one":
+            _same_values(engine, published, release)
+    with step("judge"):
+        return _kept(judge_published(engine, published, release), release)
 
 
 def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on people and values published apart: what a group holds stands in the values alone."""
-    relations = {name: engine.source(place) for name, place in published.items()}
-    same_parts(engine, published, relations, release)
-    _known_labels(engine, published["people"], release)
+    with step("read back"):
+        relations = {name: engine.source(place) for name, place in published.items()}
+        same_parts(engine, published, relations, release)
+        _known_labels(engine, published["people"], release)
+    with step("judge"):
+        return _judged_groups(engine, published, release)
+
+
+def _judged_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
+    """The verdicts that the published values of each group decide; the others stand as judged."""
     by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
     verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
     if by_counts:

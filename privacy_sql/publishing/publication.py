@@ -1,10 +1,10 @@
 """Publish a release in one transaction: after whatever happens the old release stands, or the new one.
 
-In order: hold the folder; mend what a killed run left; write hidden; make it durable; judge what was
-written; take its checksums; describe it in a hidden manifest; record the intent; enter the register; swap,
-the manifest last; forget the intent. Until the record nothing has happened that anybody sees. From then on a
-kill leaves what `intents.settle` finishes or undoes, and an error is undone here. The register comes before
-the swap, so that whoever reads it sees all that is out, whenever a run was killed.
+`publish` is the list of the steps: write, read back, judge, fingerprint, describe, register, swap. Before
+them the folder is held and what a killed run left is mended. The record of intent comes after describing, and
+is forgotten at the end. Until the record nothing has happened that anybody sees; from then on a kill leaves
+what `intents.settle` finishes or undoes, and an error is undone here. The register comes before the swap, so
+that whoever reads it sees all that is out, whenever a run was killed.
 
 One order for every form: a file, a folder, several files, a table, several tables.
 """
@@ -32,6 +32,7 @@ from privacy_sql.history.register import Private, Register
 from privacy_sql.judge import Verdicts
 from privacy_sql.publishing import intents, targets
 from privacy_sql.publishing.intents import File, Intent, Relation
+from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query
 
 Output = dict[str, Any]
@@ -176,13 +177,14 @@ class Tables:
 
 
 Form = Files | Tables
+Judge = Callable[[Engine, Mapping[str, Any]], Verdicts]
 
 
 def publish(
     form: Form,
     *,
     overwrite: bool,
-    judge: Callable[[Engine, Mapping[str, Any]], Verdicts],
+    judge: Judge,
     describe: Callable[[Verdicts, Output], bytes],
     register: Register | None = None,
     private: Private | None = None,
@@ -190,9 +192,9 @@ def publish(
 ) -> Path:
     """Publish a release; returns the path of its manifest.
 
-    `judge` looks at what was written and refuses it or not, `describe` returns the bytes of the manifest,
-    `private` puts what the release is read with beside its copy in the register, `told` hears that the
-    release is out as soon as it is.
+    `judge` compares what was written with what was meant, asks the requirements again and refuses it or not
+    (`audit.audit`), `describe` returns the bytes of the manifest, `private` puts what the release is read
+    with beside its copy in the register, `told` hears that the release is out as soon as it is.
     """
     place = form.place
     try:
@@ -204,17 +206,20 @@ def publish(
             intent: Intent | None = None
             swapped = False
             try:
-                with form.written() as written:
-                    with form.auditor() as auditor:
+                with step("write"), form.written() as written:
+                    with step("read back"), form.auditor() as auditor, step("judge"):
                         verdicts = judge(auditor, written)
-                    paper = describe(verdicts, _output(form))
+                    with step("fingerprint"):
+                        output = _output(form)
+                    with step("describe"):
+                        paper = describe(verdicts, output)
                     undisturbed()
                     intent = _intended(form, paper, overwrite, register)
-                    if register is not None:
-                        hidden = {file.name: place.parent / file.hidden for file in intent.files}
-                        register.keep(form.release, place, hidden, private=private)
-                    form.swap(intent)
-                    swapped = True
+                    with step("register"):
+                        _registered(form, intent, register, private)
+                    with step("swap"):
+                        form.swap(intent)
+                        swapped = True
             except BaseException as problem:
                 if not _is_out(intent, form, swapped, problem):
                     raise
@@ -224,6 +229,27 @@ def publish(
     except OSError as problem:
         raise writing.unwritable(place.parent, problem) from None
     return place
+
+
+def dry_write(form: Form, *, judge: Judge) -> None:
+    """Write, read back, judge and take the fingerprint of a release, and take away what was written."""
+    with contextlib.suppress(_TakenBack), step("write"), form.written() as written:
+        with step("read back"), form.auditor() as auditor, step("judge"):
+            judge(auditor, written)
+        with step("fingerprint"):
+            _output(form)
+        raise _TakenBack
+
+
+class _TakenBack(Exception):
+    """Ends a transaction that is not to be committed."""
+
+
+def _registered(form: Form, intent: Intent, register: Register | None, private: Private | None) -> None:
+    """The copy of a release that its register keeps."""
+    if register is not None:
+        hidden = {file.name: form.place.parent / file.hidden for file in intent.files}
+        register.keep(form.release, form.place, hidden, private=private)
 
 
 def _output(form: Form) -> Output:

@@ -18,6 +18,7 @@ from privacy_sql.marginals.columns import Attributes
 from privacy_sql.marginals.tables import MarginalTables
 from privacy_sql.marginals.views import COUNT, published_columns
 from privacy_sql.publishing import audit
+from privacy_sql.query.statements import step
 from privacy_sql.query.template import Sql, render
 from privacy_sql.release import Release
 
@@ -47,10 +48,12 @@ class PublishedRows:
 
 def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on the published marginals together; raises when they are not those that should leave."""
-    relations = {name: engine.source(place) for name, place in published.items()}
-    audit.same_parts(engine, published, relations, release)
-    tables = read(engine, relations, release.grouping)
-    verdicts = judge(tables, release.require)  # type: ignore[arg-type]
+    with step("read back"):
+        relations = {name: engine.source(place) for name, place in published.items()}
+        audit.same_parts(engine, published, relations, release)
+        tables = read(engine, relations, release.grouping)
+    with step("judge"):
+        verdicts = judge(tables, release.require)  # type: ignore[arg-type]
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
         raise NotSafe("audit", f"the published marginals do not keep {', '.join(failed)}", where=release.name)

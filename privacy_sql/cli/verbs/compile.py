@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
+
+if TYPE_CHECKING:
+    from privacy_sql.project.reading import Plan
+    from privacy_sql.query.statements import Statement
 
 
 @click.command()
@@ -24,6 +28,11 @@ from privacy_sql.cli.outcome import Outcome, shared
     "--into", type=click.Path(path_type=Path), help="With --dbt: a folder; without it they are printed."
 )
 @click.option("--dry-run", is_flag=True, help="With --into: say what would be written.")
+@click.option(
+    "--steps",
+    is_flag=True,
+    help="Run dry, and print every statement of a run with the sizes of what it read and made.",
+)
 @shared
 def command(
     names: tuple[str, ...],
@@ -32,15 +41,24 @@ def command(
     dbt: bool,
     into: Path | None,
     dry_run: bool,
+    steps: bool,
     directory: Path,
+    unsafe_debug: bool,
     **_: Any,
 ) -> Outcome:
     """Print commented, standalone SQL: what is published, and the evidence of every requirement.
 
+    With --steps the release is chosen, judged, written where nobody looks, audited and taken away again.
+    Nothing is published, registered or charged, and no value of a row is printed.
+
     \b
     Example: privacy-sql compile people --dialect postgres
              privacy-sql compile people --dbt --into models
+             privacy-sql compile people --steps
     """
+    if steps:
+        _refuse_beside_steps(dialect, duckdb_macros, dbt, into)
+        return _steps(names, directory, unsafe_debug)
     if dbt:
         return _dbt(names, directory, into, dry_run)
     if into is not None:
@@ -69,6 +87,78 @@ def command(
             statements = standalone.compiled_marginals(table, marginals)
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
+
+
+def _refuse_beside_steps(dialect: str, duckdb_macros: bool, dbt: bool, into: Path | None) -> None:
+    from privacy_sql.errors import UsageError
+
+    given = {"--dialect": dialect != "duckdb", "--duckdb-macros": duckdb_macros, "--dbt": dbt, "--into": into}
+    if wrong := [option for option, value in given.items() if value]:
+        hint = "It prints what runs, in the words of the engine that runs it."
+        raise UsageError("steps_alone", f"--steps goes without {wrong[0]}", hint=hint)
+
+
+def _steps(names: tuple[str, ...], directory: Path, unsafe_debug: bool) -> Outcome:
+    """Every statement of a run of each release, in order."""
+    from privacy_sql.cli.outcome import connected
+    from privacy_sql.errors import first_exit
+    from privacy_sql.project import reading, running
+    from privacy_sql.query import statements
+
+    project = reading.read(directory)
+    found: dict[str, list[dict[str, Any]]] = {}
+    lines, results = [], []
+    for plan in project.selected(names):
+        with statements.listening(_own_words(plan), plan.table.where) as heard:
+            results += running.run_project(
+                project,
+                [plan],
+                lambda plan: connected(project, plan, unsafe_debug),
+                overwrite=True,
+                dry_run=True,
+                dry_write=True,
+            )
+        found[plan.name] = [
+            {"number": number, **vars(one), "seconds": round(one.seconds, 6)}
+            for number, one in enumerate(heard, start=1)
+        ]
+        lines += _told(plan.name, heard, results[-1].exit)
+    return Outcome(
+        "compile",
+        exit=first_exit(result.exit for result in results),
+        lines=lines,
+        errors=[error for result in results for error in result.errors],
+        problems=[result.problem for result in results if result.problem is not None],
+        more={"steps": found},
+    )
+
+
+def _own_words(plan: Plan) -> set[str]:
+    """The names of columns and tables that stand in the project file."""
+    table, output = plan.table, plan.output
+    places = (table.source, table.population, output.relation if output else None)
+    return {*table.roles, *(part for place in places if isinstance(place, str) for part in place.split("."))}
+
+
+def _told(name: str, heard: Sequence[Statement], exit: int) -> list[str]:
+    """The statements under the names of their steps."""
+    from privacy_sql.errors import number_of
+
+    lines = [f"-- {name}: INTERNAL, with exact sizes. A run would ask this; nothing was published.", ""]
+    step = ""
+    for number, one in enumerate(heard, start=1):
+        if one.step and one.step != step:
+            step = one.step
+            lines += [f"-- STEP {step}", ""]
+        read = ", ".join(f"{relation} ({number_of(rows, 'row')})" for relation, rows in one.reads.items())
+        size = "" if one.rows is None else number_of(one.rows, "row")
+        made = f"makes {one.made} ({size})" if one.made else f"returns {size}" if size else ""
+        sizes = "; ".join(part for part in (f"reads {read}" if read else "", made) if part)
+        lines += [f"-- {number}. {one.name} on {one.dialect}, {one.seconds:.3f} s{sizes and ': '}{sizes}"]
+        lines += [f"{one.sql};", ""]
+    if exit:
+        lines += [f"-- {name}: stopped here; a run would leave with {exit}"]
+    return lines
 
 
 def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bool) -> Outcome:
