@@ -12,6 +12,7 @@ from privacy_sql.attacks.locating import Crowd, Located, Names, locate, locate_o
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
+from privacy_sql.errors import people
 from privacy_sql.history.described import Description
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
 from privacy_sql.query.template import Query, Sql, names, render
@@ -179,6 +180,20 @@ class Findings:
         """The people who are known with this confidence, also where a release does not know them."""
         return sum(row["people"] for row in self.left if row["fewest"] and row["fewest"] * level <= 1)
 
+    def exposed_or_missed(self, level: Fraction) -> int:
+        """The same of people who are in every release, so that nobody is safe for not being found.
+
+        What a release says of somebody who is in it and fits none of its groups cannot be read, and at worst
+        it says everything.
+        """
+        missed = (row["people"] for row in self.left if not row["everywhere"])
+        found = (
+            row["people"]
+            for row in self.left
+            if row["everywhere"] and row["fewest"] and row["fewest"] * level <= 1
+        )
+        return int(sum(missed) + sum(found))
+
     @cached_property
     def newly_known(self) -> int:
         """The people who are known for certain by the releases together, and by none of them alone."""
@@ -214,7 +229,10 @@ class Findings:
             avg_EA=list(found.average_prior),
             avg_EA_post=found.average_posterior,
             avg_drop=found.average_drop,
-            exposed={str(level): Fraction(100 * self.exposed(level), found.people) for level in self.levels},
+            exposed={
+                str(level): Fraction(100 * self.exposed_or_missed(level), found.people)
+                for level in self.levels
+            },
             located=self.located,
             smallest_group=[row["smallest"] for row in sizes],
             avg_group_size=[
@@ -239,6 +257,15 @@ class Findings:
             for each, share in zip(self.releases, self.located, strict=True)
             if not share
         ]
+        missed = [
+            each.name for each, share in zip(self.releases, self.located, strict=True) if 0 < share < 100
+        ]
+        if missed:
+            told.append(
+                f"{people(self.measured.n_unlocated)} match no group of {' or '.join(missed)}. The people are"
+                " known to be in every release, so they count as exposed; leave out whoever is not in it, or"
+                " check that they are coded alike."
+            )
         told += [f"{lacking}." for lacking in self.lacking]
         unsure = [each.name for each in self.releases if each.several]
         if unsure:

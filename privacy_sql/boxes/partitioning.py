@@ -8,7 +8,7 @@ statements over the combinations of boxes that are still open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +21,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, Splits
 from privacy_sql.judge import failing
 from privacy_sql.progress import report
-from privacy_sql.query.template import Sql, render
+from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
 
 
@@ -32,6 +32,7 @@ class Plan:
     split: str = "median"
     class_column: str | None = None
     relaxed: bool = False
+    as_they_are: tuple[str, ...] = ()  # no box holds two values of these columns
 
 
 @dataclass(frozen=True)
@@ -70,20 +71,20 @@ class Partitioning:
         self.engine = base.engine
         about_values = self._by_gain or any(c.reads_sensitive for c in require)
         by_value = about_values and bool(base.table.sensitives)
-        self.places = Places(base, by_value, plan.class_column if self._by_gain else None)
+        self.places = Places(base, by_value, plan.class_column if self._by_gain else None, plan.as_they_are)
         self.fewest = max((criterion.fewest_people(base.table) for criterion in require), default=1)
         # only a median parts people of one place
         self.relaxed = plan.relaxed and plan.split == "median"
         self.trials = Trials(self.places, require, self.fewest, self.relaxed)
         self.splits: dict[str, Splits] = {}
         self.cuts = 0
-        self._next = 1  # no box has had this number or a larger one
+        self._next = 0  # no box has had this number or a larger one
         self._reach: Floats | None = None
 
     @cached_property
     def whole(self) -> Grouping:
-        """The whole table as one group."""
-        return self.base.grouped([])
+        """The whole table as one group, or one for each combination of the columns that stay as they are."""
+        return self.base.grouped([self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
 
     # -- the tree, level by level ------------------------------------------------------------------------
 
@@ -100,6 +101,7 @@ class Partitioning:
         while open_ is not None:
             ranges = self._ranges(open_)
             people = people or int(ranges.people.sum())
+            self._next = max(self._next, int(ranges.boxes.max()) + 1)
             accepted, targets = self._level(open_, ranges)
             closed += ranges.boxes[~accepted].tolist()
             done += int(ranges.people[~accepted].sum())
@@ -256,10 +258,18 @@ class Partitioning:
 def box_labels(boxes: Boxes) -> dict[str, Sql]:
     """What is published of each box along each quasi-identifier: (g, label)."""
     base, tables = boxes.places.base, boxes.places.axis_tables
-    made = {}
-    for axis in boxes.places.axes:
+    places, made = boxes.places, {}
+    as_they_are = {base.aliases[name] for name in places.as_they_are}
+    for axis in places.axes:
         column = {"reach": boxes.reach, "column": Sql(axis.column)}
-        if axis.ordered:
+        if axis.column in as_they_are:
+            query = render(
+                "boxes/known_labels.sql",
+                final=boxes.final,
+                members=places.members,
+                column=Sql(axis.column),
+            )
+        elif axis.ordered:
             query = render(
                 "boxes/range_labels.sql",
                 **column,
@@ -277,3 +287,17 @@ def box_labels(boxes: Boxes) -> dict[str, Sql]:
             )
         made[axis.column] = base.engine.create(query)
     return made
+
+
+def printing_alike(grouping: Grouping, unknown: Collection[str]) -> tuple[Sql, Sql]:
+    """Values (g, s, n_rows) and people (g, n_rows) of boxes, together where all but some labels are alike."""
+    create = grouping.base.engine.create
+    labels = [label for name, label in grouping.printed.items() if name not in unknown]
+    alike = create(render("boxes/alike.sql", labels=labels))
+    values = names(["s"]) if grouping.base.table.sensitives else []
+    found = [(grouping.histogram, values, Sql("n_rows")), (grouping.groups, [], Sql("n_people"))]
+    histogram, members = (
+        create(render("boxes/printing_alike.sql", relation=relation, columns=columns, n=n, alike=alike))
+        for relation, columns, n in found
+    )
+    return histogram, members

@@ -31,8 +31,15 @@ class Counted(NamedTuple):
 class Places:
     """The places of one base; `by_value` and `class_column` say what has to be told of people besides."""
 
-    def __init__(self, base: Base, by_value: bool, class_column: str | None = None) -> None:
+    def __init__(
+        self,
+        base: Base,
+        by_value: bool,
+        class_column: str | None = None,
+        as_they_are: Sequence[str] = (),
+    ) -> None:
         self.base, self.by_value = base, by_value
+        self.as_they_are = tuple(as_they_are)  # each combination of these columns begins in a box of its own
         self.class_column = None if class_column in base.table.sensitives else class_column
         self.engine = base.engine
 
@@ -197,12 +204,13 @@ class Places:
 
     @cached_property
     def relation(self) -> Sql:
-        """Everybody in box 0: c, box, the places, what is told and the measures."""
+        """Everybody in the first boxes: c, box, the places, what is told and the measures."""
         axes = [(Sql(a.column), self.axis_tables[a.column], a.ordered, a.levels) for a in self.axes]
         return self.engine.create(
             render(
                 "boxes/places.sql",
                 counted=self.counted,
+                apart=names(self.base.aliases[name] for name in self.as_they_are),
                 axes=axes,
                 told=self.told,
                 measures=self.measures,

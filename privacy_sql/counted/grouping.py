@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ class Grouping:
     # how people are found in it once it is out: by labels, by the reach of its boxes or, where these tell too
     # little, by who is in a group
     located_by: str = "labels"
+    printed: Mapping[str, Sql] = field(default_factory=dict)  # g, label by column, where boxes print them
 
     @classmethod
     def of(
@@ -127,23 +128,27 @@ class Grouping:
     @cached_property
     def unknowing(self) -> Grouping | None:
         """The coarser groups of a reader who knows no insensitive column; None where none counts as known."""
+        return self.without_keys(self.base.table.also_known)
+
+    def without_keys(self, columns: Collection[str]) -> Grouping | None:
+        """The coarser groups of a reader who does not know some columns; None where no key is one of them."""
         base = self.base
-        known = {base.aliases[column] for column in base.table.also_known}
+        unknown = {base.aliases[column] for column in columns}
         kept = [
             (Sql(f"k{number}"), key)
             for number, key in enumerate(self.keys, start=1)
-            if key.column not in known
+            if key.column not in unknown
         ]
         if len(kept) == len(self.keys):
             return None
         renamed = [(alias, Sql(f"k{number}")) for number, (alias, _) in enumerate(kept, start=1)]
-        columns = self._held(self.histogram)
+        inside = self._held(self.histogram)
 
         def fewer(candidate: Sql, inside: Sequence[Sql]) -> Query:
             return render("counted/fewer_keys.sql", candidate=candidate, keys=renamed, columns=inside)
 
-        people = fewer(self.members, [c for c in columns if c != "s"]) if base.people else None
-        made = Grouping.of(base, [key for _, key in kept], fewer(self.candidate, columns), people, columns)
+        people = fewer(self.members, [c for c in inside if c != "s"]) if base.people else None
+        made = Grouping.of(base, [key for _, key in kept], fewer(self.candidate, inside), people, inside)
         return replace(made, gone=self.gone)
 
     def _held(self, histogram: Sql) -> list[Sql]:

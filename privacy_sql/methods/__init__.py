@@ -98,15 +98,20 @@ def refuse_population(method: str, asked: Asked) -> None:
     )
 
 
-def refuse_known(method: str, table: Table) -> None:
-    """Refuse insensitive columns that count as known where groups show quasi-identifiers in another form."""
-    if table.also_known:
-        names = ", ".join(table.also_known)
+def refuse_known(method: str, table: Table, asked: Asked) -> None:
+    """Refuse what is not safe under merging where known columns stand beside groups of every value of theirs.
+
+    Whoever does not know these columns is left with the groups of several values, whose labels may overlap:
+    with a union of groups, and only what is safe under merging holds of every union.
+    """
+    unfit = asked.not_safe_under_merging
+    if table.also_known and unfit:
         raise UsageError(
             "known_not_as_it_is",
-            f"{method} shows every known column by group, and {names} is to be published as it is",
+            f"{', '.join(unfit)} may hold for who knows {', '.join(table.also_known)} and not for who does"
+            f" not, and {method} shows groups that overlap for the latter",
             where=table.name,
-            hint="Use full_domain, generalise or bucketize, or name it under quasi_identifiers.",
+            hint="Use full_domain or generalise, or name the column under quasi_identifiers.",
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping, Key
-from privacy_sql.errors import DataError, UsageError
+from privacy_sql.errors import DataError, NotSafe, UsageError
 from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
 from privacy_sql.methods import Asked, Proposal, refuse_known, refuse_population
 from privacy_sql.query.template import Query, Sql, names, render
@@ -32,8 +33,9 @@ class Microaggregate:
     values are places in the order of their hierarchy, divided by the number of places. `size` is fixed
     or variable (up to 2k - 1 rows, follows gaps; `gain` says how readily a group grows). Rows alike in every
     quasi-identifier may lie in several groups, which of them by chance, unless `together`; groups with the
-    same centre are one, as a reader sees them. The engine counts combinations; this method reads them, in
-    codes, and never a value.
+    same centre are one, as a reader sees them. Insensitive columns that count as known are shown as they
+    are, so each of their values has groups of its own. The engine counts combinations; this method reads
+    them, in codes, and never a value.
 
     >>> Microaggregate(k=5).size
     'fixed'
@@ -56,7 +58,7 @@ class Microaggregate:
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Means are no labels: requirements on a population are refused before anything is counted."""
         refuse_population(self.name, asked)
-        refuse_known(self.name, table)
+        refuse_known(self.name, table, asked)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         return self._proposed(base, _told_apart)
@@ -79,12 +81,30 @@ class Microaggregate:
             view=_view(counted, grouping, _loadable(counted, centres)),
             choice={"k": self.k, "size": self.size, "together": self.together},
             quasi=tuple(base.table.quasi),
-            shown_as={name: "centre of its group" for name in base.table.quasi},
+            shown_as={
+                name: "centre of its group" for name in base.table.quasi if name not in base.table.also_known
+            },
             rehearsal=self.seed is not None,
         )
 
     def _allocate(self, counted: _Counted) -> Allocation:
-        points, rows = counted.scaled, counted.n_rows
+        """Groups within each combination of the columns that are shown as they are."""
+        parts: list[Allocation] = []
+        groups = 0
+        for here in counted.apart:
+            if counted.n_rows[here].sum() < self.k:
+                raise NotSafe(
+                    "too_few_rows",
+                    f"fewer than {self.k} people share a value of {', '.join(counted.base.table.also_known)}",
+                    where=counted.base.table.name,
+                    hint="Name it under quasi_identifiers instead, or drop it.",
+                )
+            found = self._grouped(counted.scaled[here], counted.n_rows[here])
+            parts.append(found._replace(point=here[found.point], group=found.group + groups))
+            groups += int(found.group.max()) + 1
+        return Allocation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _grouped(self, points: Floats, rows: Ints) -> Allocation:
         if self.size == "variable":
             return variable_mdav(points, rows, self.k, together=self.together, gain=float(self.gain))
         return SIZES[self.size](points, rows, self.k, together=self.together)
@@ -105,7 +125,13 @@ class _Counted:
         self.codes, self.point = np.unique(codes, axis=0, return_inverse=True)
         self.point = self.point.ravel()
         self.n_rows: Ints = np.bincount(self.point, weights=self.line_rows).astype(np.int64)
-        self.numeric = [_numbers(base, str(column)) for column in self.columns]
+        self.as_they_are = [
+            base.columns[column][0] in base.table.also_known for column in map(str, self.columns)
+        ]
+        self.numeric = [
+            None if exact else _numbers(base, str(column))
+            for column, exact in zip(self.columns, self.as_they_are, strict=True)
+        ]
         places = [_places(base, str(column)) for column in self.columns]
         self.values = np.array(
             [
@@ -115,6 +141,15 @@ class _Counted:
         ).T
 
     @property
+    def apart(self) -> list[Ints]:
+        """The combinations by their values in the columns that are shown as they are, or all together."""
+        if not any(self.as_they_are):
+            return [np.arange(len(self.codes))]
+        _, part = np.unique(self.codes[:, self.as_they_are], axis=0, return_inverse=True)
+        part = part.ravel()
+        return [np.flatnonzero(part == number) for number in range(int(part.max()) + 1)]
+
+    @cached_property
     def scaled(self) -> Floats:
         """The combinations as points, every column over its range."""
         spread = np.ptp(self.values, axis=0)
@@ -278,7 +313,7 @@ def _refuse_unfit(base: Base, k: int) -> None:
     if base.table.values_per_person != "one":
         hint = "Publish by generalise or full_domain."
         raise UsageError("several_values", "microaggregate needs one row per person", hint=hint)
-    if not base.table.quasi:
+    if not set(base.table.quasi) - set(base.table.also_known):
         raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")
     if base.rows < k:
         raise DataError("too_few_rows", f"{base.table.name} has {base.rows} rows, fewer than k={k}")

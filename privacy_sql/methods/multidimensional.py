@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -24,7 +25,9 @@ class Multidimensional:
 
     chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
     the middle of its `range`, or where the sensitive value (or the column `by_class`) is told best. A
-    hierarchy is cut into the children of a node. With `strict=False` people of one value may be parted.
+    hierarchy is cut into the children of a node. Insensitive columns that count as known are shown as they
+    are, so people of different values of theirs are in different boxes from the start. With `strict=False`
+    people of one value may be parted.
     Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows.
     """
 
@@ -55,26 +58,33 @@ class Multidimensional:
         """Refuse, before anything is counted, what cannot be cut."""
         refuse_population(self.name, asked)
         if self.output == "generalised":
-            refuse_known(self.name, table)
-        if not table.quasi or table.group:
+            refuse_known(self.name, table, asked)
+        if not set(table.quasi) - set(table.also_known) or table.group:
             hint = "Name quasi-identifiers and no group column."
             raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         self._refuse_unfit(base)
-        partitioning = Partitioning(base, asked.require, Plan(self.split, self.by_class, not self.strict))
-        self._refuse_unsafe_whole(partitioning, asked)
         exact = self.output == "bucketized"
+        plan = Plan(self.split, self.by_class, not self.strict, () if exact else base.table.also_known)
+        partitioning = Partitioning(base, asked.require, plan)
+        self._refuse_unsafe_whole(partitioning, asked)
         marked = exact or not self.strict
         # where no number of the box is printed, its labels are all that tells it from others
         found = partitioning.run() if marked else partitioning.run().apart()
         boxes, suppressed = self._thinned(found, asked)
+        grouping, labels = boxes.grouping, {}
+        if not exact:
+            labels = box_labels(boxes)
+            aliases = base.aliases.items()
+            printed = {} if marked else {name: labels[alias] for name, alias in aliases}
+            grouping = replace(grouping, located_by="boxes", printed=printed)
         return Proposal(
-            grouping=boxes.grouping if exact else replace(boxes.grouping, located_by="boxes"),
-            view=self._permuted(boxes) if exact else self._view(boxes),
+            grouping=grouping,
+            view=self._permuted(boxes) if exact else self._view(boxes, labels),
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),
-            shown_as={} if exact else dict.fromkeys(base.table.quasi, SHOWN),
+            shown_as={} if exact else {c: SHOWN for c in base.table.quasi if c not in base.table.also_known},
             group=GROUP if marked else None,
             permuted=exact,
             suppressed=suppressed,
@@ -103,19 +113,22 @@ class Multidimensional:
         verdicts = asked.judge(partitioning.whole)
         failed = [name for name, verdict in verdicts.items() if not verdict.safe and name in firm]
         if failed:
+            known = partitioning.plan.as_they_are
+            whole = f"one group for each value of {', '.join(known)}" if known else "one group"
             raise NotSafe(
                 "whole_not_safe",
-                f"even the whole table as one group does not keep {', '.join(failed)}",
+                f"even the whole table as {whole} does not keep {', '.join(failed)}",
                 where=partitioning.base.table.name,
                 hint="Relax that requirement; cutting cannot help.",
             )
 
-    def _view(self, boxes: Boxes) -> Query:
+    def _view(self, boxes: Boxes, labels: Mapping[str, Sql]) -> Query:
         base = boxes.places.base
-        labels = box_labels(boxes)
         shown: list[tuple[str, Sql, Sql | None]] = []
         for name in base.source_columns:
-            if name in base.aliases:
+            if name in boxes.places.as_they_are:
+                shown.append((name, Sql(f"r_{base.aliases[name]}"), None))
+            elif name in base.aliases:
                 shown.append((name, Sql(base.aliases[name]), labels[base.aliases[name]]))
             elif name in base.others:
                 shown.append((name, Sql(base.others[name]), None))

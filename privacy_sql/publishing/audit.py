@@ -19,6 +19,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
 from privacy_sql.judge import Verdicts, judge
 from privacy_sql.methods._views import COUNT
+from privacy_sql.publishing import baseline
 from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.release import Release
@@ -33,7 +34,23 @@ def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
         if release.table.values_per_person != "one":
             _same_values(engine, published, release)
     with step("judge"):
+        _refuse_singled_out(engine, published, release)
         return _kept(judge_published(engine, published, release), release)
+
+
+def _refuse_singled_out(engine: Engine, published: Any, release: Release) -> None:
+    """Insensitive columns single nobody out in the published bytes either, as a reader counts them.
+
+    Where values stand in an order nobody can follow, and of people with several values, no reader can count
+    people by their own insensitive columns; such releases are judged by their groups, or refused.
+    """
+    if release.permuted or release.promise is not None or release.table.values_per_person != "one":
+        return
+    if release.table.as_they_are:
+        found = baseline.of_published(engine, published, release)
+        refusal = baseline.singled_out(release.table, release.require, found)
+        if refusal is not None:
+            raise refusal
 
 
 def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:

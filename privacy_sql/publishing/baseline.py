@@ -8,12 +8,13 @@ columns that are published as they are single out nobody below k, unless a perso
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from privacy_sql.boxes.partitioning import printing_alike
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import least
@@ -227,15 +228,19 @@ def of_release(release: Release) -> Baseline | None:
         return of_published(base.engine, base.engine.rows_of(release.view), release)
     if grouping.gone is None and not release.shown_as and release.group is None:
         return _of_levels(release, free)
-    if not (free or base.sides):
-        return Baseline((guess(grouping),), {})  # every box prints a label of its own
-    raise UsageError(
-        "several_values",
-        f"{', '.join(free)} published as it is cannot be counted beside several values per person when rows"
-        " are left out or boxes are published",
-        where=table.name,
-        hint="Use full_domain or generalise without max_suppressed, or drop the column.",
-    )
+    known = {name: _not_knowing(grouping, set(free) - {*columns}) for name, columns in _readers(free).items()}
+    return Baseline(_not_knowing(grouping, set(free)), known)
+
+
+def _not_knowing(grouping: Grouping, unknown: Collection[str]) -> tuple[Guess, ...]:
+    """The guess of a reader who does not know some columns, as the groups that were judged print them."""
+    if not unknown or (not grouping.printed and grouping.located_by == "boxes"):
+        return (guess(grouping),)  # boxes with a number of their own stay apart for everybody
+    if not grouping.printed:
+        return (guess(grouping.without_keys(unknown) or grouping),)
+    base = grouping.base
+    histogram, members = printing_alike(grouping, unknown)
+    return (_guess(base.engine, histogram, members, bool(base.table.sensitives)),)
 
 
 def of_group_numbers(grouping: Grouping, table: Table) -> Baseline:

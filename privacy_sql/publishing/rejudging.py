@@ -28,6 +28,7 @@ class Judged:
     rows: int
     groups: int
     faults: tuple[PrivacySqlError, ...]
+    require: tuple[Criterion, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -72,7 +73,9 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         found = guesses.of_table(engine, table, grouping)
     refusal = guesses.singled_out(table, require, found)
     wrong += [refusal] if refusal else []
-    return Judged(content["release"], verdicts, found, base.rows, grouping.n_groups, tuple(wrong))
+    return Judged(
+        content["release"], verdicts, found, base.rows, grouping.n_groups, tuple(wrong), tuple(require)
+    )
 
 
 def _required(content: Mapping[str, Any]) -> tuple[list[Criterion], list[str]]:

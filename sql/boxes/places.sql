@@ -1,5 +1,5 @@
--- Everybody in one box, with the place of every combination along every axis.
--- in: counted [(relation (g, q1.., s, n_rows), told, measure)], axes [(column, axis, ordered, levels)], told, measures
+-- Everybody in one box, or in one for each combination of some columns, with the places of every combination.
+-- in: apart [the columns], counted [(relation (g, q1.., s, n_rows), told, measure)], axes [(column, axis, ordered, levels)], told, measures
 -- out: c, box, x_q or y_q_0.., told, measures    grain: combination and what is told of it
 with everybody as (
     {% for relation, its, its_measure in counted %}
@@ -32,7 +32,19 @@ with everybody as (
 )
 select
     everybody.c,
+    {% if apart %}
+    cast(
+        dense_rank() over (
+            order by
+                {% for column in apart %}
+                everybody.{{ column }}{% if not loop.last %},{% endif %}
+
+                {% endfor %}
+        ) - 1 as bigint
+    ) as box,
+    {% else %}
     cast(0 as bigint) as box,
+    {% endif %}
     {% for column, axis, ordered, levels in axes %}
     {% if ordered %}
     a_{{ column }}.place as x_{{ column }},

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
+from tests.oracles import composition
 from tests.oracles import intersection_attack as oracle
 
 LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 3)]
@@ -152,7 +153,9 @@ def test_one_more_group_for_the_rest_hides_nobody_whose_label_is_coded_different
         ]
         frame = pd.DataFrame(rows, columns=["box", "sex", "age", "s"], dtype=object)
         release = {"relation": frame, "sensitive": "s", "group": "box", "columns": {"sex": {}, "age": {}}}
-        return ps.intersection_attack(engine, [release], asked).summary.exposed
+        found = ps.intersection_attack(engine, [release], asked)
+        # whoever fits no group at all is another question
+        return {level: found.exposed(level) for level in LEVELS}
 
     before, after = exposed(groups), exposed([*groups, ("*", dice.choice(["*", "20-39"]))])
     assert all(after[level] >= before[level] for level in before)
@@ -266,3 +269,39 @@ def test_people_who_are_not_spelt_out_are_refused_in_words(engine, people):
     group = {"id": "a", "region": {"age": {"lt": 1}}, "sensitive": ["flu"]}
     with pytest.raises(UsageError, match=r"people are a ps\.Table"):
         ps.intersection_attack(engine, [{"groups": [group]}], people)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whoever_fits_no_group_of_a_release_they_are_in_is_not_told_to_be_safe(engine, seed):
+    """Bands that leave people out said "3 found, 3 not" and 0 % exposed."""
+    dice = random.Random(seed)
+    bands = [dice.sample(["20-29", "30-39", "40-49"], dice.randint(1, 3)) for _ in range(dice.randint(1, 3))]
+    held = [{band: dice.sample("abcd", dice.randint(1, 3)) for band in some} for some in bands]
+    ages = [dice.randint(20, 49) for _ in range(6)]
+    asked = [{"id": number, "qi": {"age": age}} for number, age in enumerate(ages)]
+    releases = [
+        {
+            "relation": pd.DataFrame(
+                [(b, v) for b, values in some.items() for v in values], columns=["age", "s"]
+            ),
+            "sensitive": "s",
+            "columns": {"age": {}},
+        }
+        for some in held
+    ]
+    found = ps.intersection_attack(engine, releases, asked, LEVELS).summary
+
+    def exposed(age, level):
+        of = [set(some.get(f"{age // 10}0-{age // 10}9", ())) for some in held]
+        if not all(of):
+            return True  # in a release that has no group for them
+        left = composition.fewest([[frozenset(values)] for values in of])
+        return left is not None and left * level <= 1
+
+    for level in LEVELS:
+        truth = Fraction(100 * sum(exposed(age, level) for age in ages), len(ages))
+        assert found.exposed[str(level)] == truth
+    # the fields of the paper speak of people found everywhere, as they did
+    assert found.n_unlocated == sum(
+        not all(f"{age // 10}0-{age // 10}9" in some for some in held) for age in ages
+    )

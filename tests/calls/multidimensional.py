@@ -62,6 +62,17 @@ def several(engine: ps.Engine) -> None:
     assert ps.publish(engine, table, [ps.PrivacySkyline([[0, 0, 0, 1]])], ps.Multidimensional()).safe
 
 
+def known(engine: ps.Engine) -> None:
+    """A column that somebody may know, and people with several values."""
+    rows = pd.DataFrame(
+        {"person": range(8), "age": range(20, 28), "pay": list("uuuuvvvv"), "s": list("abababab")}
+    )
+    free = {"columns": ["pay"], "known": True}
+    table = ps.Table(rows, ["age"], "s", insensitive=free, identifier="person", values_per_person="set")
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
+    assert release.baseline.to_json()["known"]["all"]["smallest"] == 2
+
+
 def composed(engine: ps.Engine) -> None:
     """Cuts that keep what another release leaves people; boxes that print alike."""
     rows = pd.DataFrame({"age": [21, 22, 43, 44] * 2, "job": ["x", "c"] * 4, "s": list("abababba")})

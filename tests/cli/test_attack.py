@@ -196,3 +196,19 @@ def test_people_in_groups_nobody_can_read_are_not_told_to_be_safe(staff: Path) -
     )
     nobody = _attacked(staff, str(staff / "secret.yml"))
     assert (nobody.exit, nobody.errors[0]["code"]) == (3, "nobody_located")
+
+
+def test_people_who_are_not_found_are_never_told_to_be_safe(staff: Path) -> None:
+    """It said "2 found in every release, 2 not" and 0 % exposed, with exit 0."""
+    (staff / "other.csv").write_text("born,illness\n1987-05-14,flu\n1987-05-14,cold\n")
+    (staff / "other.yml").write_text(
+        "file: other.csv\nsensitive: illness\ncolumns: {born: {labels: {1987-05-14: {prefix: '1987-05'}}}}\n"
+    )
+    found = _attacked(staff, str(staff / "other.yml"), "--max-exposed", "0.4")
+    assert (found.exit, found.more["attack"]["exposed"]["1"], found.more["attack"]["PVP"]["1"]) == (
+        1,
+        "50",
+        "0",
+    )
+    assert "2 not and count as exposed" in "\n".join(found.lines)
+    assert any("match no group of other" in warning for warning in found.more["warnings"])

@@ -6,7 +6,8 @@ import csv
 import json
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -240,12 +241,75 @@ def test_what_is_not_safe_under_merging_has_to_hold_for_who_does_not_know_the_co
     assert dict(verdict.witness.reveal()["keys"]) == {"age": "30"}
 
 
-@pytest.mark.parametrize("method", [ps.Multidimensional(), ps.Microaggregate(2)])
-def test_methods_that_show_columns_by_group_refuse_a_known_one(engine: Any, method: Any) -> None:
-    table = ps.Table(frame(people(1)), QUASI, "ill", insensitive={"columns": ["pay"], "known": True})
+KNOWN = [
+    ps.Multidimensional(),
+    ps.Multidimensional(split="range"),
+    ps.Multidimensional(split="information_gain", max_suppressed="0.3"),
+    ps.Multidimensional(strict=False),
+    ps.Microaggregate(3),
+    ps.Microaggregate(3, size="variable", together=True),
+]
+
+
+@pytest.mark.parametrize("method", KNOWN, ids=lambda method: f"{method.name}-{KNOWN.index(method)}")
+@pytest.mark.parametrize("seed", range(2))
+def test_boxes_and_centres_show_known_columns_as_they_are(tmp_path: Path, seed: int, method: Any) -> None:
+    """What is said of them is what the written rows say to somebody who knows the column."""
+    rng = random.Random(seed)
+    # equal for a number and not for a reader
+    rows = [
+        {**row, "sex": row["sex"] or "b", "pay": rng.choice(["8", "8.0", None])} for row in people(seed, 60)
+    ]
+    known = {"columns": ["pay"], "known": True}
+    require = [ps.KAnonymity(3), ps.LDiversity("4/3", kind="probabilistic")]
+    with ps.connect() as engine:
+        table = ps.Table(frame(rows), QUASI, "ill", insensitive=known, drop=["hours"])
+        release = ps.publish(engine, table, require, method)
+        if release.safe:
+            manifest = json.loads(ps.write(engine, release, tmp_path / "out.parquet").read_text())
+        written = [
+            {name: None if value is None else str(value) for name, value in row.items()}
+            for row in engine.session([]).fetch(release.view)
+        ]
+    if not release.suppressed:
+        told = Counter((row["pay"], row["ill"]) for row in written)
+        assert told == Counter((row["pay"], row["ill"]) for row in rows)
+    if release.safe:
+        assert next(c for c in manifest["columns"] if c["name"] == "pay")["published_as"] == "as it is"
+    keys = [release.group] if release.group else ["age", "sex"]
+    groups: dict[Any, list[str | None]] = {}
+    for row in written:
+        groups.setdefault(tuple(row[key] for key in [*keys, "pay"]), []).append(row["ill"])
+    smallest = min(map(len, groups.values()))
+    share = max(Fraction(max(Counter(group).values()), len(group)) for group in groups.values())
+    assert [verdict.value for verdict in release.verdicts.values()] == [smallest, share]
+    assert release.safe is (smallest >= 3 and share <= Fraction(3, 4))
+    assert release.baseline.to_json() == oracle.baseline(written, keys, ["pay"], "ill")
+
+
+def test_boxes_and_centres_refuse_what_may_hold_for_one_reader_and_not_for_the_other(engine: Any) -> None:
+    known = {"columns": ["pay"], "known": True}
+    table = ps.Table(frame(people(1)), QUASI, "ill", insensitive=known)
+    for method in (ps.Multidimensional(), ps.Microaggregate(2)):
+        with pytest.raises(ps.PrivacySqlError) as caught:
+            ps.publish(engine, table, [NoCrowd(9)], method)
+        assert (caught.value.code, caught.value.exit) == ("known_not_as_it_is", 2)
+        assert "Use full_domain or generalise" in caught.value.hint
+    alone = frame([*people(1), {**people(1)[0], "sex": "a", "pay": "alone"}])
     with pytest.raises(ps.PrivacySqlError) as caught:
-        ps.publish(engine, table, [ps.KAnonymity(2)], method)
-    assert (caught.value.code, caught.value.exit) == ("known_not_as_it_is", 2)
+        ps.publish(engine, replace(table, source=alone), [ps.KAnonymity(2)], ps.Multidimensional())
+    assert caught.value.code == "whole_not_safe" and "each value of pay" in caught.value.message
+
+
+def test_what_columns_single_out_is_counted_again_in_the_written_bytes(tmp_path: Path) -> None:
+    rows = frame([{"age": "30", "hours": str(n), "ill": "flu"} for n in range(3)])
+    with ps.connect() as engine:
+        table = ps.Table(rows, ["age"], "ill", insensitive=["hours"])
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
+        assert release.refusal is not None
+        with pytest.raises(ps.PrivacySqlError) as caught:
+            ps.write(engine, replace(release, refusal=None), tmp_path / "out.csv")
+    assert caught.value.code == "known_columns_single_out" and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -379,3 +443,57 @@ def test_boxes_of_people_with_several_values_have_a_baseline(engine: Any) -> Non
     table = ps.Table(rows, {"age": ps.Intervals(2)}, "ill", identifier="who", values_per_person="set")
     release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
     assert ps.baseline(engine, release)["as_published"]["smallest"] == 2
+
+
+@pytest.mark.parametrize("several", ["set", "multiset"])
+@pytest.mark.parametrize("seed", range(2))
+def test_known_columns_of_people_with_several_values_beside_suppression_and_boxes(
+    engine: Any, seed: int, several: str
+) -> None:
+    rng = random.Random(seed)
+    who = [
+        {"who": str(n), "age": str(rng.randint(20, 39)), "pay": rng.choice("xxy"), "sex": rng.choice("aab")}
+        for n in range(40)
+    ]
+    held = {person["who"]: rng.sample(["flu", "cold", "hiv"], rng.randint(1, 3)) for person in who}
+    rows = frame([{**person, "ill": value} for person in who for value in held[person["who"]]])
+    known = {"columns": ["pay", "sex"], "known": True}
+    table = ps.Table(
+        rows, {"age": ps.Intervals(5)}, "ill", insensitive=known, identifier="who", values_per_person=several
+    )
+    for method in (
+        ps.Generalise({"age": 1}, "0.6"),
+        ps.Multidimensional(),
+        ps.Multidimensional(max_suppressed="0.4"),
+    ):
+        release = ps.publish(engine, table, [ps.KAnonymity(3)], method)
+        lines = {tuple(map(str, row.values())) for row in release.grouping.base.engine.fetch(release.view)}
+        columns = list(release.columns)
+        boxes = {tuple(line[columns.index(c)] for c in ("age", "pay", "sex")) for line in lines}
+        shown = [
+            (label, person)
+            for person in who
+            for label, pay, sex in boxes
+            if (pay, sex) == (person["pay"], person["sex"]) and _within(label, int(person["age"]))
+        ]
+        assert len(shown) == len({person["who"] for _, person in shown})
+        for unknown, found in (
+            ((), release.baseline.known["all"]),
+            (("sex",), release.baseline.known["pay"]),
+            (("pay", "sex"), release.baseline.as_published),
+        ):
+            groups: dict[Any, list[list[str]]] = {}
+            for label, person in shown:
+                key = (label, *(person[c] for c in ("pay", "sex") if c not in unknown))
+                groups.setdefault(key, []).append(held[person["who"]])
+            (guess,) = found
+            expected = Counter(
+                (len(group), max(Counter(value for values in group for value in values).values()))
+                for group in groups.values()
+            )
+            assert Counter({(n, top): alike for n, top, alike in guess.groups}) == expected
+
+
+def _within(label: str, age: int) -> bool:
+    low, _, high = label.partition("-")
+    return int(low) <= age <= int(high or low)

@@ -139,7 +139,8 @@ def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
     limit = None if given is None else exact_number(given, "--max-exposed")
     over = limit is not None and exposed > limit
     lines = [
-        f"people      {summary.P}: {summary.n_ok} found in every release, {summary.n_unlocated} not,"
+        f"people      {summary.P}: {summary.n_ok} found in every release,"
+        f" {summary.n_unlocated} not{' and count as exposed' if summary.n_unlocated else ''},"
         f" {summary.n_empty} contradicted, {summary.n_ambiguous} in several groups",
         f"vulnerable  {people(summary.VP)} losing anonymity by the releases together",
         f"perfect     {_share(summary.perfect)} known for certain,"

@@ -93,7 +93,8 @@ def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) ->
             found.append(
                 {"name": seen.name, "safe": seen.safe, "baseline": baseline.to_json() if baseline else None}
             )
-            whole.lines += [f"{seen.name}, as published", size(seen), "", *lines]
+            guesses = baseline.sentences(seen.require) if baseline else []
+            whole.lines += [f"{seen.name}, as published", size(seen), *guesses, "", *lines]
         whole.exit = first_exit([whole.exit, *(fault.exit for fault in faults)])
         whole.errors += [fault.to_json() for fault in faults]
         whole.lines += [*(f"fault: {fault}" for fault in faults), ""]
