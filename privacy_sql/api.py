@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, ref
 from privacy_sql.methods import Mechanism, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
+from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.statements import step
 from privacy_sql.query.template import Sql, render
@@ -43,7 +43,6 @@ TABLE = "table:"
 GOALS = ("all", "best", "one")
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
-FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
 NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
@@ -105,20 +104,8 @@ def beside(release: Release) -> tuple[str, ...]:
 def formulas(release: Release) -> tuple[str, ...]:
     """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
     engine: Engine = release.grouping.base.engine
-    counts: Counter[str] = Counter()
-    for view in release.parts.values() or (release.view,):
-        shown = engine.create(view, view=True)
-        texts = [name for name, kind in engine.columns(shown).items() if kind == "text"]
-        if texts:
-            query = render("api/formulas.sql", relation=shown, columns=texts, pattern=FORMULA)
-            (found,) = engine.fetch(query)
-            counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
-    return tuple(
-        f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
-        " them for formulas; import the columns as text"
-        for name, n in counts.items()
-        if n
-    )
+    views = release.parts.values() or (release.view,)
+    return in_cells.warnings(engine, [engine.create(view, view=True) for view in views])
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:

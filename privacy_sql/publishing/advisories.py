@@ -5,7 +5,7 @@ Only what published rows cannot show stands here; everything else is judged agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ ADVISORIES = (
     ),
     Advisory(
         "PS-2026-02",
-        "composition was judged by rules that left people out (PS-2026-02 to PS-2026-07)",
+        "composition was judged by rules that left people out (PS-2026-02 to 08, 23 and 24)",
         lambda it: _asked(it, "composition"),
     ),
     Advisory(
@@ -60,11 +60,25 @@ ADVISORIES = (
         "the population was not filtered, or people outside a hierarchy were taken to fit",
         lambda it: _asked(it, "k_map", "delta_presence"),
     ),
+    Advisory(
+        "PS-2026-19",
+        "its insensitive columns are published exactly, and of people with several values nobody counted whom"
+        " they single out",
+        lambda it: _several(it) and "insensitive" in it["roles"].values(),
+    ),
+)
+# what tells too much beside the published rows: the release itself may stand
+LEAKS = (
+    Advisory(
+        "PS-2026-27",
+        "its manifest has unrounded numbers that tell of suppressed people; replace it by that of a new run",
+        lambda it: bool({"values", "steps", "explored", "safe_choices"} & set(it["search"] or ())),
+    ),
 )
 
 
-def about(content: Content) -> list[Advisory]:
+def about(content: Content, known: Sequence[Advisory] = ADVISORIES) -> list[Advisory]:
     """The advisories about a release of an earlier version."""
     if not str(content["versions"]["privacy_sql"]).startswith("0.1."):
         return []
-    return [advisory for advisory in ADVISORIES if advisory.concerns(content)]
+    return [advisory for advisory in known if advisory.concerns(content)]

@@ -9,12 +9,14 @@ from typing import Any
 
 from privacy_sql import criteria, manifest, registry
 from privacy_sql.counted.base import count
+from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.criteria import EMPTY, Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, Undecided
 from privacy_sql.judge import Verdicts, judge
-from privacy_sql.publishing import advisories, verifying
+from privacy_sql.publishing import advisories, formulas, verifying
 from privacy_sql.publishing import baseline as guesses
+from privacy_sql.query.template import Sql
 from privacy_sql.table import Table
 
 
@@ -29,6 +31,7 @@ class Judged:
     groups: int
     faults: tuple[PrivacySqlError, ...]
     require: tuple[Criterion, ...] = ()
+    warnings: tuple[str, ...] = ()  # what is wrong beside the question whether it is safe
 
     @property
     def safe(self) -> bool:
@@ -45,6 +48,10 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         )
         for advisory in advisories.about(content)
     ]
+    warnings = [
+        *(f"{leak.name}: {leak.sentence}" for leak in advisories.about(content, advisories.LEAKS)),
+        *formulas.warnings(*_cells(engine, content, place)),
+    ]
     require, left = _required(content)
     table = _table(content, place)
     if table is None or left:
@@ -58,7 +65,9 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         if criterion.cannot_fail
     ]
     if table is None:
-        return Judged(content["release"], Verdicts(), None, content["rows_out"], 0, tuple(wrong))
+        return Judged(
+            content["release"], Verdicts(), None, content["rows_out"], 0, tuple(wrong), (), tuple(warnings)
+        )
     base = count(engine, table, several=True)
     grouping = base.grouped(base.own_keys())
     verdicts = judge(grouping, require) if require else Verdicts()
@@ -74,8 +83,23 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     refusal = guesses.singled_out(table, require, found)
     wrong += [refusal] if refusal else []
     return Judged(
-        content["release"], verdicts, found, base.rows, grouping.n_groups, tuple(wrong), tuple(require)
+        content["release"],
+        verdicts,
+        found,
+        base.rows,
+        grouping.n_groups,
+        tuple(wrong),
+        tuple(require),
+        tuple(warnings),
     )
+
+
+def _cells(engine: Engine, content: Mapping[str, Any], place: Path) -> tuple[Engine, list[Sql]]:
+    """The published CSV files, as an engine reads them."""
+    named = [place.parent / part["file"] for part in manifest.parts(content) if "file" in part]
+    files = [file for file in named if is_csv(file)]
+    session = engine.session(files)
+    return session, [session.source(file) for file in files]
 
 
 def _required(content: Mapping[str, Any]) -> tuple[list[Criterion], list[str]]:

@@ -97,18 +97,47 @@ def test_a_release_of_an_earlier_version_gets_the_advisories_about_it(tmp_path: 
     old = {"versions": {"privacy_sql": "0.1.0"}, "values_per_person": "set"}
     place = written(tmp_path, [ps.KAnonymity(2)], **old)
     told = call("check", "--json", place)
-    assert told.exit == 5 and told.codes == ["advisory", "advisory", "not_judged"]
-    assert {error["message"].partition(":")[0] for error in told.json["errors"][:2]} == {
+    assert told.exit == 5 and told.codes == ["advisory", "advisory", "advisory", "not_judged"]
+    assert {error["message"].partition(":")[0] for error in told.json["errors"][:3]} == {
         "PS-2026-10",
         "PS-2026-11",
+        "PS-2026-19",
     }
 
 
 def test_every_advisory_stands_in_security_md() -> None:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^- \*\*(PS-2026-\d\d)\*\*", text, re.MULTILINE)
+    told = re.findall(r"^- \*\*(PS-2026-\d\d)\*\*(.*?)(?=^- |^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    listed = [name for name, _ in told]
     assert listed == sorted(set(listed)) and len(listed) >= 20
-    assert {advisory.name for advisory in advisories.ADVISORIES} <= set(listed)
+    assert {advisory.name for advisory in (*advisories.ADVISORIES, *advisories.LEAKS)} <= set(listed)
+    # who is affected, how to find out, and what to publish anew
+    for name, words in told:
+        assert all(
+            part in words for part in ("*Affected*", "ind", "out", "*do*" if "*do*" in words else "*Do*")
+        ), name
+
+
+def test_formulas_and_manifests_that_tell_too_much_are_warned_of(tmp_path: Path) -> None:
+    rows = ROWS.assign(ill=["=1+1", "-x"] * 4)
+    with ps.connect() as engine:
+        release = ps.publish(
+            engine,
+            ps.Table(rows, {"age": ps.Intervals(10)}, "ill", drop=["hours"]),
+            [ps.KAnonymity(2)],
+            ps.FullDomain(),
+        )
+        place = ps.write(engine, release, tmp_path / "out.csv")
+    assert call("check", "--json", place).json["releases"][0]["warnings"] == [
+        "ill: 8 cells of the CSV begin with = + - @ or a tab, and a spreadsheet may take them for formulas;"
+        " import the columns as text"
+    ]
+    old = {"versions": {"privacy_sql": "0.1.0"}, "search": {"minimise": "loss", "values": {"loss": 0.25}}}
+    place.write_bytes(manifest.canonical(json.loads(place.read_text()) | old))
+    told = call("check", "--json", place)
+    assert told.exit == 0 and "PS-2026-27" in told.json["releases"][0]["warnings"][0]
+    assert "warning: PS-2026-27" in call("check", place).out
+    assert "baseline    knowing the groups: 0 people alone" in call("check", place).out
 
 
 def test_a_manifest_and_a_named_table_exclude_each_other(tmp_path: Path) -> None:

@@ -88,12 +88,18 @@ def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) ->
         else:
             faults = seen.faults
             baseline = seen.baseline
+            guesses = baseline.sentences(seen.require) if baseline else []
             whole.verdicts += judged
             whole.rows, whole.groups = _sum(whole.rows, seen.rows), _sum(whole.groups, seen.groups)
             found.append(
-                {"name": seen.name, "safe": seen.safe, "baseline": baseline.to_json() if baseline else None}
+                {
+                    "name": seen.name,
+                    "safe": seen.safe,
+                    "baseline": baseline.to_json() if baseline else None,
+                    "warnings": list(seen.warnings),
+                }
             )
-            guesses = baseline.sentences(seen.require) if baseline else []
+            guesses += [f"warning: {warning}" for warning in seen.warnings]
             whole.lines += [f"{seen.name}, as published", size(seen), *guesses, "", *lines]
         whole.exit = first_exit([whole.exit, *(fault.exit for fault in faults)])
         whole.errors += [fault.to_json() for fault in faults]

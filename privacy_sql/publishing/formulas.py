@@ -1,0 +1,29 @@
+"""Cells of a CSV that a spreadsheet takes for formulas."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from privacy_sql.engines import Engine
+from privacy_sql.errors import number_of
+from privacy_sql.query.template import Sql, render
+
+FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
+
+
+def warnings(engine: Engine, shown: Iterable[Sql]) -> tuple[str, ...]:
+    """A warning for each column of what is shown as CSV in which text begins like a formula."""
+    counts: Counter[str] = Counter()
+    for relation in shown:
+        texts = [name for name, kind in engine.columns(relation).items() if kind == "text"]
+        if texts:
+            query = render("publishing/formulas.sql", relation=relation, columns=texts, pattern=FORMULA)
+            (found,) = engine.fetch(query)
+            counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
+    return tuple(
+        f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
+        " them for formulas; import the columns as text"
+        for name, n in counts.items()
+        if n
+    )
