@@ -13,6 +13,7 @@ import privacy_sql
 from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
 from privacy_sql.counted.base import Base, count, no_rows, refuse_strangers
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
@@ -21,7 +22,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
-from privacy_sql.methods import Mechanism, Proposal
+from privacy_sql.methods import Method, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
@@ -87,7 +88,7 @@ def examine(
     Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
     """
     base = count(engine, table, several=True)
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     verdicts = judge(grouping, require)
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
     if project is not None:
@@ -98,12 +99,12 @@ def examine(
 
 def beside(release: Release) -> tuple[str, ...]:
     """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
-    return () if release.promise is not None else look_alikes(release.grouping.base)
+    return () if release.promise is not None else look_alikes(release.base)
 
 
 def formulas(release: Release) -> tuple[str, ...]:
     """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
-    engine: Engine = release.grouping.base.engine
+    engine: Engine = release.base.engine
     views = release.parts.values() or (release.view,)
     return in_cells.warnings(engine, [engine.create(view, view=True) for view in views])
 
@@ -122,7 +123,7 @@ def look_alikes(base: Base) -> tuple[str, ...]:
     return (f"{written}; they count as different values",)
 
 
-def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Mechanism) -> Release:
+def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Method) -> Release:
     """Choose how to publish a table and judge the choice; nothing leaves before `write`.
 
     The first steps of a run; `publication.publish` takes the others.
@@ -135,25 +136,25 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     ...     print(ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"age": 1})).safe)
     True
     """
-    refuse_strangers(engine, table, method)
+    refuse_strangers(engine, table)
+    _refuse_no_method(method)
     asked = Requirements.of(table, require)
-    if len(table.sensitives) > 1 and not getattr(method, "several_sensitive", False):
+    if len(table.sensitives) > 1 and not method.several_sensitive:
         raise UsageError(
             "several_sensitive",
             f"{method.name} publishes one sensitive column",
             where=table.name,
             hint="Use full_domain or generalise, or publish one sensitive column and drop the others.",
         )
-    refuse = getattr(method, "refuse_unfit", None)
-    if refuse is not None:  # what can be told from the hierarchies is told before anything is counted
-        refuse(table, asked)
+    # what can be told from the hierarchies is told before anything is counted
+    method.refuse_unfit(table, asked)
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
     with _limited(method, table):
         with step("count"):
             base = count(engine, table, several=True, frozen=True)
-        if not getattr(method, "promises", False):
+        if not method.promises:
             refuse_unfit(base, require)
             if not base.holds_rows:
                 raise no_rows(table)
@@ -164,6 +165,13 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
         verdicts = proposal.promise() if proposal.promise else asked.judge(proposal.grouping)
     with step("view"):
         return released(base, proposal, verdicts, method, asked)
+
+
+def _refuse_no_method(given: object) -> None:
+    """Say in words what is not a method."""
+    if not isinstance(given, Method):
+        told = f"the method must be an object, not a {type(given).__name__}"
+        raise UsageError("bad_argument", told, hint="For example ps.FullDomain().")
 
 
 def _refuse_linked_lines(table: Table) -> None:
@@ -201,7 +209,8 @@ def search(
     from privacy_sql.methods.full_domain import FullDomain
 
     chosen = method or FullDomain()
-    refuse_strangers(engine, table, chosen)
+    refuse_strangers(engine, table)
+    _refuse_no_method(chosen)
     one_of(goal, GOALS, "a search", "goal")
     asked = Requirements.of(table, require)
     if isinstance(chosen, FullDomain):
@@ -214,19 +223,17 @@ def search(
         return chosen.search(base, asked, goal)
 
 
-def _limited(method: Any, table: Table) -> AbstractContextManager[None]:
+def _limited(method: Method, table: Table) -> AbstractContextManager[None]:
     """The time limit of a method, from the first statement on; how large the work is, is said before."""
-    if hasattr(method, "tell_size"):
-        method.tell_size(table)
-    limit = getattr(method, "time_limit", None)
-    return deadlines.within(None if limit is None else float(limit), table.name)
+    method.tell_size(table)
+    return deadlines.within(method.seconds, table.name)
 
 
 def released(
     base: Base,
     proposal: Proposal,
     verdicts: Mapping[str, Verdict],
-    method: Mechanism,
+    method: Method,
     asked: Requirements,
 ) -> Release:
     """A proposal and what was judged of it as a release, with the view whose rows may leave."""
@@ -236,10 +243,10 @@ def released(
     if proposal.published is not None:
         # counts of cells say nothing of how many rows they are made from, and neither does the manifest
         rows_in, rows_out = proposal.counted, proposal.published
-    elif base.holders is not None:
+    elif base.holders is not None and (groups := proposal.grouping.one_table) is not None:
         # a line is published for each value, and for each person without one
         every = _rows(base, base.source)
-        rows_in, rows_out, repeated = every, proposal.grouping.n_lines, every - base.n_lines
+        rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
     release = Release(
         name=base.table.name,
         table=base.table,
@@ -261,6 +268,7 @@ def released(
         claims=proposal.claims,
         promise=proposal.promise,
         parts=proposal.parts,
+        base=base,
         grouping=proposal.grouping,
         permuted=proposal.permuted,
         lattice=proposal.lattice,
@@ -327,7 +335,7 @@ def dry_write(release: Release, target: str | Path) -> None:
     if release.promise is not None and release.rehearsal:
         return  # its noise is not drawn, so there is nothing to write
     if isinstance(target, str) and target.startswith(TABLE):
-        if not release.grouping.base.engine.undoes:
+        if not release.base.engine.undoes:
             return  # others would see its tables for a while
         folder = None
     else:
@@ -346,7 +354,7 @@ def form_of(
     release: Release, target: str | Path, manifest_to: Path | None = None, kept: Sequence[Kept] = ()
 ) -> publication.Form:
     """What a release is written as: files, or tables of its engine."""
-    home: Engine = release.grouping.base.engine
+    home: Engine = release.base.engine
     views = release.parts or {"": release.view}
     kept = [*kept, *read_by(release.table, *release.require)]
     if isinstance(target, str) and target.startswith(TABLE):
@@ -368,7 +376,7 @@ def _file(target: Path, release: Release) -> Path:
 
 def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> Verdicts:
     """The verdicts on what was written, and on the source still being the one that was judged."""
-    base: Base = release.grouping.base
+    base: Base = release.base
     base.refuse_changed()
     if release.parts:
         verdicts = parts.audited(auditor, written, release)
@@ -393,7 +401,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": {
             "privacy_sql": privacy_sql.__version__,
-            "engine": release.grouping.base.engine.version(),
+            "engine": release.base.engine.version(),
         },
         "rows_in": release.rows_in,
         "rows_out": release.rows_out,
@@ -428,7 +436,7 @@ def _read(release: Release) -> dict[str, Hierarchy]:
     Bands are written for fractions as soon as one row holds one. Where no band is printed, the manifest may
     not tell that either.
     """
-    base: Base = release.grouping.base
+    base: Base = release.base
     several = bool(release.parts) and not release.group
     return {
         column: kind

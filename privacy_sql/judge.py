@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from privacy_sql.counted.base import Base, Grouping, Key, no_rows
+from privacy_sql.counted.base import no_rows
+from privacy_sql.counted.grouping import Candidate, Known
 from privacy_sql.counted.population import population_groups
-from privacy_sql.criteria import EMPTY, Criterion
+from privacy_sql.criteria import EMPTY, Criterion, Evidence
 from privacy_sql.display import notebook
 from privacy_sql.errors import PrivacySqlError, Undecided, UsageError, raise_all
 from privacy_sql.query.template import Query, Sql, names, render
@@ -31,7 +32,7 @@ class Verdicts(dict[str, Verdict]):
         return verdict_table(notebook.word(bool(self)), self)
 
 
-def refuse_no_list(require: Any) -> None:
+def refuse_no_list(require: object) -> None:
     """Refuse what Python would only find out about later, in words of its own."""
     if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
         hint = "For example [ps.KAnonymity(5)]."
@@ -50,10 +51,10 @@ class Requirements:
         refuse_no_list(require)
         return cls(tuple(criterion.on(table) for criterion in require))
 
-    def judge(self, grouping: Grouping) -> Verdicts:
+    def judge(self, grouping: Candidate) -> Verdicts:
         return judge(grouping, self.require)
 
-    def failing(self, grouping: Grouping) -> set[int]:
+    def failing(self, grouping: Candidate) -> set[int]:
         """The groups that break some requirement on their own."""
         return {group for criterion in self.require for group in failing(grouping, criterion)}
 
@@ -63,26 +64,24 @@ class Requirements:
         return tuple(str(criterion) for criterion in self.require if not criterion.safe_under_merging)
 
 
-def judge(grouping: Grouping, require: Sequence[Criterion]) -> Verdicts:
+def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
     """The verdict of every requirement on one grouping; an empty table is never safe."""
     refuse_unfit(grouping.base, require)
-    if hasattr(grouping, "collection"):
+    if grouping.one_table is None:
         refuse_one_table(require)
     if not grouping.base.holds_rows:
         raise no_rows(grouping.base.table)
-    if not getattr(grouping.base, "sides", ()):  # published rows are read one sensitive column at a time
-        return _decided_all([(str(criterion), criterion, grouping) for criterion in require])
-    others = grouping.beside or [side.grouped(_same_keys(grouping, side)) for side in grouping.base.sides]
+    parts = grouping.of_each_column()
     return _decided_all(
         [
-            (for_column(str(criterion), part.base), criterion, part)
-            for part in (grouping, *others)
+            (for_column(str(criterion), part.base) if len(parts) > 1 else str(criterion), criterion, part)
+            for part in parts
             for criterion in require
         ]
     )
 
 
-def _decided_all(asked: Sequence[tuple[str, Criterion, Grouping]]) -> Verdicts:
+def _decided_all(asked: Sequence[tuple[str, Criterion, Candidate]]) -> Verdicts:
     """Every requirement asked; what is undecided is raised, unless the answer is "not safe" without it."""
     verdicts = Verdicts()
     undecided: dict[str, Undecided] = {}
@@ -107,24 +106,9 @@ def _undecided(criterion: Criterion, problem: Undecided) -> Verdict:
     return criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,))
 
 
-def for_column(requirement: str, base: Base) -> str:
+def for_column(requirement: str, base: Known) -> str:
     """A requirement with the sensitive column it is about, where there are several."""
-    several = base.sides or base.table.also_sensitive
-    return f"{requirement} for {base.table.sensitives[0]}" if several else requirement
-
-
-def _same_keys(grouping: Grouping, side: Base) -> list[Key]:
-    """The keys of a grouping on the base of another sensitive column."""
-    base = grouping.base
-    if grouping.gone is not None or any(k.labels or k.column not in base.columns for k in grouping.keys):
-        raise UsageError(
-            "several_sensitive",
-            "several sensitive columns are judged together only where each group shows its quasi-identifiers,"
-            " and nothing is suppressed",
-            where=base.table.name,
-            hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
-        )
-    return side.keys({base.columns[key.column][0]: key.level for key in grouping.keys})
+    return f"{requirement} for {base.table.sensitives[0]}" if base.table.also_sensitive else requirement
 
 
 def refuse_one_table(require: Sequence[Criterion]) -> None:
@@ -138,7 +122,7 @@ def refuse_one_table(require: Sequence[Criterion]) -> None:
         )
 
 
-def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
+def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
     """Refuse, before any evidence is gathered, what this table cannot be asked."""
     if not require:
         raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
@@ -166,34 +150,27 @@ def refuse_unfit(base: Base, require: Sequence[Criterion]) -> None:
     raise_all(problems)
 
 
-def decided(grouping: Grouping, criterion: Criterion) -> Verdict:
+def decided(grouping: Candidate, criterion: Criterion) -> Verdict:
     """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
     return _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))[0]
 
 
-def _less_safe(grouping: Grouping, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Grouping]:
+def _less_safe(grouping: Candidate, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Candidate]:
     """A verdict where insensitive columns are known, or that of a reader who does not know them.
 
     Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser
     groups when it holds for the finer.
     """
-    coarser = None if criterion.safe_under_merging or not verdict.safe else _unknowing(grouping)
+    coarser = None if criterion.safe_under_merging or not verdict.safe else grouping.unknowing
     if coarser is None:
         return verdict, grouping
     other = criterion.judge(_rows(coarser, criterion))
     return (verdict, grouping) if other.safe else (other, coarser)
 
 
-def _unknowing(grouping: Any) -> Grouping | None:
-    """The same rows without the columns that count as known; marginals have no such groups."""
-    if not getattr(grouping.base.table, "also_known", ()):
-        return None
-    return getattr(grouping, "unknowing", None)
-
-
-def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Verdict]:
+def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[Verdict]:
     """The same verdict for several groupings of one engine, with all their evidence in one statement."""
-    gathered = [criterion.gather(grouping) for grouping in groupings]
+    gathered = [grouping.gathered(criterion) for grouping in groupings]
     if len(groupings) > 1 and not any(found is not None for found in gathered):
         gathered = _side_by_side(groupings, criterion)
     return [
@@ -204,7 +181,7 @@ def decided_each(groupings: Sequence[Grouping], criterion: Criterion) -> list[Ve
     ]
 
 
-def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[Any]:
+def _side_by_side(groupings: Sequence[Candidate], criterion: Criterion) -> list[Evidence]:
     engine = groupings[0].base.engine
     parts = [evidence(grouping, criterion) for grouping in groupings]
     columns = names(engine.columns(engine.create(parts[0], view=True)))
@@ -215,18 +192,16 @@ def _side_by_side(groupings: Sequence[Grouping], criterion: Criterion) -> list[A
     return found
 
 
-def _one(grouping: Grouping, criterion: Criterion) -> Verdict:
+def _one(grouping: Candidate, criterion: Criterion) -> Verdict:
     verdict, grouping = _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))
     if criterion.cannot_fail:
         verdict = replace(verdict, notes=(*verdict.notes, f"{criterion} {EMPTY}"))
-    return verdict.with_witness(told(grouping, verdict.witness))
+    return verdict.with_witness(grouping.told(verdict.witness))
 
 
-def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Query:
+def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Query:
     """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
-    loaded = {
-        name: grouping.base.engine.load(columns, name) for name, columns in criterion.tables(grouping).items()
-    }
+    loaded = {name: grouping.base.engine.load(columns, name) for name, columns in criterion.tables().items()}
     return render(
         f"criteria/{criterion.name}.sql",
         **grouping.relations(criterion.reads_sensitive),
@@ -237,78 +212,19 @@ def evidence(grouping: Grouping, criterion: Criterion, *, by_group: bool = False
     )
 
 
-def _relation(grouping: Grouping, name: str) -> Any:
-    return population_groups(grouping) if name == "population" else getattr(grouping, name)
+def _relation(grouping: Candidate, name: str) -> object:
+    if name == "population" and grouping.one_table is not None:
+        return population_groups(grouping.one_table)
+    return grouping.relation(name)
 
 
-def failing(grouping: Grouping, criterion: Criterion) -> set[int]:
+def failing(grouping: Candidate, criterion: Criterion) -> set[int]:
     """The groups that do not keep the requirement on their own."""
     return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
 
 
-def _rows(grouping: Grouping, criterion: Criterion, *, by_group: bool = False) -> Any:
-    gathered = criterion.gather(grouping)
+def _rows(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Evidence:
+    gathered = grouping.gathered(criterion)
     if gathered is not None:
         return gathered
     return grouping.base.engine.fetch(evidence(grouping, criterion, by_group=by_group))
-
-
-def told(grouping: Grouping, witness: Witness) -> Witness:
-    """A witness with its group's number, and with the door to the group's keys and values."""
-    if hasattr(grouping, "told"):
-        return grouping.told(witness)  # type: ignore[no-any-return]
-    group = witness.private.get("g")
-    if group is None:
-        return witness
-    return witness.revealed_by(lambda seen: _revealed(grouping, seen), **grouping.number(group))
-
-
-def _revealed(grouping: Grouping, seen: Witness) -> dict[str, Any]:
-    """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
-    found = dict(revealed(grouping, seen.private["g"]))
-    others = seen.private.get("others")
-    if others:
-        found["others"] = [{**grouping.number(g), **revealed(grouping, g)} for g in others]
-    return found
-
-
-def revealed(grouping: Grouping, group: int) -> Mapping[str, Any]:
-    """INTERNAL: what is published of one group, its keys by name and its sensitive values with counts."""
-    base = grouping.base
-    found: dict[str, Any] = {"keys": _keys(grouping, group)}
-    if base.table.sensitives:
-        rows = base.engine.fetch(
-            render(
-                "judge/group_values.sql",
-                histogram=grouping.histogram,
-                values=base.dictionaries["s"],
-                group=group,
-            )
-        )
-        found["values"] = {_named(row["value"]): row["n_rows"] for row in rows}
-    return found
-
-
-def _named(value: Any) -> Any:
-    """A value as a key of a mapping; lists and structs as text."""
-    return str(value) if isinstance(value, (list, dict)) else value
-
-
-def _keys(grouping: Grouping, group: int) -> dict[str, Any]:
-    """The labels of a group's keys, looked up one column at a time."""
-    base = grouping.base
-    aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
-    if not aliases:
-        return {}
-    (codes,) = base.engine.fetch(
-        render("judge/group_keys.sql", members=grouping.members, keys=aliases, group=group)
-    )
-    labelled: dict[str, Any] = {}
-    for number, key in enumerate(grouping.keys, start=1):
-        code = codes[f"k{number}"]
-        if key.column not in base.dictionaries:  # a box of a partition, a bucket
-            labelled[key.column] = code
-            continue
-        name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
-        labelled[name] = base.label(key.column, key.level, code, key.labels)
-    return labelled

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
@@ -61,12 +60,6 @@ def _misnamed(
         if key not in params and _required(field)
     ]
     return [*unknown, *missing]
-
-
-def within(part: T, directory: Path) -> T:
-    """A part whose relative files start from a folder, when it has files at all."""
-    placed = getattr(part, "within", None)
-    return placed(directory) if placed else part
 
 
 def _required(field: Any) -> bool:

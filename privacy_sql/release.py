@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Candidate, Grouping
 from privacy_sql.display import notebook
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
+from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, measured
 
 
@@ -17,10 +20,10 @@ class Release:
     """One way to publish a table, judged. Nothing has left yet: `write` audits and writes it."""
 
     name: str
-    table: Any
+    table: Table
     view: Query  # the rows that would leave
     verdicts: Mapping[str, Verdict]
-    require: tuple[Any, ...]
+    require: tuple[Any, ...]  # of `Criterion`: its room lies above
     method: str
     choice: Mapping[str, Any]
     rows_in: int | None  # None: how many rows the counts are made from is nobody's business
@@ -35,10 +38,13 @@ class Release:
     rehearsal: bool = False
     # promised by the method, not checkable from rows (a privacy loss)
     claims: Mapping[str, Any] = field(default_factory=dict)
-    promise: Any = field(default=None, repr=False)  # the verdicts on the claims, asked again by the audit
+    promise: Callable[[], Mapping[str, Verdict]] | None = field(
+        default=None, repr=False
+    )  # the verdicts on the claims, asked again by the audit
     # several tables that leave together; `view` shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
-    grouping: Any = field(default=None, repr=False)
+    base: Base = field(kw_only=True, repr=False)  # the counted table it is made from
+    grouping: Candidate = field(kw_only=True, repr=False)  # what was judged
     permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     baseline: Any = field(default=None, repr=False)  # how sure anybody is who guesses from what is published
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
@@ -59,6 +65,14 @@ class Release:
             return None
         return self.rows_in - self.rows_out - self.repeated
 
+    @property
+    def groups(self) -> Grouping:
+        """The groups of rows that were judged; several marginals, and counts under a promise, show none."""
+        found = self.grouping.one_table if self.promise is None else None
+        if found is None:
+            raise UsageError("no_groups", f"the method {self.method} publishes no groups of rows")
+        return found
+
     def sql(self, dialect: str = "duckdb") -> str:
         """The SELECT whose rows leave."""
         return self.view.text(dialect)
@@ -67,7 +81,7 @@ class Release:
     def _unasked(self) -> str:
         """The sensitive columns of which nothing is required."""
         asked = any(criterion.reads_sensitive and not criterion.cannot_fail for criterion in self.require)
-        named = getattr(self.table, "declared_sensitive", ())
+        named = self.table.declared_sensitive
         if asked or not named or self.promise is not None:
             return ""
         return f"; no requirement is about {', '.join(named)}, which somebody may learn"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, raise_all
 from privacy_sql.hierarchies import AsIs, Hierarchy
 
-PER_PERSON = ("one", "set", "multiset")
+PerPerson = Literal["one", "set", "multiset"]
+PER_PERSON = get_args(PerPerson)
 ROWS = ("source", "population")  # a file, a relation, or the rows themselves
 NULLS = ("value", "error", "refuse")  # the last two are one: stop
 
@@ -30,7 +31,7 @@ class Table:
     identifier: str | None = field(default=None, kw_only=True)  # the person, never published
     group: str | None = field(default=None, kw_only=True)  # groups come from this column
     count: str | None = field(default=None, kw_only=True)  # multiplicities
-    values_per_person: str = field(default="one", kw_only=True)
+    values_per_person: PerPerson = field(default="one", kw_only=True)
     quasi_nulls: str | Mapping[str, str] = field(default="value", kw_only=True)
     sensitive_nulls: str = field(default="value", kw_only=True)
     sensitive_hierarchy: Any = field(default=None, kw_only=True)

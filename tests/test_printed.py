@@ -40,7 +40,7 @@ def made(engine: Any, folder: Path) -> Iterator[Any]:
     yield from (verdicts, *verdicts.values(), *(verdict.witness for verdict in verdicts.values()))
     for method in (ps.Generalise({"age": 1}), ps.FullDomain(), ps.Bucketize(["age"]), ps.Multidimensional()):
         release = ps.publish(engine, table(), require, method)
-        yield from (method, release, release.grouping, release.grouping.base)
+        yield from (method, release, release.grouping, release.base)
     yield ps.search(engine, people, require)
     yield ps.prior(engine, table(), "0.3")
     yield ps.posterior(engine, table(), bandwidth="0.3")

@@ -111,7 +111,7 @@ def _rows(release: Release, query: Query) -> Any:
     # what would be published travels, for a release may lie on another connection than the people
     import pandas as pd
 
-    home = release.grouping.base.engine
+    home = release.base.engine
     return pd.DataFrame(home.fetch(query), columns=list(home.columns(home.create(query, view=True))))
 
 

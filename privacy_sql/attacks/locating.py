@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from privacy_sql.attacks.release_counts import Counted, counted, sensitive_names
-from privacy_sql.counted.base import Base, Grouping, count
+from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql.counted import fingerprints
-from privacy_sql.counted.base import Base, Grouping, count
+from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe
 from privacy_sql.hierarchies.base import text_of
@@ -44,7 +45,7 @@ def _counted_here(engine: Engine, description: Description, columns: list[str]) 
     engine = engine.session(description.files)
     _refuse_changed(engine, description)
     base = count(engine, _table(description, columns))
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     inside = names(base.aliases.values())
     members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
     named = _group_names(grouping) if "grp" in base.dictionaries else None
@@ -107,7 +108,7 @@ def _values_apart(engine: Engine, description: Description, people: Sql) -> tupl
         name=f"values of {description.name}",
     )
     base = count(engine, table)
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     query = render(
         "attacks/matched_values.sql",
         histogram=grouping.histogram,

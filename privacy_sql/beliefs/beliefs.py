@@ -35,6 +35,7 @@ from privacy_sql.query.template import Sql, names, render
 
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
 
 Bandwidth = Any  # one number for all columns, or one per quasi-identifier
 SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
@@ -318,7 +319,7 @@ class Published:
     counts: Array  # group by sensitive value
 
 
-def published(grouping: Any, table: Studied) -> Published:
+def published(grouping: Grouping, table: Studied) -> Published:
     """The groups of a candidate, as numbers only."""
     engine = table.base.engine
     who = engine.arrays(

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from privacy_sql.boxes.positions import PEOPLE, Places
-from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.counted.base import Key
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.spaces.partitions import Integers, Ranges, Tries

@@ -84,7 +84,7 @@ class Partitioning:
     @cached_property
     def whole(self) -> Grouping:
         """The whole table as one group, or one for each combination of the columns that stay as they are."""
-        return self.base.grouped([self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
+        return Grouping.by(self.base, [self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
 
     # -- the tree, level by level ------------------------------------------------------------------------
 

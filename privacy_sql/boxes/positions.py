@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from privacy_sql.counted.base import Base, count
-from privacy_sql.counted.grouping import Grouping, Key, numbered, numbers_of
+from privacy_sql.counted.base import Base, Key, count
+from privacy_sql.counted.grouping import Grouping, numbered, numbers_of
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.spaces.partitions import Axis
 

@@ -14,9 +14,6 @@ from typing import Any
 
 from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
-from privacy_sql.counted.grouping import Grouping as Grouping
-from privacy_sql.counted.grouping import Key as Key
-from privacy_sql.counted.grouping import sizes
 from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, is_folder
@@ -26,6 +23,16 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.conditions import with_numbers
 from privacy_sql.query.template import Query, Sql, condition, names, render
 from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Key:
+    """One column that says which group a row is published in: a base column at a level."""
+
+    column: str  # q1, grp
+    level: int = 0
+    top: int = 0  # no code of the column is higher
+    labels: Sql | None = None  # code, value: what the codes stand for, where that is not one level
 
 
 @dataclass(frozen=True)
@@ -212,10 +219,11 @@ class Base:
         """The internal columns of the base, or of its people, who have no sensitive value."""
         return names(column for column in self.dictionaries if column != "s" or relation is None)
 
-    def grouped(self, keys: Sequence[Key]) -> Grouping:
-        """Group the base by keys: the candidate a set of requirements is judged on."""
-        people = self.keyed(keys, self.people) if self.people else None
-        return Grouping.of(self, keys, self.keyed(keys), people)
+
+def sizes(engine: Engine, counted: Sql) -> dict[str, int]:
+    """How many rows a counted relation stands for, and how many combinations it holds."""
+    (found,) = engine.fetch(render("counted/sizes.sql", counted=counted))
+    return {"rows": found["n_rows"], "combinations": found["n_combinations"]}
 
 
 def no_rows(table: Table) -> DataError:
@@ -245,17 +253,15 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
 
 
 STRANGERS = (
-    ("fetch", "the first argument must be an engine", "For example ps.connect()."),
-    ("sensitives", "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
-    ("propose", "the method must be an object", "For example ps.FullDomain()."),
+    (Engine, "the first argument must be an engine", "For example ps.connect()."),
+    (Table, "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
 )
 
 
-def refuse_strangers(*given: Any) -> None:
-    """Refuse what is no engine, no table or no method before anything is asked of it."""
-    for thing, (has, what, hint) in zip(given, STRANGERS, strict=False):
-        # the class is asked, since asking a stand-in that answers for every name would be a first question
-        if not hasattr(type(thing), has) and not hasattr(type(thing), "__getattr__"):
+def refuse_strangers(*given: object) -> None:
+    """Refuse what is no engine or no table before anything is asked of it."""
+    for thing, (kind, what, hint) in zip(given, STRANGERS, strict=False):
+        if not isinstance(thing, kind):
             raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
 
 

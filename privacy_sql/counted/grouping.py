@@ -1,4 +1,7 @@
-"""A grouping of the base: the candidate that requirements are judged on, in a few small relations."""
+"""Candidates: what requirements are judged on, by whichever method they were made.
+
+A `Grouping` of the base, in a few small relations; several marginals together are another `Candidate`.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,20 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
+from privacy_sql.counted.base import Base, Key, sizes
 from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Query, Sql, names, render
-
-if TYPE_CHECKING:
-    from privacy_sql.counted.base import Base
+from privacy_sql.table import Table
+from privacy_sql.verdict import Witness
 
 # group numbers are packed into one bigint while the codes fit with room to spare
 PACKED_LIMIT = 2**62
 
-
-@dataclass(frozen=True)
-class Key:
-    """One column that says which group a row is published in: a base column at a level."""
-
-    column: str  # q1, grp
-    level: int = 0
-    top: int = 0  # no code of the column is higher
-    labels: Sql | None = None  # code, value: what the codes stand for, where that is not one level
+Row = Mapping[str, Any]
+Found = TypeVar("Found", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -39,6 +36,78 @@ class Clique:
     parent: int = 0
     shared: tuple[Sql, ...] = ()
     separator: Sql | None = None  # shared columns, n_rows
+
+
+class Known(Protocol):
+    """Where the counts come from: a `Base`, or what stands in published files."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    @property
+    def table(self) -> Table: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether there is anybody at all."""
+
+    def label(self, column: str, level: int, code: int) -> object:
+        """INTERNAL: what a code of a column stands for at a level."""
+
+
+class Together(Protocol):
+    """What is decided of several marginals without SQL; None where the template says it."""
+
+    def smallest_bound(self, k: int) -> Sequence[Row] | None:
+        """The cell with the smallest positive bound."""
+
+    def least_diverse(self, ell: int, kind: str) -> Sequence[Row] | None:
+        """The groups that are least diverse."""
+
+
+class Asks(Protocol[Found]):
+    """A requirement that gathers evidence of its own: a `Criterion`."""
+
+    def gather(self, grouping: Grouping) -> Found | None: ...
+
+    def together(self, collection: Together) -> Found | None: ...
+
+
+class Candidate(Protocol):
+    """What may be asked of a table in groups and of marginals alike."""
+
+    @property
+    def base(self) -> Known: ...
+
+    @property
+    def one_table(self) -> Grouping | None:
+        """The groups, where it is one table; None of marginals together."""
+
+    @property
+    def cliques(self) -> tuple[Clique, ...]:
+        """The marginals it consists of; a table is one."""
+
+    @property
+    def unknowing(self) -> Candidate | None:
+        """The coarser groups of a reader who knows no insensitive column; None where none counts as known."""
+
+    def of_each_column(self) -> Sequence[Candidate]:
+        """The same people once for each sensitive column."""
+
+    def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
+        """The names a criterion's template may use."""
+
+    def relation(self, name: str) -> object:
+        """What the template of a criterion reads beside these, by the name it gives in `reads`."""
+
+    def gathered(self, asked: Asks[Found]) -> Found | None:
+        """The evidence a requirement gathers itself; None when the rows of its template say it all."""
+
+    def told(self, witness: Witness) -> Witness:
+        """A witness with its place, and with the door to the keys and values behind it."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +128,12 @@ class Grouping:
     # little, by who is in a group
     located_by: str = "labels"
     printed: Mapping[str, Sql] = field(default_factory=dict)  # g, label by column, where boxes print them
+
+    @classmethod
+    def by(cls, base: Base, keys: Sequence[Key]) -> Grouping:
+        """A base grouped by keys: the candidate a set of requirements is judged on."""
+        people = base.keyed(keys, base.people) if base.people else None
+        return cls.of(base, keys, base.keyed(keys), people)
 
     @classmethod
     def of(
@@ -233,22 +308,38 @@ class Grouping:
         """How often each sensitive value occurs in the whole table: s, n_rows."""
         return self.base.engine.create(render("counted/overall.sql", histogram=self.histogram))
 
-    @property
-    def sensitive_codes(self) -> Sql:
-        return self.base.sensitive_codes
-
-    @property
-    def sensitive_height(self) -> int:
-        return int(self.base.table.sensitive_hierarchy.height)
-
     @cached_property
     def n_groups(self) -> int:
         (found,) = self.base.engine.fetch(render("counted/group_number.sql", groups=self.groups, group=0))
         return int(found["n_groups"])
 
-    def relations(self, reads_sensitive: bool = True) -> dict[str, Any]:
+    @property
+    def one_table(self) -> Grouping:
+        return self
+
+    def of_each_column(self) -> Sequence[Grouping]:
+        """The same people once for each sensitive column."""
+        return (self, *(self.beside or [Grouping.by(side, self._keys_of(side)) for side in self.base.sides]))
+
+    def _keys_of(self, side: Base) -> list[Key]:
+        """The same keys on the base of another sensitive column."""
+        base = self.base
+        if self.gone is not None or any(k.labels or k.column not in base.columns for k in self.keys):
+            raise UsageError(
+                "several_sensitive",
+                "several sensitive columns are judged together only where each group shows its"
+                " quasi-identifiers, and nothing is suppressed",
+                where=base.table.name,
+                hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
+            )
+        return side.keys({base.columns[key.column][0]: key.level for key in self.keys})
+
+    def gathered(self, asked: Asks[Found]) -> Found | None:
+        return asked.gather(self)
+
+    def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
         """The names a criterion's template may use."""
-        found: dict[str, Any] = {
+        found = {
             "candidate": self.candidate,
             "histogram": self.histogram,
             "groups": self.groups,
@@ -259,10 +350,67 @@ class Grouping:
             found["values"] = self.base.dictionaries["s"]
         return found
 
+    def relation(self, name: str) -> object:
+        """What the template of a criterion reads beside these, by the name it gives in `reads`."""
+        if name == "cliques":
+            return self.cliques
+        if name == "sensitive_codes":
+            return self.base.sensitive_codes
+        if name == "sensitive_height":
+            return int(self.base.table.sensitive_hierarchy.height)
+        raise KeyError(name)
+
     def number(self, group: int) -> dict[str, int]:
         """The place of a group among all groups, in the order of their keys."""
         (found,) = self.base.engine.fetch(render("counted/group_number.sql", groups=self.groups, group=group))
         return {"group": found["number"], "groups": found["n_groups"]}
+
+    def told(self, witness: Witness) -> Witness:
+        """A witness with its group's number, and with the door to the group's keys and values."""
+        group = witness.private.get("g")
+        if group is None:
+            return witness
+        return witness.revealed_by(self._revealed, **self.number(group))
+
+    def _revealed(self, seen: Witness) -> dict[str, Any]:
+        """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
+        found = self.revealed(seen.private["g"])
+        others = seen.private.get("others")
+        if others:
+            found["others"] = [{**self.number(g), **self.revealed(g)} for g in others]
+        return found
+
+    def revealed(self, group: int) -> dict[str, Any]:
+        """INTERNAL: what is published of one group, its keys by name and its sensitive values with counts."""
+        base = self.base
+        found: dict[str, Any] = {"keys": self._labels(group)}
+        if base.table.sensitives:
+            values = base.dictionaries["s"]
+            query = render("counted/group_values.sql", histogram=self.histogram, values=values, group=group)
+            found["values"] = {
+                # lists and structs are no keys of a mapping
+                str(row["value"]) if isinstance(row["value"], (list, dict)) else row["value"]: row["n_rows"]
+                for row in base.engine.fetch(query)
+            }
+        return found
+
+    def _labels(self, group: int) -> dict[str, object]:
+        """The labels of a group's keys, looked up one column at a time."""
+        base = self.base
+        aliases = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
+        if not aliases:
+            return {}
+        query = render("counted/group_keys.sql", members=self.members, keys=aliases, group=group)
+        (codes,) = base.engine.fetch(query)
+        labelled: dict[str, object] = {}
+        for number, key in enumerate(self.keys, start=1):
+            code = codes[f"k{number}"]
+            if key.column not in base.dictionaries:  # a box of a partition, a bucket
+                labelled[key.column] = code
+                continue
+            name = base.columns[key.column][0] if key.column in base.columns else str(base.table.group)
+            labelled[name] = base.label(key.column, key.level, code, key.labels)
+        return labelled
 
 
 def numbers_of(engine: Engine, keyed: Sql, keys: Sequence[Key]) -> Sql | None:
@@ -283,9 +431,3 @@ def numbered(
 def _sized(keys: Sequence[Key]) -> list[tuple[Sql, int]]:
     """The names of the key columns, and how many codes each may have."""
     return [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]
-
-
-def sizes(engine: Engine, counted: Sql) -> dict[str, int]:
-    """How many rows a counted relation stands for, and how many combinations it holds."""
-    (found,) = engine.fetch(render("counted/sizes.sql", counted=counted))
-    return {"rows": found["n_rows"], "combinations": found["n_combinations"]}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from privacy_sql.counted.base import Base, Grouping, Key, count
+from privacy_sql.counted.base import Base, Key, count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels, unmapped
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.query.template import Sql, condition, names, render

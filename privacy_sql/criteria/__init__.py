@@ -11,14 +11,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.parameters import bind, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping, Together
+    from privacy_sql.engines import Columns
+    from privacy_sql.table import Table
+
 Row = Mapping[str, Any]
+# the rows of the template, or what `gather` made: each requirement reads its own, and nobody else reads it
+Evidence: TypeAlias = Any
 # a limit as the user wrote it: kept as text so that 0.6 means three fifths
 Exact = str | int | float | Fraction
 # a limit beyond this is none: no float comes near it
@@ -29,13 +38,13 @@ EMPTY = "asks nothing: no table can fail it"
 class Splits(Protocol):
     """The state of a requirement that looks at all groups at once, while a search cuts groups."""
 
-    def seen(self, grouping: Any) -> Any:
+    def seen(self, grouping: Grouping) -> Evidence:
         """The evidence about all parts that are tried together."""
 
-    def allows(self, evidence: Any, groups: Sequence[int]) -> bool:
+    def allows(self, evidence: Evidence, groups: Sequence[int]) -> bool:
         """Whether a group may be replaced by these parts of it."""
 
-    def accept(self, evidence: Any, groups: Sequence[int]) -> None:
+    def accept(self, evidence: Evidence, groups: Sequence[int]) -> None:
         """The group is replaced by these parts of it."""
 
 
@@ -75,9 +84,6 @@ class Criterion:
         """What the template needs of the grouping beside the usual relations, by attribute."""
         return ()
 
-    # the whole table as one group may break it although a partition of it does not
-    cuts_may_help: ClassVar[bool] = False
-
     @property
     def limit(self) -> Number:
         raise AttributeError(f"{self.name} has no single limit")
@@ -106,19 +112,11 @@ class Criterion:
         """Whether no table breaks it, so that it asks nothing."""
         return False
 
-    def on(self, table: Any) -> Criterion:
-        """The requirement as it stands for one table, where a property depends on what the table declares."""
-        return self
-
-    def in_project(self) -> Criterion:
-        """The requirement as a project file means it, where that is stricter."""
-        return self
-
     def necessary(self) -> Sequence[Criterion]:
         """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
         return ()
 
-    def fewest_people(self, table: Any) -> int:
+    def fewest_people(self, table: Table) -> int:
         """No group with fewer people keeps the requirement; a search does not ask about smaller ones."""
         return max((weaker.fewest_people(table) for weaker in self.necessary()), default=1)
 
@@ -126,15 +124,41 @@ class Criterion:
         """What the template receives beside the relations: whole numbers and words only."""
         return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
 
-    def tables(self, context: Any) -> dict[str, Any]:
-        """Small tables of our own that the template joins: {name: {column: (type, values)}}."""
-        return {}
+    # -- hooks that only a few requirements have a use for: by default they do nothing -----------------------
 
-    def beforehand(self, base: Any) -> str | None:
+    # the whole table as one group may break it although a partition of it does not
+    cuts_may_help: ClassVar[bool] = False
+
+    def on(self, table: Table) -> Criterion:
+        """The requirement as it stands for one table, where a property depends on what the table declares."""
+        return self
+
+    def in_project(self) -> Self:
+        """The requirement as a project file means it, where that is stricter."""
+        return self
+
+    def within(self, directory: Path) -> Self:
+        """The requirement with the files it names read from a folder."""
+        return self
+
+    def beforehand(self, base: Base) -> str | None:
         """What a person should know before a search over this table begins; None when there is nothing."""
         return None
 
-    def splits(self, whole: Any) -> Splits | None:
+    def tables(self) -> Mapping[str, Columns]:
+        """Small tables of our own that the template joins."""
+        return {}
+
+    def gather(self, grouping: Grouping) -> Evidence | None:
+        """Evidence that takes more than one statement, group by group, or arrays instead of rows; None when
+        the rows of the template say it all."""
+        return None
+
+    def together(self, collection: Together) -> Evidence | None:
+        """Of marginals together what SQL does not decide; None when the rows of the template say it all."""
+        return None
+
+    def splits(self, whole: Grouping) -> Splits | None:
         """How a search that cuts groups asks about one cut at a time; None when each group stands alone.
 
         A requirement over all groups at once keeps its state here, starting with the `whole` table as one
@@ -142,10 +166,7 @@ class Criterion:
         """
         return None
 
-    def gather(self, grouping: Any) -> Any:
-        """Evidence that takes more than one statement, group by group, or arrays instead of rows; None when
-        the rows of the template say it all."""
-        return None
+    # -- what is said of it ---------------------------------------------------------------------------------
 
     @property
     def params(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPer
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import names, render
 from privacy_sql.verdict import Witness, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Grouping
 
 UNDECIDED = "groups of people with several values are too large here to count every way they may have them"
 
@@ -48,7 +51,7 @@ class PrintedGroups:
     absent: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, grouping: Any, own: Mapping[int, int], absent: tuple[str, ...] = ()) -> PrintedGroups:
+    def of(cls, grouping: Grouping, own: Mapping[int, int], absent: tuple[str, ...] = ()) -> PrintedGroups:
         engine = grouping.base.engine
         query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
         tables, groups = Histograms.from_columns(engine.arrays(query))
@@ -167,7 +170,7 @@ class PrintedSplits:
         self.counted = PrintedSkyline(case)
         self.worst: dict[tuple[int, Amounts], list[Printed]] = {}  # groups that tell most, so far
 
-    def seen(self, grouping: Any) -> tuple[PrintedGroups, dict[int, int]]:
+    def seen(self, grouping: Grouping) -> tuple[PrintedGroups, dict[int, int]]:
         found = PrintedGroups.of(grouping, self.own)
         return found, {g: row for row, g in enumerate(found.groups.tolist())}
 

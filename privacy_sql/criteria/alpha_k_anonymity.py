@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make
+from privacy_sql.engines import Columns
 from privacy_sql.errors import UsageError, people
 from privacy_sql.verdict import Verdict, Witness
 
@@ -59,7 +60,7 @@ class AlphaKAnonymity(Criterion):
     def context(self) -> dict[str, Any]:
         return {}
 
-    def tables(self, context: Any) -> dict[str, Any]:
+    def tables(self) -> Mapping[str, Columns]:
         if self.values is None:
             return {}
         return {"watched": {"value": ("varchar", list(self.values))}}

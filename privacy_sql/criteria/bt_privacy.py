@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from privacy_sql.kernels.beliefs import distance as distances
 from privacy_sql.kernels.beliefs.move import ESTIMATED, EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.beliefs.posterior import STATE_CAP
 from privacy_sql.verdict import TOLERANCE, Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
@@ -111,7 +115,7 @@ class BTPrivacy(Criterion):
             found["smoothing"] = "own_distances"
         return found
 
-    def gather(self, grouping: Any, cap: int | None = None) -> list[Row]:
+    def gather(self, grouping: Grouping, cap: int | None = None) -> list[Row]:
         """The largest move of belief in every group, for every point."""
         table = belief_moves.studied(grouping.base)
         measure = self.measure(table)
@@ -125,7 +129,7 @@ class BTPrivacy(Criterion):
             )
         ]
 
-    def splits(self, whole: Any) -> Splits:
+    def splits(self, whole: Grouping) -> Splits:
         """Cuts are tried on exact posteriors where those are quick, on the larger estimate where not.
 
         Otherwise no cut of a large table could be taken, since its halves are undecided. The partition that
@@ -135,7 +139,7 @@ class BTPrivacy(Criterion):
             replace(self, posterior="estimate") if self.posterior == "exact" else self, self.posterior
         )
 
-    def beforehand(self, base: Any) -> str | None:
+    def beforehand(self, base: Base) -> str | None:
         """What to say before a search: exact posteriors leave large groups undecided."""
         if self.posterior != "exact" or belief_moves.states(belief_moves.studied(base)) <= STATE_CAP:
             return None
@@ -246,7 +250,7 @@ class Cuts:
     estimated: BTPrivacy
     posterior: str
 
-    def seen(self, grouping: Any) -> set[int]:
+    def seen(self, grouping: Grouping) -> set[int]:
         """The parts that fail."""
         exactly = replace(self.estimated, posterior=self.posterior)
         rows = exactly.gather(grouping, SEARCH_CAP)

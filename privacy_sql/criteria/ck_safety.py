@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
@@ -26,6 +26,10 @@ from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.criteria import Evidence
 
 
 @dataclass(frozen=True)
@@ -71,14 +75,14 @@ class CKSafety(Criterion):
         """With d values in a group, d - 1 facts disclose everything there: k + 2 values are needed."""
         return (registry.get("criteria", "l_diversity")(self.k + 2),)
 
-    def splits(self, whole: Any) -> Splits:
+    def splits(self, whole: Grouping) -> Splits:
         """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
         return _Splits(self.k, self.limit, _histograms(whole))
 
-    def gather(self, grouping: Any) -> Mapping[str, Any]:
+    def gather(self, grouping: Grouping) -> Mapping[str, Any]:
         return group_counts(grouping)
 
-    def judge(self, evidence: Any) -> Verdict:
+    def judge(self, evidence: Evidence) -> Verdict:
         """The worst knowledge decides.
 
         >>> import numpy as np
@@ -103,7 +107,7 @@ class CKSafety(Criterion):
         private = {"g": int(groups[target]), "others": [int(groups[n]) for n in numbers if n != target]}
         return self.verdict(knowledge.value, Witness(facts, private), _story(target + 1, facts, knowledge))
 
-    def failing(self, evidence: Any) -> list[int]:
+    def failing(self, evidence: Evidence) -> list[int]:
         """Groups to leave out so that the others are safe together."""
         shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
         with within_reach():
@@ -119,7 +123,7 @@ class _Splits:
         with within_reach():
             self._running = RunningWorstCase([counts.values() for counts in whole.values()], facts)
 
-    def seen(self, grouping: Any) -> dict[int, dict[int, int]]:
+    def seen(self, grouping: Grouping) -> dict[int, dict[int, int]]:
         return _histograms(grouping)
 
     def allows(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> bool:
@@ -131,7 +135,7 @@ class _Splits:
         self._running.change([whole], parts)
 
 
-def _histograms(grouping: Any) -> dict[int, dict[int, int]]:
+def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
     """Per group its counts by sensitive value."""
     query = render("counted/histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
     found = grouping.base.engine.arrays(query)
@@ -150,7 +154,7 @@ def _cut(evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> tuple[li
     return [*whole.values()], [[*part.values()] for part in parts]
 
 
-def group_counts(grouping: Any) -> Mapping[str, Any]:
+def group_counts(grouping: Grouping) -> Mapping[str, Any]:
     """The counts of every group as arrays; they are as many as groups and values, not as rows.
 
     Tables in which a person may have several values are refused: they have other worlds than counted here.

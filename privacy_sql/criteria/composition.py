@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.attacks.intersection_summary import Findings, Others
 from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
@@ -16,6 +16,10 @@ from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.history.registered import Out, as_published, registered
 from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,14 @@ class Composition(Criterion):
             )
         return out
 
-    def gather(self, grouping: Any) -> list[Row]:
+    def gather(self, grouping: Grouping) -> list[Row]:
         """People by the number of values left, from the attack on this candidate and the other releases."""
         others, noise = self._beside(grouping.base)
         found = Findings.beside(grouping, others)
         more = {"everybody": found.crowd.people, "noise": noise, "warnings": others.warnings}
         return [{**row, **more} for row in found.left]
 
-    def _beside(self, base: Any) -> tuple[Others, int]:
+    def _beside(self, base: Base) -> tuple[Others, int]:
         """The other releases with everybody located in them, and how many more there are of noise."""
         # a search asks about many candidates of one base; where its people are in the others stays the same
         kept = base.kept
@@ -140,7 +144,7 @@ class Composition(Criterion):
         _, others, noise = kept[id(self)]
         return others, noise
 
-    def splits(self, whole: Any) -> Splits:
+    def splits(self, whole: Grouping) -> Splits:
         """Who is exposed over all boxes, while a search cuts groups."""
         return _Splits(whole, self._beside(whole.base)[0], self.limit, self._level)
 
@@ -199,7 +203,7 @@ class _Splits:
     of another. A cut may also make somebody less exposed: releases that contradict each other tell less.
     """
 
-    def __init__(self, whole: Any, others: Others, limit: Fraction, level: Fraction) -> None:
+    def __init__(self, whole: Grouping, others: Others, limit: Fraction, level: Fraction) -> None:
         self.others = others
         self.most = level.denominator // level.numerator  # so few values left are an exposure
         self.engine = others.crowd.engine
@@ -210,7 +214,7 @@ class _Splits:
         self.room = limit * others.crowd.people
         self._taken: tuple[Findings, list[int]] | None = None
 
-    def seen(self, grouping: Any) -> tuple[Findings, dict[int, int], list[int]]:
+    def seen(self, grouping: Grouping) -> tuple[Findings, dict[int, int], list[int]]:
         """What the parts would expose, the parts that are taken of them, and how many more people each."""
         self._catch_up()
         found = Findings.beside(grouping, self.others)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
 from privacy_sql.errors import number_of, people
 from privacy_sql.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class KAnonymity(Criterion):
     def limit(self) -> int:
         return self.k
 
-    def fewest_people(self, table: Any) -> int:
+    def fewest_people(self, table: Table) -> int:
         return self.k
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:

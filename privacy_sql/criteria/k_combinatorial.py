@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
 from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Together
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,9 @@ class KCombinatorial(Criterion):
     def reads(self) -> tuple[str, ...]:
         return ("cliques",)
 
-    def gather(self, grouping: Any) -> Any:
-        """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
-        collection = getattr(grouping, "collection", None)
-        return collection.smallest_bound(self.k) if collection else None
+    def together(self, collection: Together) -> Sequence[Row] | None:
+        """Collections that are not decomposable, and joins too large for SQL."""
+        return collection.smallest_bound(self.k)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The smallest positive bound decides.

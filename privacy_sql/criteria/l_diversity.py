@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, log
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
 from privacy_sql.verdict import Number, Verdict, Witness, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.table import Table
 
 KINDS = ("distinct", "entropy", "recursive", "probabilistic")
 
@@ -88,7 +91,7 @@ class LDiversity(Criterion):
         """
         return () if self.kind == "probabilistic" else (LDiversity(ceil(self.ell)),)
 
-    def fewest_people(self, table: Any) -> int:
+    def fewest_people(self, table: Table) -> int:
         """Who shows one value each shows l values together; a person with several may show them alone."""
         if self.kind != "distinct":
             return super().fewest_people(table)

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, lcm, log, prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
 from privacy_sql.kernels.marginals.max_entropy import least_c
 from privacy_sql.verdict import Number, Verdict, Witness, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Together
 
 KINDS = ("recursive", "entropy", "distinct")
 MOST_GROUPS = 1_000  # groups near the worst that are compared in fractions
@@ -80,10 +83,9 @@ class MaxentLDiversity(Criterion):
     def context(self) -> dict[str, Any]:
         return {"kind": self.kind, "ell": self.l, "most": MOST_GROUPS}
 
-    def gather(self, grouping: Any) -> Any:
-        """What SQL does not decide: collections that are not decomposable, and joins too large for it."""
-        collection = getattr(grouping, "collection", None)
-        return collection.least_diverse(self.l, self.kind) if collection else None
+    def together(self, collection: Together) -> Sequence[Row] | None:
+        """Collections that are not decomposable, and joins too large for SQL."""
+        return collection.least_diverse(self.l, self.kind)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The least varied group decides.

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
@@ -27,6 +27,12 @@ from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
 from privacy_sql.kernels.skyline.running import Question, RunningSkyline, Seen
 from privacy_sql.query.template import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.criteria import Evidence
+    from privacy_sql.table import Table
 
 
 class _Part(NamedTuple):
@@ -103,7 +109,7 @@ class PrivacySkyline(Criterion):
             found += [Limit(number, *point) for point in points_of(points, where)]
         return found
 
-    def on(self, table: Any) -> Criterion:
+    def on(self, table: Table) -> Criterion:
         """The requirement for a release of one table.
 
         With one value per person a search may prune on it; with several, who reads the printed rows knows how
@@ -113,7 +119,7 @@ class PrivacySkyline(Criterion):
         kind = _WithOneValueEach if one else _AsPrinted
         return kind(self.points, self.per_value, self.must_occur)
 
-    def in_project(self) -> Criterion:
+    def in_project(self) -> Self:
         return replace(self, must_occur=True)
 
     @property
@@ -128,7 +134,7 @@ class PrivacySkyline(Criterion):
         ]
         return f"{self.name}({', '.join(shown_points)})"
 
-    def gather(self, grouping: Any) -> _Evidence:
+    def gather(self, grouping: Grouping) -> _Evidence:
         """Ask all points of all values in one statement."""
         own, absent = self._own_skylines(grouping.base)
         return _Evidence(
@@ -140,12 +146,12 @@ class PrivacySkyline(Criterion):
             counts=lambda: _counted(grouping),
         )
 
-    def splits(self, whole: Any) -> Splits:
+    def splits(self, whole: Grouping) -> Splits:
         """Five minima per value and point, while a search cuts groups (Fig. 4)."""
         own, _ = self._own_skylines(whole.base)
         return _Splits(self.limits, own, whole)
 
-    def _own_skylines(self, base: Any) -> tuple[dict[int, int], tuple[str, ...]]:
+    def _own_skylines(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value in `per_value` -> number of its skyline; and the values that do not occur."""
         wanted = list(per_value_of(self.per_value))
         if not wanted:
@@ -172,7 +178,7 @@ class PrivacySkyline(Criterion):
             "family": [limit.amounts.family for limit in limits],
         }
 
-    def _query(self, grouping: Any, own: Mapping[int, int]) -> Query:
+    def _query(self, grouping: Grouping, own: Mapping[int, int]) -> Query:
         engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
         points = self._points(most)
         plan = {"s": ("bigint", list(own)), "skyline": ("bigint", list(own.values()))}
@@ -195,7 +201,7 @@ class PrivacySkyline(Criterion):
             ],
         )
 
-    def judge(self, evidence: Any) -> Verdict:
+    def judge(self, evidence: Evidence) -> Verdict:
         """The part with least slack decides, a failing one first.
 
         >>> seven = {"s": 1, "point": 0, "g": 1, "n_people": 7, "n_holders": 1}
@@ -223,7 +229,7 @@ class PrivacySkyline(Criterion):
             points=tuple(_results(limits, parts)),
         )
 
-    def failing(self, evidence: Any) -> list[int]:
+    def failing(self, evidence: Evidence) -> list[int]:
         """Groups to leave out so that the others are safe together."""
         assert evidence.counts is not None
         tables, groups = evidence.counts()
@@ -234,7 +240,7 @@ class PrivacySkyline(Criterion):
 class _Splits:
     """Which cuts keep every breach probability below its limit; parts are known by their g."""
 
-    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Any) -> None:
+    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Grouping) -> None:
         tables, _ = _counted(whole)
         questions = [
             Question(value, limit.amounts, limit.limit)
@@ -244,7 +250,7 @@ class _Splits:
         ]
         self._running = RunningSkyline(questions, whole.base.table.values_per_person, tables)
 
-    def seen(self, grouping: Any) -> tuple[Seen, dict[int, int]]:
+    def seen(self, grouping: Grouping) -> tuple[Seen, dict[int, int]]:
         tables, groups = _counted(grouping)
         return self._running.seen(tables), {g: row for row, g in enumerate(groups.tolist())}
 
@@ -257,7 +263,7 @@ class _Splits:
         self._running.accept(seen, [rows[g] for g in groups])
 
 
-def _counted(grouping: Any) -> tuple[Histograms, Any]:
+def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
     query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
     return Histograms.from_columns(grouping.base.engine.arrays(query))
 
@@ -270,7 +276,7 @@ class _WithOneValueEach(PrivacySkyline):
 
     __str__ = PrivacySkyline.__str__
 
-    def fewest_people(self, table: Any) -> int:
+    def fewest_people(self, table: Table) -> int:
         """A holder, who is not certain: one person more than can be ruled out or known, or k + 1 with m more.
 
         Both factors of a ratio above 0 say so (Sec. 7.1): T(l,k) = (n - s - S_l - k) / s where S_l >= l, else
@@ -291,15 +297,15 @@ class _AsPrinted(PrivacySkyline):
 
     __str__ = PrivacySkyline.__str__
 
-    def gather(self, grouping: Any) -> Any:
+    def gather(self, grouping: Grouping) -> Any:
         own, absent = self._own_skylines(grouping.base)
         return PrintedGroups.of(grouping, own, absent)
 
-    def splits(self, whole: Any) -> Splits:
+    def splits(self, whole: Grouping) -> Splits:
         own, _ = self._own_skylines(whole.base)
         return PrintedSplits(self.limits, own, whole.base.table.values_per_person)
 
-    def judge(self, evidence: Any) -> Verdict:
+    def judge(self, evidence: Evidence) -> Verdict:
         """The question with least slack decides, a failing one first."""
         limits = self.limits
         parts = evidence.answers(limits)
@@ -317,11 +323,11 @@ class _AsPrinted(PrivacySkyline):
             points=tuple(_results(limits, parts)),
         )
 
-    def failing(self, evidence: Any) -> list[int]:
+    def failing(self, evidence: Evidence) -> list[int]:
         return list(evidence.to_leave_out(self.limits))
 
 
-def _unknown(base: Any, absent: Iterable[str]) -> list[UsageError]:
+def _unknown(base: Base, absent: Iterable[str]) -> list[UsageError]:
     """One error for each value that does not occur, with one that is spelt nearly so; never the others."""
     rows = base.engine.fetch(render("criteria/value_names.sql", values=base.dictionaries["s"]))
     known = [str(row["value"]) for row in rows if row["value"] is not None]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
@@ -20,109 +21,140 @@ Row = dict[str, Any]
 Columns = Mapping[str, tuple[str, Sequence[Any]]]
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """What every engine promises. Relations it creates are temporary and go when it is closed."""
 
     @property
+    @abstractmethod
     def dialect(self) -> str:
         """The sqlglot dialect it speaks."""
 
     @property
+    @abstractmethod
     def connection(self) -> Any:
         """The live connection of the engine's own library, for work beside ours."""
 
     @property
     def travel(self) -> int:
         """A counted base of up to so many combinations is searched by an embedded engine."""
+        return 0
 
     @property
     def one_pass(self) -> bool:
         """Whether a step that a statement names several times is worked out once."""
+        return True
 
     @property
     def one_text(self) -> bool:
         """Whether any two columns of text may share a column, as there is one order of text."""
+        return True
 
     @property
     def undoes(self) -> bool:
         """Whether what is written in a transaction that fails was never there for anybody."""
+        return False
 
     @property
     def at_once(self) -> int:
         """How many choices a search had best count in one statement, where each statement has its price."""
+        return 1
 
+    @abstractmethod
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
         """The same engine for one piece of work, reaching these files (to read) and folders (to write).
 
         Relations created through a session are dropped when nobody holds the session any more.
         """
 
+    @abstractmethod
     def source(self, source: Any) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
+    @abstractmethod
     def columns(self, relation: Sql) -> dict[str, str]:
         """The columns of a relation and their kinds: text, integer, number, boolean, date or other."""
 
+    @abstractmethod
     def create(self, query: Query, *, view: bool = False) -> Sql:
         """A temporary relation holding what the query returns."""
 
+    @abstractmethod
     def filled(self, query: Query) -> tuple[Sql, int]:
         """A temporary relation holding what the query returns, and how many rows that is."""
 
+    @abstractmethod
     def rows_of(self, query: Query) -> Sql:
         """The rows a query would publish, as a view on the engine that writes them."""
 
+    @abstractmethod
     def load(self, columns: Columns, origin: str) -> Sql:
         """A small table of ours as a temporary relation: {name: (type, values)}."""
 
+    @abstractmethod
     def fetch(self, query: Query) -> list[Row]:
         """A small result as plain values; integers stay integers."""
 
+    @abstractmethod
     def arrays(self, query: Query) -> dict[str, np.ndarray[Any, Any]]:
         """A result of numbers as numpy arrays."""
 
+    @abstractmethod
     def arrow(self, query: Query) -> pa.Table:
         """A result as an Arrow table: what travels to another engine."""
 
+    @abstractmethod
     def take(self, table: pa.Table, origin: str) -> Sql:
         """An Arrow table as a temporary relation."""
 
+    @abstractmethod
     def beside(self) -> Engine:
         """A fresh engine of the same kind that reads written files again; it searches where they are."""
 
+    @abstractmethod
     def drop(self, relation: Sql) -> None:
         """Forget a temporary relation before the end."""
 
+    @abstractmethod
     def write_file(self, query: Query, path: Path, kind: str) -> None:
         """Write a query's rows to a new CSV or Parquet file, private to this user."""
 
+    @abstractmethod
     def write_table(self, query: Query, table: str) -> None:
         """Write a query's rows to a new table."""
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
         """All or nothing: tables written inside exist for others only at its end."""
 
+    @abstractmethod
     def rename_table(self, old: str, new: str) -> None:
         """Give a table its final name; both in one schema."""
 
+    @abstractmethod
     def replace_table(self, new: str, name: str, aside: str) -> None:
         """Put a table in the place of another, inside `transaction`; without one the old is kept `aside`."""
 
+    @abstractmethod
     def drop_table(self, table: str) -> None:
         """Remove a table written by `write_table`."""
 
+    @abstractmethod
     def has_table(self, table: str) -> bool:
         """Whether a table of that name exists."""
 
+    @abstractmethod
     def version(self) -> str:
         """Name and version, for manifests."""
 
+    @abstractmethod
     def close(self) -> None:
         """Drop everything temporary and let go of the engine."""
 
-    def __enter__(self) -> Engine: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *problem: object) -> None: ...
+    def __exit__(self, *problem: object) -> None:
+        self.close()
 
 
 def connect(url: str = "duckdb:", **options: Any) -> Engine:

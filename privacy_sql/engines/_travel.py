@@ -54,10 +54,10 @@ def _copied(relation: Sql | None, source: Engine, target: Engine) -> Sql:
     return target.take(source.arrow(Query(f"select * from {relation}", "travel")), "travelled")
 
 
-class Travelled:
+class Travelled(Engine):
     """An engine whose counted relations are searched by an embedded engine."""
 
-    travel = 0  # what is counted through this engine has travelled already, or is to stay
+    # its `travel` is 0: what is counted through this engine has travelled already, or is to stay
 
     def __init__(self, home: Engine, near: Engine, prefix: str, places: Any, numbers: Any) -> None:
         self._home = home
@@ -204,12 +204,6 @@ class Travelled:
     def close(self) -> None:
         self._near.close()
         self._home.close()
-
-    def __enter__(self) -> Travelled:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
 
 
 def travelled(engine: Engine, relations: Sequence[Sql], size: int) -> tuple[Engine, list[Sql]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from privacy_sql.engines import Columns, Row
+from privacy_sql.engines import Columns, Engine, Row
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
@@ -38,15 +38,11 @@ KINDS = {
 }
 
 
-class DuckDB:
+class DuckDB(Engine):
     """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
 
     dialect = "duckdb"
-    one_pass = True
-    one_text = True
     undoes = True
-    travel = 0  # counts are where they are searched
-    at_once = 1
 
     def __init__(
         self,
@@ -79,12 +75,6 @@ class DuckDB:
     def close(self) -> None:
         self._to.close()
         self._mine.clear()
-
-    def __enter__(self) -> DuckDB:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
 
     def version(self) -> str:
         return f"duckdb {duckdb.__version__}"

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from privacy_sql.engines import Columns, Row
+from privacy_sql.engines import Columns, Engine, Row
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
@@ -43,14 +43,13 @@ from privacy_sql.query.template import Query, Sql, literal, quote
 TRAVEL = 20_000_000  # combinations; some 100 bytes each
 
 
-class Postgres:
+class Postgres(Engine):
     """A PostgreSQL server: `postgres:`, or `postgres:service=warehouse` for an entry of the service file."""
 
     dialect = "postgres"
-    one_pass = True
+    travel = TRAVEL
     one_text = False  # columns may have orders of their own
     undoes = True
-    at_once = 1
 
     def __init__(
         self, place: str = "", *, dsn_env: str | None = None, travel: int = TRAVEL, unsafe_debug: bool = False
@@ -80,12 +79,6 @@ class Postgres:
     def close(self) -> None:
         self._to.close()
         self._mine.clear()
-
-    def __enter__(self) -> Postgres:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
 
     def version(self) -> str:
         return f"postgres {self.connection.info.server_version // 10000}"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql.engines import Columns, Row
+from privacy_sql.engines import Columns, Engine, Row
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
@@ -62,13 +62,12 @@ TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _numbers = itertools.count(1)  # temporary views belong to Spark's session, which engines share
 
 
-class Spark:
+class Spark(Engine):
     """A Spark session: the one that runs already, or one for a master such as `local[2]`."""
 
     dialect = "spark"
+    travel = TRAVEL
     one_pass = False
-    one_text = True
-    undoes = False  # it has no transactions
     at_once = 8  # every statement is a job: planning it takes longer than counting
 
     def __init__(
@@ -113,12 +112,6 @@ class Spark:
         """Forget what was made; the session of Spark stays, as others may use it."""
         _forget(self._left, self._mine)
         self._sweep()
-
-    def __enter__(self) -> Spark:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.close()
 
     def version(self) -> str:
         return f"spark {self._session.version}"

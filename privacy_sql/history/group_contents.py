@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
 from privacy_sql.query.template import Query, Sql, names, render
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Candidate, Grouping
+    from privacy_sql.release import Release
+
 Columns = Mapping[str, tuple[str, list[Any]]]
 Writer = Callable[[Path], list[Path]]
 
 
-def writer(release: Any) -> Writer:
+def writer(release: Release) -> Writer:
     """What puts everything a release is read with into a private folder, and names the files."""
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
     return writer_of(Kept(kinds, held(release.grouping) if release.promise is None else None))
@@ -51,10 +56,11 @@ def writer_of(kept: Kept) -> Writer:
     return write
 
 
-def held(grouping: Any) -> Held | None:
+def held(published: Candidate) -> Held | None:
     """What the groups of a release hold, where its labels do not tell who lies in which."""
-    how = getattr(grouping, "located_by", "labels")
-    if how == "labels" or not grouping.base.table.sensitives or grouping.base.sides:
+    grouping = published.one_table
+    how = "labels" if grouping is None else grouping.located_by
+    if grouping is None or how == "labels" or not grouping.base.table.sensitives or grouping.base.sides:
         return None
     groups = _boxes(grouping) if how == "boxes" else _members(grouping)
     return Held(groups, _values(grouping), boxes=how == "boxes", apart=how == "members")
@@ -71,7 +77,7 @@ def frames(found: Held) -> Held:
     return Held(made[0], made[1], found.boxes, found.apart)
 
 
-def _values(grouping: Any) -> Columns:
+def _values(grouping: Grouping) -> Columns:
     base = grouping.base
     query = render("history/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
     rows = base.engine.fetch(query)
@@ -82,7 +88,7 @@ def _values(grouping: Any) -> Columns:
     }
 
 
-def _members(grouping: Any) -> Columns:
+def _members(grouping: Grouping) -> Columns:
     """Every group with the combinations in it."""
     base = grouping.base
     columns = [(Sql(alias), base.dictionaries[alias]) for alias in base.aliases.values()]
@@ -95,7 +101,7 @@ def _members(grouping: Any) -> Columns:
     }
 
 
-def _boxes(grouping: Any) -> Columns:
+def _boxes(grouping: Grouping) -> Columns:
     """Every box with how far it reaches along each quasi-identifier, and whether it holds NULL."""
     base = grouping.base
     sizes = base.engine.fetch(
@@ -115,7 +121,7 @@ def _boxes(grouping: Any) -> Columns:
     return found
 
 
-def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
+def _reach(grouping: Grouping, alias: str) -> dict[int, dict[str, Any]]:
     """What each box holds along one quasi-identifier."""
     base = grouping.base
     kind: Hierarchy = base.columns[alias][1]
@@ -143,7 +149,7 @@ def _reach(grouping: Any, alias: str) -> dict[int, dict[str, Any]]:
     return {row["g"]: _cover(row, text, labels, kind.ordered, numeric) for row in rows}
 
 
-def _labels(base: Any, alias: str, level: int) -> dict[int, Any]:
+def _labels(base: Base, alias: str, level: int) -> dict[int, Any]:
     query: Query = render(
         "history/held_labels.sql", levels=base.levels[alias], codes=base.level_codes[alias], level=level
     )

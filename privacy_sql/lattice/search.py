@@ -224,7 +224,7 @@ class LatticeSearch:
 
     def _groupings(self, choices: Sequence[Choice]) -> list[Grouping]:
         if self._needs_base:
-            return [self.base.grouped(self.base.keys(self.rollup.named(choice))) for choice in choices]
+            return [Grouping.by(self.base, self.base.keys(self.rollup.named(choice))) for choice in choices]
         return list(self.rollup.groupings(choices))
 
     def _shown(self, choice: Choice, seen: Seen, gone: frozenset[int] = frozenset()) -> Shown:

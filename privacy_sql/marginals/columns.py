@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.kernels.marginals.junction_tree import Resolutions
 from privacy_sql.query.template import Sql
+
+if TYPE_CHECKING:
+    from privacy_sql.table import Table
 
 Levels = Mapping[str, int]
 Shown = Levels | Sequence[tuple[str, int]]
@@ -24,7 +27,7 @@ class Attributes:
     sensitive: int | None
 
     @classmethod
-    def of(cls, table: Any) -> Attributes:
+    def of(cls, table: Table) -> Attributes:
         """The attributes of a table with at most one sensitive column."""
         if table.values_per_person != "one":
             raise UsageError("several_values", "marginals count rows, and a person may have several here")

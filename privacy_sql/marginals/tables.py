@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Clique
-from privacy_sql.engines import Engine
+from privacy_sql.counted.grouping import Asks, Clique, Found, Known
 from privacy_sql.kernels.marginals.clique_join import JoinClique
 from privacy_sql.kernels.marginals.junction_tree import (
     Branch,
@@ -32,22 +31,6 @@ from privacy_sql.marginals.columns import Attributes, Shown, published
 from privacy_sql.marginals.evidence import CollectionEvidence
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.verdict import Witness
-
-
-class Known(Protocol):
-    """What requirements ask of where the counts come from: a `Base`, or published marginals."""
-
-    @property
-    def engine(self) -> Engine: ...
-
-    @property
-    def table(self) -> Any: ...
-
-    @property
-    def rows(self) -> int: ...
-
-    def label(self, column: str, level: int, code: int) -> Any:
-        """INTERNAL: what a code of a column stands for at a level."""
 
 
 @dataclass(frozen=True)
@@ -104,18 +87,27 @@ class MarginalTables:
         query = render("marginals/separator.sql", marginal=self.relations_of[branch.clique], columns=columns)
         return self.base.engine.create(query)
 
-    def relations(self, reads_sensitive: bool = True) -> dict[str, Any]:
-        """Nothing but `cliques` can be read of a collection."""
+    one_table: ClassVar[None] = None  # requirements are asked of all marginals together
+    unknowing: ClassVar[None] = None
+
+    def of_each_column(self) -> Sequence[MarginalTables]:
+        return (self,)
+
+    def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
         return {}
 
-    @property
-    def collection(self) -> CollectionEvidence:
-        """What tells criteria that this is more than one table, and decides what SQL does not."""
-        return CollectionEvidence(self)
+    def relation(self, name: str) -> object:
+        """Nothing but `cliques` can be read of a collection."""
+        if name != "cliques":
+            raise KeyError(name)
+        return self.cliques
+
+    def gathered(self, asked: Asks[Found]) -> Found | None:
+        return asked.together(CollectionEvidence(self))
 
     def told(self, witness: Witness) -> Witness:
         """A witness with the marginals it is about, and the door to their cells."""
-        return self.collection.told(witness)
+        return CollectionEvidence(self).told(witness)
 
     @property
     def sensitive_place(self) -> int:

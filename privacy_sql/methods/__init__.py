@@ -6,14 +6,17 @@ once more about the published bytes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from privacy_sql import registry
-from privacy_sql.counted.base import Base, Grouping
-from privacy_sql.counted.grouping import sizes
+from privacy_sql.counted.base import Base, sizes
+from privacy_sql.counted.grouping import Candidate, Grouping
+from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.suppression import published, thinned
@@ -22,15 +25,21 @@ from privacy_sql.methods._views import shown as shown
 from privacy_sql.parameters import bind
 from privacy_sql.query.template import Query
 from privacy_sql.table import Table
+from privacy_sql.verdict import Verdict
+
+if TYPE_CHECKING:
+    from privacy_sql.lattice.result import SearchResult
+    from privacy_sql.marginals.result import MarginalResult
+    from privacy_sql.searches.full_domain import Goal
 
 
 class Asked(Protocol):
     """What a mechanism may ask: `judging.Requirements`."""
 
     @property
-    def require(self) -> tuple[Any, ...]: ...
+    def require(self) -> tuple[Criterion, ...]: ...
 
-    def judge(self, grouping: Grouping) -> Mapping[str, Any]: ...
+    def judge(self, grouping: Candidate) -> Mapping[str, Verdict]: ...
 
     def failing(self, grouping: Grouping) -> set[int]: ...
 
@@ -42,7 +51,7 @@ class Asked(Protocol):
 class Proposal:
     """What would be published, and the grouping the requirements are judged on."""
 
-    grouping: Grouping
+    grouping: Candidate
     view: Query  # the rows that would leave
     choice: Mapping[str, Any]  # plain data, for the manifest
     quasi: tuple[str, ...]  # published quasi-identifiers
@@ -55,7 +64,7 @@ class Proposal:
     rehearsal: bool = False  # made with a seed: not for publication
     # for methods that promise instead of showing rows that can be judged
     claims: Mapping[str, str] = field(default_factory=dict)
-    promise: Callable[[], Mapping[str, Any]] | None = (
+    promise: Callable[[], Mapping[str, Verdict]] | None = (
         None  # the verdicts on the promise, asked again by the audit
     )
     published: int | None = None  # lines published, when they are not rows of the source
@@ -65,22 +74,59 @@ class Proposal:
     parts: Mapping[str, Query] = field(default_factory=dict)
 
 
-class Mechanism(Protocol):
-    """One way to publish, with its parameters bound."""
+class Method(ABC):
+    """One way to publish; a subclass is a frozen dataclass that binds its parameters as fields."""
+
+    name: ClassVar[str]  # as in privacy.yml
+    several_sensitive: ClassVar[bool] = False  # may publish several sensitive columns
+    # what it keeps is a promise of its own, so no requirement is asked of rows
+    promises: ClassVar[bool] = False
+    spends: ClassVar[bool] = False  # each release costs something nobody gives back
+
+    @abstractmethod
+    def propose(self, base: Base, asked: Asked) -> Proposal:
+        """What would be published; it says nothing about whether that is safe."""
+
+    @classmethod
+    def bound(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The parameters by the names of the fields, where the project file has other words for them."""
+        return params
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:  # noqa: B027 - most have nothing to refuse
+        """Refuse, before anything is counted, what cannot be published this way."""
+
+    # what only some methods have a use for
 
     @property
-    def name(self) -> str:
-        """The name of the method, as in privacy.yml."""
+    def seconds(self) -> float | None:
+        """How long it may take from the first statement on; None: as long as it takes."""
+        return None
 
-    def propose(self, base: Base, asked: Asked) -> Proposal: ...
+    def tell_size(self, table: Table) -> None:  # noqa: B027
+        """Say how large the work will be, where it is large."""
+
+    def within(self, directory: Path) -> Self:
+        """The same with its files read from a folder."""
+        return self
+
+    def beside(self, written: Mapping[Path, Path]) -> Self:
+        """The same where it names other releases of a project, whose manifests are known."""
+        return self
+
+    def rehearsed(self) -> Self:
+        """The same as it is tried without publishing: a method that `spends` must not do so then."""
+        return self
+
+    def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult | MarginalResult:
+        """What is safe among all that it could publish; publishes nothing."""
+        hint = "For example ps.FullDomain()."
+        raise UsageError("nothing_to_search", f"{self.name} has no choices to search", hint=hint)
 
 
-def make(name: str, params: Mapping[str, Any], where: str = "") -> Mechanism:
+def make(name: str, params: Mapping[str, Any], where: str = "") -> Method:
     """A method from its name and parameters as text, all problems at once."""
-    kind = registry.get("methods", name)
-    renamed = kind.bound(dict(params)) if hasattr(kind, "bound") else params
-    made: Mechanism = bind(kind, name, renamed, where)
-    return made
+    kind: type[Method] = registry.get("methods", name)
+    return bind(kind, name, kind.bound(params), where)
 
 
 def refuse_population(method: str, asked: Asked) -> None:
@@ -146,7 +192,7 @@ def share(value: str | int | float, name: str) -> Fraction:
 
 def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
     """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
-    grouping, suppressed = base.grouped(base.keys(levels)), 0
+    grouping, suppressed = Grouping.by(base, base.keys(levels)), 0
     if allowed:
         grouping, suppressed = suppress(grouping, asked, allowed)
     return Proposal(
@@ -208,5 +254,5 @@ def _suppressed_together(grouping: Grouping, asked: Asked, allowed: Fraction) ->
     found = thinned(rolled, asked.failing, allowed * grouping.n_rows)
     if found is None or not found.n_suppressed:
         return grouping, 0
-    whole = [grouping, *(side.grouped(side.keys(levels)) for side in base.sides)]
+    whole = [grouping, *(Grouping.by(side, side.keys(levels)) for side in base.sides)]
     return published(whole, found.cells), found.n_suppressed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.counted.base import Base, Key
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 

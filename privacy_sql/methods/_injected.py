@@ -13,6 +13,7 @@ from typing import Any
 from privacy_sql import manifest
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import fingerprint, is_csv
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.methods._views import generalised
 from privacy_sql.query.template import Query
@@ -47,7 +48,9 @@ def refuse_other_counts(base: Base, file: Path, content: Mapping[str, Any]) -> N
     if list(beside.columns(relation)) != shown:
         told = f"{file.name} describes other columns than there are"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
-    meant = base.engine.rows_of(Query(generalised(base.grouped(base.keys(levels)), levels).sql, "injected"))
+    meant = base.engine.rows_of(
+        Query(generalised(Grouping.by(base, base.keys(levels)), levels).sql, "injected")
+    )
     columns = [name for name in shown if name in base.aliases or name in base.table.sensitives]
     absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
     marks = fingerprint(beside, relation, columns, empty_is_null=csv)

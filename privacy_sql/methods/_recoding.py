@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.counted.base import Base, Key
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.methods import Asked, suppress
 from privacy_sql.query.template import Query, Sql, names, render
@@ -81,7 +81,7 @@ class Recoding:
         self.stopped = found.stopped
         if found.best is None:
             return False
-        grouping = rest.grouped(rest.keys(search.rollup.named(found.best)))
+        grouping = Grouping.by(rest, rest.keys(search.rollup.named(found.best)))
         kept, n_suppressed = suppress(grouping, self.asked, allowed)
         if n_suppressed > most:
             return False

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from privacy_sql import registry
-from privacy_sql.counted.base import Base, Grouping
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import at_least, one_of
 from privacy_sql.errors import NoSafeChoice, UsageError
 from privacy_sql.lattice.result import nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch
-from privacy_sql.methods import Asked, Proposal, check_levels
+from privacy_sql.methods import Asked, Method, Proposal, check_levels
 from privacy_sql.methods._anatomy import anatomies
 from privacy_sql.methods._views import GROUP, permuted, refuse_unfit, secret, two_tables
 from privacy_sql.query.template import Sql
@@ -22,7 +23,7 @@ SEARCHED = ("anatomy", "full_domain")
 
 
 @dataclass(frozen=True)
-class Bucketize:
+class Bucketize(Method):
     """People grouped `by` some columns; sensitive values permuted inside each group.
 
     martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each bucket. The
@@ -88,7 +89,7 @@ class Bucketize:
         else:
             by = dict(self.by) if isinstance(self.by, Mapping) else dict.fromkeys(self.by, 0)
             check_levels(base, by)
-        grouping = base.grouped([base.key(base.aliases[column], level) for column, level in by.items()])
+        grouping = Grouping.by(base, [base.key(base.aliases[column], level) for column, level in by.items()])
         return grouping, {"by": by}, search and search.summary()
 
     def _anatomy(self, base: Base, asked: Asked, key: Sql) -> tuple[int, Grouping]:

@@ -16,7 +16,7 @@ from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice.pricing import lacking
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch
-from privacy_sql.methods import Asked, Proposal, at_levels, refuse_suppression, share
+from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
 from privacy_sql.methods._recoding import Recoding
 from privacy_sql.progress import report
 from privacy_sql.searches import Limits
@@ -29,7 +29,7 @@ SHOWN = "at the finest level that was safe for its row"
 
 
 @dataclass(frozen=True)
-class FullDomain:
+class FullDomain(Method):
     """Every quasi-identifier at one level, the choice that costs least among all that are safe.
 
     martin2007, Sec. 3.4; kifer2006, Sec. 3.1. At most `max_suppressed` of the rows are left out. A
@@ -54,6 +54,10 @@ class FullDomain:
         registry.get("utilities", self.minimise)
         if self.time_limit is not None and not 0 < _number(self.time_limit) < float("inf"):
             raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+
+    @property
+    def seconds(self) -> float | None:
+        return None if self.time_limit is None else _number(self.time_limit)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         if self.local_recoding:
@@ -160,7 +164,7 @@ class FullDomain:
 
     def _limits(self) -> Limits:
         """The time of the whole piece of work; that of the search alone where nobody keeps it."""
-        end = float("inf") if self.time_limit is None else time.monotonic() + _number(self.time_limit)
+        end = float("inf") if self.seconds is None else time.monotonic() + self.seconds
         return Limits(
             stop=lambda: deadlines.reason() or ("time limit" if time.monotonic() > end else None),
             progress=partial(report, "search"),

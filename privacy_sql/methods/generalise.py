@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from privacy_sql.counted.base import Base
-from privacy_sql.methods import Asked, Proposal, at_levels, check_levels, share
+from privacy_sql.methods import Asked, Method, Proposal, at_levels, check_levels, share
 
 
 @dataclass(frozen=True)
-class Generalise:
+class Generalise(Method):
     """Every quasi-identifier at one level; at most `max_suppressed` of the rows left out.
 
     martin2007, Sec. 2.1 (full-domain generalisation).

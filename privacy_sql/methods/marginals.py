@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,13 +20,14 @@ from privacy_sql.marginals.result import MarginalResult
 from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.marginals.tables import MarginalTables, of_resolutions
 from privacy_sql.marginals.views import COUNT, published_columns
-from privacy_sql.methods import Asked, Proposal, _injected
+from privacy_sql.methods import Asked, Method, Proposal, _injected
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.searches import Limits
+from privacy_sql.searches.full_domain import Goal
 
 
 @dataclass(frozen=True)
-class Marginals:
+class Marginals(Method):
     """The collection of anonymized marginals that says most about the table and keeps the requirements.
 
     kifer2006, Sec. 6.2 to 8. Free by default. `inject` starts from a table that is published anyway, given as
@@ -58,17 +59,21 @@ class Marginals:
             if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
                 raise UsageError("bad_parameter", f"{word} of marginals is a whole number of at least 1")
 
+    @property
+    def seconds(self) -> float | None:
+        return None if self.time_limit is None else float(self.time_limit)
+
     def within(self, directory: Path) -> Marginals:
         """The same with the path of a manifest read from a folder."""
         if not isinstance(self.inject, str):
             return self
-        return Marginals(**{**vars(self), "inject": str(directory / self.inject)})
+        return replace(self, inject=str(directory / self.inject))
 
     def beside(self, written: Mapping[Path, Path]) -> Marginals:
         """The same where `inject` names another release of the project."""
         if not isinstance(self.inject, str) or Path(self.inject) not in written:
             return self
-        return Marginals(**{**vars(self), "inject": str(written[Path(self.inject)])})
+        return replace(self, inject=str(written[Path(self.inject)]))
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_taken_names(base)
@@ -79,7 +84,7 @@ class Marginals:
         search = self._started(base, asked, attributes)
         return self._recipe(search) if self.recipe else self._best(search)
 
-    def search(self, base: Base, asked: Asked, goal: str = "all") -> MarginalResult:
+    def search(self, base: Base, asked: Asked, goal: Goal = "all") -> MarginalResult:
         """The best collection and, with the goal `all`, every minimal safe table; publishes nothing."""
         if self.collection is not None:
             hint = "Leave `collection` out, or use `check` and `run`."
@@ -139,10 +144,9 @@ class Marginals:
 
     def _best(self, search: MarginalSearch) -> Proposal:
         start = time.monotonic()
-        limit = self.time_limit
 
         def stop() -> str | None:
-            over = limit is not None and time.monotonic() - start > float(limit)
+            over = self.seconds is not None and time.monotonic() - start > self.seconds
             return deadlines.reason() or ("time limit" if over else None)
 
         # the walk decides only which collections are looked at, so it may be the same every time
@@ -210,7 +214,7 @@ def proposal(
     }
     parts = {f"marginal_{n}": part(base, tables, m) for n, m in enumerate(tables.published, start=1)}
     return Proposal(
-        grouping=tables,  # type: ignore[arg-type]
+        grouping=tables,
         view=_together(tables, parts),
         choice={"marginals": [attributes.levels(m) for m in tables.published]},
         quasi=tuple(shown),

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Grouping, Key
+from privacy_sql.counted.base import Base, Key
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import DataError, NotSafe, UsageError
 from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
-from privacy_sql.methods import Asked, Proposal, refuse_known, refuse_population
+from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
 
@@ -26,7 +26,7 @@ MOST_COMBINATIONS = 100_000
 
 
 @dataclass(frozen=True)
-class Microaggregate:
+class Microaggregate(Method):
     """Groups of `k` rows by MDAV; numbers are published as the group's mean, other values as its median.
 
     ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan, box_labels
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
-from privacy_sql.methods import Asked, Proposal, refuse_known, refuse_population, share, suppress
+from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, share, suppress
 from privacy_sql.methods._views import GROUP, permuted, refuse_unfit, secret
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
@@ -20,7 +20,7 @@ SHOWN = "the range or node of its box; * where NULL lies in a box with other val
 
 
 @dataclass(frozen=True)
-class Multidimensional:
+class Multidimensional(Method):
     """Boxes cut along one quasi-identifier at a time, and never where a requirement would break.
 
     chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
@@ -50,7 +50,7 @@ class Multidimensional:
                 )
 
     @classmethod
-    def bound(cls, params: dict[str, Any]) -> dict[str, Any]:
+    def bound(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """`class` of the project file, which is a word of Python's, as `by_class`."""
         return {"by_class" if key == "class" else key: value for key, value in params.items()}
 

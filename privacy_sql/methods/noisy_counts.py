@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels as labelled
 from privacy_sql.counted.levels import unmapped
 from privacy_sql.errors import DataError, UsageError, did_you_mean, number_of, raise_all
@@ -25,7 +26,7 @@ from privacy_sql.kernels.composition.consistent_counts import (
     non_negative,
 )
 from privacy_sql.kernels.composition.noise import Noise, gaussian, laplace
-from privacy_sql.methods import Asked, Proposal, check_levels
+from privacy_sql.methods import Asked, Method, Proposal, check_levels
 from privacy_sql.query.template import Sql, render
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
@@ -37,7 +38,7 @@ PUBLIC = "public"
 
 
 @dataclass(frozen=True)
-class NoisyCounts:
+class NoisyCounts(Method):
     """Noisy counts of every cell of one histogram, or of several `marginals`, for a loss of `epsilon`.
 
     ganta2008, Sec. 4 (Def. 10 and Lemma 12). Neighbours differ by substitution, so one person moves a
@@ -54,6 +55,7 @@ class NoisyCounts:
     name: ClassVar[str] = "noisy_counts"
     # what it keeps is a promise: no requirement on rows applies
     promises: ClassVar[bool] = True
+    spends: ClassVar[bool] = True  # of the privacy budget
 
     epsilon: str | float | Fraction
     delta: str | float | Fraction = 0
@@ -140,7 +142,7 @@ class NoisyCounts:
         fitted = self._fitted(base, grids, drawn, noise) if drawn else None
         view = _view(base, grids, drawn, fitted)
         return Proposal(
-            grouping=base.grouped(base.keys({})),
+            grouping=Grouping.by(base, base.keys({})),
             view=view,
             choice={
                 "marginals": [[column.name for column in grid] for grid in grids],

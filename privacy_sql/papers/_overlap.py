@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from privacy_sql.api import publish
 from privacy_sql.attacks.intersection import intersection_attack
 from privacy_sql.attacks.intersection_summary import Findings
-from privacy_sql.counted.base import Grouping, count
+from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.engines import Engine
@@ -151,7 +152,8 @@ class Pair:
             name="mdav",
         )
         dealt = Microaggregate(k, seed=self.seed).as_dealt(count(people.engine, table))
-        grouping = dealt.grouping
+        grouping = dealt.grouping.one_table
+        assert grouping is not None
         placed = names([grouping.base.others[WHO], "g"])
         groups = _frame(grouping, render("counted/listed.sql", relation=grouping.rows, columns=placed))
         shown = _frame(grouping, dealt.view)

@@ -65,7 +65,7 @@ def scalability(sizes: Sequence[int], memory_limit: str = "512MB") -> Figure:
                 started = time.perf_counter()
                 with connect("duckdb:", memory_limit=memory_limit) as engine:
                     release = _cut(engine, _synthetic_table(path), [[*amounts, "0.9"]], "median")
-                    groups = release.grouping.n_groups if release else 1
+                    groups = release.groups.n_groups if release else 1
                 rows.append((str(amounts), size, time.perf_counter() - started, groups))
             path.unlink()
     return Figure(
@@ -147,7 +147,7 @@ def centric(engine: Engine, data: Path) -> Figure:
 
 
 def _worth(engine: Engine, release: Release) -> tuple[float, float]:
-    return release.rows_in / release.grouping.n_groups, bucketized_kl(engine, release)
+    return (release.rows_in or 0) / release.groups.n_groups, bucketized_kl(engine, release)
 
 
 def adult(data: Path) -> Table:
@@ -182,7 +182,7 @@ def nursery_accuracy(
             release = _cut(engine, table, [[*point, "0.9"]], "information_gain")
             if release is not None:
                 score = classification_accuracy(engine, release, "class", folds=folds)
-                rows.append((axis, amount, score, release.rows_in / release.grouping.n_groups))
+                rows.append((axis, amount, score, (release.rows_in or 0) / release.groups.n_groups))
     return Figure(
         "fig9",
         "Fig. 9: classification accuracy of Nursery against the amount of knowledge",

@@ -147,7 +147,9 @@ def diverse_release(engine: Engine, data: Path) -> Grouping:
     """Adult cut at medians for as long as every group stays diverse (Sec. 8.3)."""
     table = adult(data)
     asked = Requirements.of(table, [PrivacySkyline(DIVERSE)])
-    return Multidimensional().propose(count(engine, table), asked).grouping
+    found = Multidimensional().propose(count(engine, table), asked).grouping.one_table
+    assert found is not None
+    return found
 
 
 def _table_2(engine: Engine, data: Path) -> Figure:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria.ck_safety import group_counts
 from privacy_sql.engines import Engine
 from privacy_sql.hierarchies import Hierarchy, KeepOrDrop, Tree
@@ -76,7 +77,7 @@ def lattice(base: Base) -> Lattice:
 
 def measure(base: Base, choice: Choice) -> Measured:
     """Count the groups of one choice and compute everything about them."""
-    grouping = base.grouped(base.keys(dict(zip(base.table.quasi, choice, strict=True))))
+    grouping = Grouping.by(base, base.keys(dict(zip(base.table.quasi, choice, strict=True))))
     counts = group_counts(grouping)
     shapes, groups, _ = GroupShapes.from_columns(counts["g"], counts["n_rows"], FACTS + 1)
     return Measured(

@@ -15,8 +15,7 @@ from privacy_sql import criteria, manifest, methods
 from privacy_sql.criteria import Criterion, refuse_empty
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
-from privacy_sql.methods import Mechanism
-from privacy_sql.parameters import within
+from privacy_sql.methods import Method
 from privacy_sql.project.fields import FILE as FILE
 from privacy_sql.project.fields import Fields, load
 from privacy_sql.publishing import targets
@@ -54,7 +53,7 @@ class Plan:
     name: str
     table: Table
     require: tuple[Criterion, ...]
-    method: Mechanism | None
+    method: Method | None
     output: Output | None
     connection: str | None  # where the source lies; None: the embedded default
 
@@ -72,8 +71,7 @@ class Plan:
 
     def beside(self, written: Mapping[Path, Path]) -> Plan:
         """The same, its method told where other releases of the project, by name, have their manifests."""
-        placed = getattr(self.method, "beside", None)
-        return replace(self, method=placed(written)) if placed else self
+        return self if self.method is None else replace(self, method=self.method.beside(written))
 
 
 @dataclass(frozen=True)
@@ -302,12 +300,12 @@ class _Reader(Fields):
                 with self.noting(place):
                     asked = criteria.make(name, self.mapping(part or {}, None, place), place)
                     refuse_empty(asked, place)
-                    made.append(within(asked.in_project(), self.directory))
+                    made.append(asked.in_project().within(self.directory))
         if not made:
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)
 
-    def method(self, content: Any, where: str) -> Mechanism | None:
+    def method(self, content: Any, where: str) -> Method | None:
         if content is None:
             return None
         named = {content: {}} if isinstance(content, str) else content
@@ -317,8 +315,7 @@ class _Reader(Fields):
         ((name, params),) = named.items()
         with self.noting(where):
             place = f"{where}.{name}"
-            made = methods.make(name, self.mapping(params or {}, None, place), place)
-            return within(made, self.directory)
+            return methods.make(name, self.mapping(params or {}, None, place), place).within(self.directory)
         return None
 
     def output(self, content: Any, where: str) -> Output | None:

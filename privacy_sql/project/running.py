@@ -137,7 +137,7 @@ def _run(
         private_files.hashes(project.directory / "target" / "private")
         register_check.remember_standing(project.directory, kept, plan.table.hierarchies)
     _refuse_unnamed(plan, engine)
-    if hasattr(plan.method, "rehearsed") and not dry_run:
+    if plan.method is not None and plan.method.spends and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, kept, overwrite))
     try:
         progress.report(f"choosing and judging {plan.name}", 0, 1)
@@ -206,8 +206,7 @@ def _ready_to_spend(
 def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:
     """The release of a plan; a method that spends something must not when nothing is written."""
     assert plan.method is not None
-    rehearsed = getattr(plan.method, "rehearsed", None)
-    method = rehearsed() if dry_run and rehearsed is not None else plan.method
+    method = plan.method.rehearsed() if dry_run else plan.method
     return api.publish(engine, plan.table, plan.require, method)
 
 

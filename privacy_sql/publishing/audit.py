@@ -70,7 +70,7 @@ def _judged_groups(engine: Engine, published: Mapping[str, Any], release: Releas
     if by_counts:
         values = published_table(published["values"], release)
         base = count(engine, replace(values, quasi={}, insensitive=(), count=COUNT))
-        verdicts.update(judge(base.grouped(base.own_keys()), by_counts))
+        verdicts.update(judge(Grouping.by(base, base.own_keys()), by_counts))
     return _kept(verdicts, release)
 
 
@@ -87,7 +87,7 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     asked = [criterion for criterion in release.require if criterion.needs_register]
     if not asked:
         return verdicts
-    base = release.grouping.base
+    base = release.base
     for side in (base, *base.sides):
         side.kept.clear()
     return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
@@ -101,7 +101,7 @@ def judge_published(engine: Engine, published: Any, release: Release) -> Verdict
     verdicts = Verdicts(release.verdicts)
     if by_rows:
         base = count(engine, published_table(published, release), several=True)
-        verdicts.update(judge(base.grouped(base.own_keys()), by_rows))
+        verdicts.update(judge(Grouping.by(base, base.own_keys()), by_rows))
     return verdicts
 
 
@@ -145,12 +145,12 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
     columns = list(release.columns)
     if list(session.columns(relation)) != columns:
         raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
-    home: Engine = release.grouping.base.engine
+    home: Engine = release.base.engine
     meant = home.rows_of(Query(release.view.sql, "published rows"))
     csv = is_csv(published)
     marks = fingerprint(session, relation, columns, empty_is_null=csv)
     # the view reads the source again, so it must still be the one that was counted and judged
-    release.grouping.base.refuse_changed()
+    release.base.refuse_changed()
     same = marks == fingerprint(home, meant, columns, empty_is_null=csv)
     if marks["n_rows"] != release.rows_out or not same:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
@@ -165,7 +165,7 @@ def _same_values(engine: Engine, published: Any, release: Release) -> None:
     if release.promise is not None:
         return
     read = count(engine, published_table(published, release), several=True)
-    theirs, ours = read.grouped(read.own_keys()), release.grouping
+    theirs, ours = Grouping.by(read, read.own_keys()), release.groups
     missing = read.statistics["s"]["n_nulls"] if read.table.sensitives else 0
     judged = ours.n_groups, _n_values(ours), ours.n_lines - ours.n_rows
     if (theirs.n_groups, _n_values(theirs), missing) != judged:
@@ -189,7 +189,7 @@ def same_parts(
     engine: Engine, places: Mapping[str, Any], relations: Mapping[str, Sql], release: Release
 ) -> None:
     """Every table of a release of several is the one that should leave, row for row."""
-    home: Engine = release.grouping.base.engine
+    home: Engine = release.base.engine
     for name, view in release.parts.items():
         meant, csv = home.rows_of(view), is_csv(places[name])
         columns = list(home.columns(meant))
@@ -202,7 +202,7 @@ def same_parts(
 
 def _known_labels(engine: Engine, published: Any, release: Release) -> None:
     """Every published label is one that the column's hierarchy has at its level."""
-    base = release.grouping.base
+    base = release.base
     session = engine.session([published]) if not isinstance(published, str) else engine.session()
     relation = session.source(published)
     for column, level in release.levels.items():

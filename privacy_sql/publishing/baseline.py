@@ -22,7 +22,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError, people
 from privacy_sql.query.template import Sql, render
 from privacy_sql.release import Release, refuse_no_release
-from privacy_sql.table import Table
+from privacy_sql.table import PerPerson, Table
 from privacy_sql.verdict import exact_text
 
 # a guess with a higher chance than this is counted; exactly as sure is not above
@@ -156,10 +156,10 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
     as_published = None
     if own is not None and not table.also_known and table.values_per_person != "multiset":
         as_published = _each(
-            own.base, lambda base: own if base is own.base else base.grouped(base.own_keys())
+            own.base, lambda base: own if base is own.base else Grouping.by(base, base.own_keys())
         )
     # one guess is about a person, so a value that somebody has twice counts once
-    as_set = "set" if several else "one"
+    as_set: PerPerson = "set" if several else "one"
     if free:
         finest = replace(plain, insensitive=(), values_per_person=as_set).counting(free)
         base = count(engine, finest, several=True)
@@ -173,7 +173,7 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
         keys = [key for key in part.keys({}) if key.column not in left]
         if table.group:
             keys = [part.key("grp"), *(part.key(part.aliases[column]) for column in columns)]
-        return part.grouped(keys)
+        return Grouping.by(part, keys)
 
     return Baseline(
         as_published or _each(base, partial(by, ())),
@@ -213,8 +213,8 @@ def _guess(engine: Engine, histogram: Sql, members: Sql | None, sensitive: bool)
 
 def of_release(release: Release) -> Baseline | None:
     """The baseline of what would be published; None for counts of cells, which put nobody in a group."""
-    grouping = release.grouping
-    if release.promise is not None or not isinstance(grouping, Grouping):
+    grouping = release.grouping.one_table
+    if release.promise is not None or grouping is None:
         return None
     table, base = release.table, grouping.base
     free = table.as_they_are
@@ -253,14 +253,14 @@ def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
     """The same for several values per person, who are counted in the source at the published levels."""
     table = release.table
     base = count(
-        release.grouping.base.engine,
+        release.base.engine,
         replace(table, insensitive=(), also_known=(), values_per_person="set").counting(free),
         several=True,
     )
 
     def by(columns: Sequence[str], part: Base) -> Grouping:
         left = {part.aliases[column] for column in free if column not in columns}
-        return part.grouped([key for key in part.keys(release.levels) if key.column not in left])
+        return Grouping.by(part, [key for key in part.keys(release.levels) if key.column not in left])
 
     known = {name: _each(base, partial(by, columns)) for name, columns in _readers(free).items()}
     return Baseline(_each(base, partial(by, ())), known)

@@ -21,6 +21,7 @@ from privacy_sql.publishing import audit
 from privacy_sql.query.statements import step
 from privacy_sql.query.template import Sql, render
 from privacy_sql.release import Release
+from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class PublishedRows:
     """What stands behind published marginals: how many rows, and the labels of their codes."""
 
     engine: Engine
-    table: Any
+    table: Table
     rows: int
     labels: Mapping[str, Sql]  # code column -> (label, code)
 
@@ -37,7 +38,7 @@ class PublishedRows:
         """Whether anybody is counted in them."""
         return self.rows > 0
 
-    def label(self, column: str, level: int, code: int) -> Any:
+    def label(self, column: str, level: int, code: int) -> object:
         """INTERNAL: the published label of a code; None stands for a missing value."""
         name = column if column == "s" else f"{column}_{level}"
         rows = self.engine.fetch(
@@ -51,9 +52,10 @@ def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) 
     with step("read back"):
         relations = {name: engine.source(place) for name, place in published.items()}
         audit.same_parts(engine, published, relations, release)
+        assert isinstance(release.grouping, MarginalTables)
         tables = read(engine, relations, release.grouping)
     with step("judge"):
-        verdicts = judge(tables, release.require)  # type: ignore[arg-type]
+        verdicts = judge(tables, release.require)
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
         raise NotSafe("audit", f"the published marginals do not keep {', '.join(failed)}", where=release.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from privacy_sql import manifest
 from privacy_sql.attacks.intersection_summary import Findings, Others
 from privacy_sql.attacks.locating import known_of
-from privacy_sql.counted.grouping import Grouping
+from privacy_sql.counted.grouping import Candidate
 from privacy_sql.criteria import Criterion
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError
@@ -32,7 +32,7 @@ def warnings(directory: Path, release: Release) -> list[str]:
 
 
 def compared(
-    directory: Path, grouping: Grouping, quasi: Sequence[str], require: Sequence[Criterion], method: str = ""
+    directory: Path, grouping: Candidate, quasi: Sequence[str], require: Sequence[Criterion], method: str = ""
 ) -> list[str]:
     """What registered releases and these groups say together.
 
@@ -47,9 +47,10 @@ def compared(
     ]
     if not out.groups:
         return told
-    if len(grouping.base.table.sensitives) != 1 or method in COUNTS:
+    groups = grouping.one_table
+    if groups is None or len(groups.base.table.sensitives) != 1 or method in COUNTS:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]
-    known, *_ = known_of(grouping.base, _columns(out.groups))
+    known, *_ = known_of(groups.base, _columns(out.groups))
     others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
     apart = [each.name for each in out.groups if each not in others]
     if apart:
@@ -57,7 +58,7 @@ def compared(
         told.append(f"register: not compared with {', '.join(apart)}: {why}")
     if not others:
         return told
-    found = Findings.beside(grouping, Others.of(grouping.base, others))
+    found = Findings.beside(groups, Others.of(groups.base, others))
     told += [f"register: {warning}" for warning in found.warnings]
     share = Fraction(100 * found.newly_known, found.crowd.people)
     if share:

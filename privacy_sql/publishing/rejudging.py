@@ -10,6 +10,7 @@ from typing import Any
 from privacy_sql import criteria, manifest, registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.fingerprints import is_csv
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import EMPTY, Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, Undecided
@@ -69,7 +70,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
             content["release"], Verdicts(), None, content["rows_out"], 0, tuple(wrong), (), tuple(warnings)
         )
     base = count(engine, table, several=True)
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     verdicts = judge(grouping, require) if require else Verdicts()
     wrong += [
         NotSafe("not_safe", verdict.explain(), where=place.name, hint="Withdraw it, and publish anew.")

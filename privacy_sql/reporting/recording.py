@@ -133,16 +133,9 @@ def _tried(measure: Callable[[], Any]) -> Any:
         return {"missing": as_error(problem).message}
 
 
-def _table(release: Release) -> Grouping:
-    """The groups of a release that shows rows of one table."""
-    if release.promise is not None or not isinstance(release.grouping, Grouping):
-        raise UsageError("no_groups", f"the method {release.method} publishes no groups of rows")
-    return release.grouping
-
-
 def _one_column(release: Release) -> Grouping:
     """The groups of a release with one sensitive column."""
-    grouping = _table(release)
+    grouping = release.groups
     if grouping.base.sides:
         raise UsageError("several_sensitive", "it is told of one sensitive column at a time")
     return grouping
@@ -150,13 +143,13 @@ def _one_column(release: Release) -> Grouping:
 
 def _columns(release: Release) -> Iterator[Record]:
     """Every column with a role, how it is published, and how many values it has before and after."""
-    base = release.grouping.base
+    base = release.base
     tables = _tables(release)
     for name, role in release.table.roles.items():
         alias = base.aliases.get(name) or ("s" if [name] == list(base.table.sensitives) else None)
         # how many values occur is a fact about the rows, which noise is to hide
         counted = alias in base.statistics and release.promise is None
-        before = base.statistics[alias]["n_values"] if counted else None
+        before = base.statistics[alias]["n_values"] if alias is not None and counted else None
         several = sorted({levels[name] for levels in tables if name in levels})
         shown = name in release.columns or bool(several)
         level = release.levels.get(name, 0) if name in release.quasi else None
@@ -184,7 +177,7 @@ def _tables(release: Release) -> list[Mapping[str, int]]:
 
 def _groups(release: Release) -> Record:
     """How many groups have how many people; many sizes are counted in bins, each twice as wide."""
-    grouping = _table(release)
+    grouping = release.groups
     query = render("counted/listed.sql", relation=grouping.groups, columns=names(["n_people"]))
     people = np.sort(np.asarray(grouping.base.engine.arrays(query)["n_people"]))
     sizes, counts = np.unique(people, return_counts=True)
@@ -206,7 +199,7 @@ def _groups(release: Release) -> Record:
 def _curves(release: Release) -> Record:
     """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
     _one_column(release)
-    found = disclosure_curve.curves(release.grouping.base.engine, release, FACTS)
+    found = disclosure_curve.curves(release.base.engine, release, FACTS)
     return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
 
 
@@ -228,7 +221,7 @@ def _skyline(release: Release) -> Record:
 
 
 def _usefulness(release: Release) -> Record:
-    grouping = _table(release)
+    grouping = release.groups
     _refuse_unmeasured(release, grouping)
     found = usefulness.usefulness(release)
     utilities = dict(found.utilities)

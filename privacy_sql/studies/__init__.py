@@ -18,9 +18,9 @@ def groups_of(engine: Engine, subject: Table | Release) -> Grouping:
     """
     if not isinstance(subject, Release):
         base = count(engine, subject)
-        return base.grouped(base.own_keys())
+        return Grouping.by(base, base.own_keys())
     refuse_counts(subject.method, subject.name)
-    grouping: Grouping = subject.grouping
+    grouping = subject.groups
     if grouping.base.sides:
         hint = "Name the table with --source and one column with --sensitive."
         raise UsageError("several_sensitive", "one sensitive column at a time", where=subject.name, hint=hint)

@@ -13,6 +13,7 @@ from privacy_sql.beliefs import beliefs
 from privacy_sql.beliefs.group_posteriors import SWEEPS, estimated, exact
 from privacy_sql.beliefs.resemblance import is_span, resemblance
 from privacy_sql.counted.base import Base, count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
@@ -188,7 +189,7 @@ def _of_table(
     base = count(engine, table)
     study = beliefs.studied(base)
     before = beliefs.prior(study, bandwidth, kernel).beliefs.astype(float)
-    groups = beliefs.published(base.grouped(base.own_keys()), study)
+    groups = beliefs.published(Grouping.by(base, base.own_keys()), study)
     if path == "auto":
         path = "memory" if method == "exact" else "sql"
     after, known = _after(study, groups, before, method, sweeps, path)

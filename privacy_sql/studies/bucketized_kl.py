@@ -22,7 +22,7 @@ def bucketized_kl(engine: Engine, release: Release) -> float:
     ...     round(bucketized_kl(engine, release), 4)  # one bucket: ln 2
     0.6931
     """
-    grouping = release.grouping
+    grouping = release.groups
     base = grouping.base
     if not base.table.sensitives or base.table.values_per_person != "one":
         hint = "It compares one sensitive value per person."

@@ -28,10 +28,10 @@ def classification_accuracy(
         hint = did_you_mean(str(class_column), known)
         raise UsageError("no_class", f"{release.name} publishes no {class_column}", hint=hint)
     features = [n for n in (*release.quasi, *table.sensitives) if n in known and n != class_column]
-    published = release.grouping.base.engine.create(release.view, view=True)
+    published = release.base.engine.create(release.view, view=True)
     query = render(
         "studies/classification_accuracy.sql", published=published, features=features, target=class_column
     )
-    counted = release.grouping.base.engine.arrays(query)
+    counted = release.base.engine.arrays(query)
     seen = np.column_stack([counted[f"f{number}"] for number, _ in enumerate(features, start=1)])
     return accuracy(seen, counted["class"], counted["n_rows"].astype(np.int64), folds=folds, seed=seed)

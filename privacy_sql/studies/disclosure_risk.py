@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.counted.base import Base, Grouping
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria.ck_safety import ranked
 from privacy_sql.engines import Engine
 from privacy_sql.errors import Undecided, UsageError, people, raise_all

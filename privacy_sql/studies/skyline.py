@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from privacy_sql.counted.base import Base, no_rows
 from privacy_sql.counted.grouping import Grouping
@@ -83,7 +83,7 @@ class Skylines:
 
     @property
     def case(self) -> kernel.ValuesPerPerson:
-        return cast(kernel.ValuesPerPerson, self.base.table.values_per_person)
+        return self.base.table.values_per_person
 
     def code(self, value: Any) -> int:
         """The code of a sensitive value (None: no value); -1 when it does not occur."""

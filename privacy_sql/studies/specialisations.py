@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from privacy_sql.counted.base import Base, count, no_rows
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria.k_anonymity import KAnonymity
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
@@ -68,14 +69,14 @@ def specialisations(engine: Engine, table: Table, levels: Mapping[str, int]) -> 
 
 def _smallest(base: Base, levels: Mapping[str, int]) -> int:
     """The size of the smallest group at these levels."""
-    value = decided(base.grouped(base.keys(levels)), KAnonymity(1)).value
+    value = decided(Grouping.by(base, base.keys(levels)), KAnonymity(1)).value
     assert value is not None
     return int(value)
 
 
 def _class_entropy(base: Base, column: str, level: int) -> float:
     """The bits of uncertainty about the class that are left when a column is known at a level."""
-    histogram = base.grouped([base.key(base.aliases[column], level)]).histogram
+    histogram = Grouping.by(base, [base.key(base.aliases[column], level)]).histogram
     rows = base.engine.fetch(render("marginals/counts.sql", marginal=histogram, columns=names(["s"])))
     classes: dict[int, list[int]] = {}
     for row in rows:

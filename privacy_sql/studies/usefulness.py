@@ -66,9 +66,9 @@ def usefulness(release: Release) -> Usefulness:
     ...     usefulness(release).errors[0]
     ([], 0.0)
     """
-    base = release.grouping.base
+    base = release.base
     if release.group:
-        return Usefulness({}, list(_errors(base, _permuted(release.grouping), (0,) * len(base.columns))))
+        return Usefulness({}, list(_errors(base, _permuted(release.groups), (0,) * len(base.columns))))
     shown = shown_of(release)
     costs = Costs(base)
     reads = [registry.get("utilities", name)() for name in UTILITIES]
@@ -93,9 +93,9 @@ def _permuted(grouping: Grouping) -> Sql:
 
 def shown_of(release: Release) -> Shown:
     """The choice of a release at one level per column, with the groups it leaves out."""
-    grouping: Grouping = release.grouping
+    grouping = release.groups
     base = grouping.base
-    whole = base.grouped(base.keys(release.levels))
+    whole = Grouping.by(base, base.keys(release.levels))
     gone: frozenset[int] = frozenset()
     if grouping.gone is not None:
         rows = base.engine.fetch(render("counted/listed.sql", relation=grouping.gone, columns=names(["g"])))

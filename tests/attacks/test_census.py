@@ -58,7 +58,7 @@ def test_missing_values_hide_nobody_in_two_releases_of_a_census_file(tmp_path: P
 
 def _values(release: Any) -> dict[int, set[Any]]:
     """What the box of each person holds."""
-    base = release.grouping.base
+    base = release.base
     who = base.others[WHO]
     query = render("counted/listed.sql", relation=release.grouping.rows, columns=names([who, "g", "s"]))
     found = base.engine.fetch(query)

@@ -17,6 +17,7 @@ import privacy_sql as ps
 from privacy_sql.beliefs import beliefs, prior_chain
 from privacy_sql.beliefs.group_posteriors import estimated, exact
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.kernels.beliefs.move import exact_posteriors
 from privacy_sql.kernels.beliefs.posterior import swept
 from privacy_sql.studies.background_knowledge import Beliefs
@@ -166,7 +167,7 @@ def test_the_estimates_of_all_groups_at_once_equal_those_in_memory(shared: Any, 
     base = count(shared, table(people_of(300)))
     study = beliefs.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
-    groups = beliefs.published(base.grouped(base.keys({"job": 2, "age": 0})), study)
+    groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "age": 0})), study)
     before = prior[groups.kind]
     expect = swept(before, groups.group, groups.people, groups.counts, sweeps)
     found = estimated(study, groups, prior, sweeps)
@@ -211,7 +212,7 @@ def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(engine: 
     base = count(engine, table(people_of(300)))
     study = beliefs.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
-    groups = beliefs.published(base.grouped(base.keys({"job": 2, "age": 0})), study)
+    groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "age": 0})), study)
     sql, known = exact(study, groups, prior)
     memory, also = exact_posteriors(prior, groups.group, groups.kind, groups.people, groups.counts)
     assert set(known) == set(also) == {"exact"} and len(known) > 100
@@ -222,7 +223,7 @@ def test_a_group_above_the_cap_of_sql_is_undecided_and_has_no_posterior(engine: 
     base = count(engine, table(people_of(300)))
     study = beliefs.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
-    groups = beliefs.published(base.grouped(base.keys({"job": 2, "sex": 0, "age": 0})), study)
+    groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "sex": 0, "age": 0})), study)
     states = np.prod(groups.counts + 1, axis=1)
     after, known = exact(study, groups, prior, cap=int(np.median(states)))
     assert [how == "exact" for how in known] == (states <= np.median(states)).tolist()

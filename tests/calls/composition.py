@@ -21,7 +21,7 @@ def noisy(engine: ps.Engine) -> None:
         for more in ({}, {"marginals": [["age"], ["age", "s"]], "levels": {"age": 1}}):
             method = ps.NoisyCounts("1", domains=domains, ledger=ledger, **more)
             release = ps.publish(engine, table, [], method)
-            assert release.rows_out == len(release.grouping.base.engine.fetch(release.view))
+            assert release.rows_out == len(release.base.engine.fetch(release.view))
 
 
 def microaggregated(engine: ps.Engine) -> None:
@@ -30,4 +30,4 @@ def microaggregated(engine: ps.Engine) -> None:
     for sensitive, free in (("s", []), (None, ["s"])):
         table = ps.Table(rows, {"age": None, "job": JOBS}, sensitive, insensitive=free)
         release = ps.publish(engine, table, [ps.KAnonymity(1)], ps.Microaggregate(1))
-        assert release.rows_out == len(release.grouping.base.engine.fetch(release.view))
+        assert release.rows_out == len(release.base.engine.fetch(release.view))

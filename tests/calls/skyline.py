@@ -6,6 +6,7 @@ from typing import Any
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import make
 from privacy_sql.judge import failing
 from privacy_sql.studies.skyline import Skylines
@@ -17,4 +18,4 @@ def questions(engine: Any) -> None:
     ps.breach_probability(engine, workers(), value="a", l=0, k=1, m=0)
     Skylines.of_table(engine, workers()).values()
     base = count(engine, workers())
-    failing(base.grouped(base.own_keys()), make("privacy_skyline", {"points": [[0, 0, 0, "0.5"]]}))
+    failing(Grouping.by(base, base.own_keys()), make("privacy_skyline", {"points": [[0, 0, 0, "0.5"]]}))

@@ -14,6 +14,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.beliefs import beliefs
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.judge import Requirements, judge
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.query.template import Query, render
@@ -37,7 +38,7 @@ def test_full_domain_finds_exactly_the_choices_that_are_safe_one_by_one(engine: 
     question = ps.BTPrivacy(bandwidth="0.3", t="0.03")
     base = count(engine, people(60))
     choices = [{"age": age, "job": job} for age in range(5) for job in range(3)]
-    safe = [c for c in choices if judge(base.grouped(base.keys(c)), [question])[str(question)].safe]
+    safe = [c for c in choices if judge(Grouping.by(base, base.keys(c)), [question])[str(question)].safe]
     found = FullDomain().search(base, Requirements((question,)))
     assert 0 < len(safe) < len(choices)
     assert found.found.safe_choices == len(safe)
@@ -121,6 +122,6 @@ def test_boxes_that_stay_undecided_may_be_left_out_and_the_rest_is_safe(
     release = ps.publish(engine, people(120), require, ps.Multidimensional(max_suppressed="0.9"))
     assert release.safe and 0 < release.suppressed < 108
     assert release.rows_in == release.rows_out + release.suppressed
-    assert release.grouping.base.engine.fetch(
+    assert release.base.engine.fetch(
         Query(f"select count(*) as n from ({release.view.sql}) as published")
     ) == [{"n": release.rows_out}]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import PrivacySqlError, Undecided
 from privacy_sql.judge import failing
 from tests.oracles import worst_case as oracle
@@ -90,7 +91,7 @@ def test_groups_that_fail_leave_a_safe_rest(engine: Any, rows: Any) -> None:
     criterion = ps.CKSafety("7/10", 1)
     table = ps.Table(pd.DataFrame(rows, columns=["key", "value"], dtype=object), ["key"], "value")
     base = count(engine, table)
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     bad = failing(grouping, criterion)
     keys = sorted({key for key, _ in rows})
     kept = [row for row in rows if keys.index(row[0]) + 1 not in _numbers(grouping, bad)]

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import make
 from privacy_sql.judge import failing
 from tests.conftest import cases
@@ -70,7 +71,7 @@ def test_without_the_groups_that_fail_the_rest_is_safe(
     criterion = data.draw(st.sampled_from(requirements(name)))
     frame = pd.DataFrame(table, columns=["g", "s"], dtype=object)
     base = count(engine, ps.Table(frame, ["g"], "s", sensitive_hierarchy=TREE))
-    grouping = base.grouped(base.own_keys())
+    grouping = Grouping.by(base, base.own_keys())
     lost = failing(grouping, criterion)
     labels = sorted({group for group, _ in table}, key=lambda group: (group is not None, group))
     numbers = dict(zip(labels, _groups(engine, grouping), strict=True))

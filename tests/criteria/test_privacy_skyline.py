@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import read
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.judge import failing, judge
@@ -193,7 +194,7 @@ def test_without_the_groups_that_fail_the_rest_is_safe(engine: Any, case: str) -
         ]
         require = ps.PrivacySkyline([[1, 1, 1, "0.9"], [0, 2, 2, "0.8"]])
         base = count(engine, table_of(release, case))
-        grouping = base.grouped(base.own_keys())
+        grouping = Grouping.by(base, base.own_keys())
         gone = {grouping.number(group)["group"] - 1 for group in failing(grouping, require)}
         assert bool(gone) is not bool(ps.check(engine, table_of(release, case), [require]))
         rest = [group for number, group in enumerate(release) if number not in gone]
@@ -241,7 +242,7 @@ def test_a_search_finds_the_choices_that_asking_every_one_finds(engine: Any, cas
     safe = [
         levels
         for levels in product(*(range(kind.height + 1) for kind in table.hierarchies.values()))
-        if judge(base.grouped(base.keys(dict(zip(quasi, levels, strict=True)))), [require.on(table)])
+        if judge(Grouping.by(base, base.keys(dict(zip(quasi, levels, strict=True)))), [require.on(table)])
     ]
     found = ps.search(engine, table, [require])
     lowest = [one for one in safe if not any(o != one and np.all(np.array(o) <= one) for o in safe)]
@@ -254,7 +255,7 @@ def test_a_question_without_an_answer_is_not_safe(engine: Any) -> None:
     require = ps.PrivacySkyline([[0, 0, 0, 1]])
     table = table_of([(4, {"s": 1, "a": 3})], "one")
     base = count(engine, table)
-    evidence = require.gather(base.grouped(base.own_keys()))
+    evidence = require.gather(Grouping.by(base, base.own_keys()))
     lost = [{**row, "g": None} if row["s"] == evidence.rows[0]["s"] else row for row in evidence.rows]
     assert require.judge(evidence).safe
     verdict = require.judge(replace(evidence, rows=lost))

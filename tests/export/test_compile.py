@@ -359,7 +359,7 @@ def test_every_engine_leaves_out_the_groups_that_a_run_leaves_out(engine: Any) -
     found = [(row["age"], row["ill"]) for row in engine.fetch(published.query)]
     assert release.rows_out == 6
     assert sorted(map(str, found)) == sorted(
-        str((row["age"], row["ill"])) for row in release.grouping.base.engine.fetch(release.view)
+        str((row["age"], row["ill"])) for row in release.base.engine.fetch(release.view)
     )
 
 

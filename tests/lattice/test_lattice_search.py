@@ -11,6 +11,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import Undecided
 from privacy_sql.lattice.frontier import frontier
 from privacy_sql.lattice.search import LatticeSearch
@@ -221,7 +222,7 @@ def test_counting_a_choice_from_another_gives_what_counting_the_base_gives(engin
     search = LatticeSearch(base, (ps.KAnonymity(2), ps.LDiversity(2)))
     for choice in sorted(search.lattice.choices(), key=sum):
         rolled = search.rollup.grouping(choice)
-        direct = base.grouped(base.keys(search.rollup.named(choice)))
+        direct = Grouping.by(base, base.keys(search.rollup.named(choice)))
         assert histogram(rolled) == histogram(direct)
 
 

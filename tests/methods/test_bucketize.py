@@ -29,7 +29,7 @@ def table(rows: Any, **more: Any) -> ps.Table:
 
 
 def published(engine: Any, release: ps.Release) -> list[dict[str, Any]]:
-    return list(release.grouping.base.engine.fetch(release.view))
+    return list(release.base.engine.fetch(release.view))
 
 
 def buckets(rows: list[dict[str, Any]]) -> list[list[Any]]:

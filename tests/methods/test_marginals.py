@@ -410,7 +410,7 @@ def test_standalone_sql_gives_the_published_cells_and_their_join(engine: Any) ->
     collection = [{"age": 1, "sex": 0}, {"age": 2, "job": 1, "ill": 0}]
     release = ps.publish(engine, table, REQUIRE[:1], ps.Marginals(collection=collection))
     *parts, together = compiled_marginals(table, release.choice["marginals"])
-    counts = release.grouping.base.engine
+    counts = release.base.engine
     for number, (statement, view) in enumerate(zip(parts, release.parts.values(), strict=True), start=1):
         assert sorted(map(str, engine.fetch(statement.query))) == sorted(map(str, counts.fetch(view)))
         engine.write_table(statement.query, f"people_marginal_{number}")

@@ -37,7 +37,7 @@ def _table(rows: list[Any]) -> ps.Table:
 
 
 def _published(release: Any) -> list[dict[str, Any]]:
-    return release.grouping.base.engine.fetch(release.view)
+    return release.base.engine.fetch(release.view)
 
 
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])

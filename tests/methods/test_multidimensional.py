@@ -41,8 +41,8 @@ def table(rows: pd.DataFrame, **more: Any) -> ps.Table:
 
 def boxes_of(release: ps.Release) -> dict[int, list[Any]]:
     """The rows of each box with their original values, as only the engine knows them."""
-    engine = release.grouping.base.engine
-    columns = ", ".join(f"r_{alias}" for alias in release.grouping.base.columns)
+    engine = release.base.engine
+    columns = ", ".join(f"r_{alias}" for alias in release.base.columns)
     found = engine.fetch(Query(f"select g, {columns}, s from {release.grouping.rows}"))
     made: dict[int, list[Any]] = defaultdict(list)
     for g, *row in (line.values() for line in found):
@@ -395,7 +395,7 @@ def test_several_values_per_person_are_safe_by_every_world_of_the_final_boxes(
 
 
 def _read(engine: Any, release: ps.Release, relation: Any, columns: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = release.grouping.base.engine.fetch(
+    found: list[dict[str, Any]] = release.base.engine.fetch(
         Query(f"select g, {columns} from {relation}", "boxes")
     )
     return found

@@ -35,7 +35,7 @@ def _table(rows: pd.DataFrame = PEOPLE, **more: Any) -> ps.Table:
 
 def _published(engine: Any, method: Any, table: ps.Table | None = None) -> list[dict[str, Any]]:
     release = ps.publish(engine, table or _table(), [], method)
-    return release.grouping.base.engine.fetch(release.view)
+    return release.base.engine.fetch(release.view)
 
 
 def test_every_cell_of_the_public_domain_is_published_empty_ones_too(engine: Any, ledger: str) -> None:
@@ -75,7 +75,7 @@ def test_marginals_share_one_loss_and_agree_after_fitting(engine: Any, ledger: s
     method = ps.NoisyCounts(1, marginals=[["sex"], ["sex", "illness"]], domains=DOMAINS, ledger=ledger)
     release = ps.publish(engine, _table(), [], method)
     assert "sensitivity 4" in release.claims["noise"]
-    rows = release.grouping.base.engine.fetch(release.view)
+    rows = release.base.engine.fetch(release.view)
     by_sex = {row["sex"]: row["fitted_count"] for row in rows if row["marginal"] == 1}
     for sex, count in by_sex.items():
         parts = [row["fitted_count"] for row in rows if row["marginal"] == 2 and row["sex"] == sex]

@@ -205,7 +205,7 @@ def _outcome(engine: Any, table: ps.Table, require: Any, method: Any) -> Any:
         release = ps.publish(engine, table, require, method)
     except ps.PrivacySqlError as problem:
         return problem.code
-    rows = release.grouping.base.engine.fetch(release.view)
+    rows = release.base.engine.fetch(release.view)
     return release.safe, Counter(tuple(map(str, row.values())) for row in rows)
 
 
@@ -467,7 +467,7 @@ def test_known_columns_of_people_with_several_values_beside_suppression_and_boxe
         ps.Multidimensional(max_suppressed="0.4"),
     ):
         release = ps.publish(engine, table, [ps.KAnonymity(3)], method)
-        lines = {tuple(map(str, row.values())) for row in release.grouping.base.engine.fetch(release.view)}
+        lines = {tuple(map(str, row.values())) for row in release.base.engine.fetch(release.view)}
         columns = list(release.columns)
         boxes = {tuple(line[columns.index(c)] for c in ("age", "pay", "sex")) for line in lines}
         shown = [

@@ -33,7 +33,7 @@ def published(engine: Any, rows: list[Row], method: Any, **hierarchies: Any) -> 
 
 def values(release: ps.Release, alias: str) -> list[Any]:
     """The values a query's places stand for."""
-    base = release.grouping.base
+    base = release.base
     query = render("counted/listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"]))
     return [row["value"] for row in sorted(base.engine.fetch(query), key=lambda row: row["code"])]
 
@@ -113,7 +113,7 @@ def engine_rows(release: ps.Release) -> list[Row]:
         relation=release.grouping.candidate,
         columns=names(["g", "q1", "q2", "s", "n_rows"]),
     )
-    found = release.grouping.base.engine.fetch(query)
+    found = release.base.engine.fetch(query)
     return [(row["g"], row["q1"], row["q2"], row["s"]) for row in found for _ in range(row["n_rows"])]
 
 

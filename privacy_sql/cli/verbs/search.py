@@ -56,8 +56,7 @@ def command(
             result = _searched(engine, plan, method, goal)
             refused = not (records.read(directory, plan.name) or {}).get("run", {}).get("safe", True)
             # what is left of the time is enough for the curve, or there is none
-            limit = getattr(method, "time_limit", None)
-            left = None if limit is None else float(limit) - (time.monotonic() - began)
+            left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
             result, note = _with_own(engine, plan, method, result, left)
             curve = _curve(engine, plan, method, result, left) if refused else None
         searches.append({"name": plan.name, **result.to_json()})
