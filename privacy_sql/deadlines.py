@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn, Protocol
 from weakref import WeakSet
 
 from privacy_sql.errors import Undecided
@@ -35,7 +35,7 @@ class Deadline:
     def over(self) -> bool:
         return time.monotonic() > self.end
 
-    def ring(self, *_: Any) -> None:
+    def ring(self, *_: object) -> None:
         """What the alarm does, once."""
         if self.armed:
             self.armed, self.rang = False, True
@@ -56,7 +56,7 @@ def watch(connection: Interruptible) -> None:
     _connections.add(connection)
 
 
-def interrupt(*_: Any) -> NoReturn:
+def interrupt(*_: object) -> NoReturn:
     """Stop what runs, in the middle of a statement too."""
     for connection in list(_connections):
         connection.interrupt()

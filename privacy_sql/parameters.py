@@ -62,11 +62,11 @@ def _misnamed(
     return [*unknown, *missing]
 
 
-def _required(field: Any) -> bool:
+def _required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def typed(value: Any, annotation: str) -> Any:
+def typed(value: object, annotation: str) -> Any:
     """Text as what a field declares: whole numbers and truth values, inside mappings and lists too.
 
     >>> typed("5", "int"), typed("0.5", "Exact"), typed({"age": "2"}, "Mapping[str, int]")

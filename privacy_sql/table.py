@@ -251,13 +251,13 @@ class Table:
         ]
 
 
-def _held(rows: Any) -> str:
+def _held(rows: object) -> str:
     """A file or a relation by its name, anything else by its kind."""
     named = rows is None or isinstance(rows, (str, Path))
     return repr(rows) if named else f"<{type(rows).__name__}>"
 
 
-def _name(source: Any) -> str:
+def _name(source: object) -> str:
     if isinstance(source, Path) or (isinstance(source, str) and "/" in source):
         return Path(source).name.partition(".")[0]
     return source.partition(".csv")[0].partition(".parquet")[0] if isinstance(source, str) else "table"

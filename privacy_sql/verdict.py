@@ -40,7 +40,7 @@ class Witness(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Witness({self._facts!r})"
 
-    def revealed_by(self, reveal: Callable[[Witness], Mapping[str, Any]], **facts: Any) -> Witness:
+    def revealed_by(self, reveal: Callable[[Witness], Mapping[str, Any]], **facts: object) -> Witness:
         """The same witness with more facts and with the door to its names."""
         made = Witness({**facts, **self._facts}, self.private)
         made._reveal = reveal

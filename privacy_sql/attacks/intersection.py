@@ -142,12 +142,13 @@ def _table(people: Sequence[Mapping[str, Any]]) -> Table:
     return Table(frame, known, identifier="the person", name="people")
 
 
-def _text(value: Any) -> str | None:
-    whole = isinstance(value, float) and value.is_integer()
-    return None if value is None else str(int(value) if whole else value)
+def _text(value: object) -> str | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else str(value)
 
 
-def _level(level: Any) -> Fraction:
+def _level(level: object) -> Fraction:
     try:
         number = Fraction(str(level))
     except (ValueError, ZeroDivisionError):

@@ -292,7 +292,7 @@ class Findings:
 
     def _record(
         self,
-        identifier: Any,
+        identifier: int,
         person: int,
         row: Mapping[str, Any],
         left: Mapping[int, Sequence[str | None]],

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -53,7 +53,7 @@ class Outcome:
             for f in dataclasses.fields(self)
             if f.name not in ("lines", "more", "quiet", "problems")
         }
-        return {"schema": SCHEMA, **plain({**fixed, **self.more})}
+        return {"schema": SCHEMA, **{key: plain(part) for key, part in {**fixed, **self.more}.items()}}
 
 
 def shared(verb: F) -> F:
@@ -77,7 +77,17 @@ def public(verdict: Verdict, show_values: bool) -> dict[str, Any]:
     return content
 
 
-def size(found: Any) -> str:
+class Sized(Protocol):
+    """Something of so many rows in so many groups."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def groups(self) -> int: ...
+
+
+def size(found: Sized) -> str:
     """How large what was asked about is: its rows and groups."""
     return f"{number_of(found.rows, 'row')}, {number_of(found.groups, 'group')}"
 

@@ -171,7 +171,7 @@ class Base:
         raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
         return levels.codes(self.engine, made, kind)
 
-    def label(self, column: str, level: int, code: int, meant: Sql | None = None) -> Any:
+    def label(self, column: str, level: int, code: int, meant: Sql | None = None) -> object:
         """INTERNAL: the label behind a code of a column at a level, or among those `meant` by a key."""
         levels, codes = meant or self.dictionaries[column], None
         if level:

@@ -9,7 +9,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.query.template import Sql, render
 
 
-def profile(engine: Engine, source: Any) -> list[dict[str, Any]]:
+def profile(engine: Engine, source: object) -> list[dict[str, Any]]:
     """One row of counts per column of a source, in its order; a file is read once, not for every column."""
     named = [Path(source)] if isinstance(source, (str, Path)) and Path(source).is_file() else []
     session = engine.session(named)

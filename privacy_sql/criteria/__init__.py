@@ -210,7 +210,7 @@ class Criterion:
         )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A parameter as JSON shows it: integers, text, or lists and mappings of them."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -221,7 +221,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int) else str(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """A parameter as it is written: lists without quotes around their parts."""
     plain = _plain(value)
     if isinstance(plain, list):
@@ -249,14 +249,14 @@ def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Numbe
     return number
 
 
-def at_least(value: Any, low: int, criterion: str, parameter: str) -> int:
+def at_least(value: object, low: int, criterion: str, parameter: str) -> int:
     """A whole number not below `low`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low:
         raise _bad(criterion, parameter, f"a whole number of at least {low}")
     return value
 
 
-def one_of(value: Any, words: Sequence[str], criterion: str, parameter: str) -> str:
+def one_of(value: object, words: Sequence[str], criterion: str, parameter: str) -> str:
     """One of a few words."""
     if value not in words:
         hint = did_you_mean(str(value), words)

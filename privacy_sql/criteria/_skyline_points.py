@@ -21,7 +21,7 @@ class Limit(NamedTuple):
     limit: Fraction
 
 
-def points_of(points: Any, where: str) -> list[tuple[Amounts, Fraction]]:
+def points_of(points: object, where: str) -> list[tuple[Amounts, Fraction]]:
     """The points of one skyline, every problem said at once.
 
     >>> points_of([[1, "1", 5, "0.9"]], "points")
@@ -42,7 +42,7 @@ def points_of(points: Any, where: str) -> list[tuple[Amounts, Fraction]]:
     return found
 
 
-def per_value_of(per_value: Any) -> Mapping[str, Any]:
+def per_value_of(per_value: object) -> Mapping[str, Any]:
     """Sensitive values with a skyline of their own."""
     if per_value is None:
         return {}
@@ -53,20 +53,20 @@ def per_value_of(per_value: Any) -> Mapping[str, Any]:
     return {str(value): points for value, points in per_value.items()}
 
 
-def _point(point: Any, where: str) -> tuple[Amounts, Fraction]:
+def _point(point: object, where: str) -> tuple[Amounts, Fraction]:
     if not isinstance(point, Sequence) or isinstance(point, str) or len(point) != 4:
         raise _bad(f"{where} must have four numbers", hint=f"It is {SHAPE}.")
     return Amounts(*(_amount(part, where) for part in point[:3])), limit_of(point[3], where)
 
 
-def _amount(value: Any, where: str) -> int:
+def _amount(value: object, where: str) -> int:
     number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= LARGEST:
         raise _bad(f"{where}: an amount is a whole number from 0 to {LARGEST}")
     return number
 
 
-def limit_of(value: Any, where: str) -> Fraction:
+def limit_of(value: object, where: str) -> Fraction:
     """A limit on a breach probability: above 0, at most 1, exactly as written.
 
     >>> limit_of("0.95", "limit")

@@ -267,7 +267,7 @@ class Cuts:
         """Each group stands alone, so a cut that is taken changes nothing for others."""
 
 
-def _bandwidth(given: Any) -> Any:
+def _bandwidth(given: object) -> Any:
     """A bandwidth as it was written, one or several, checked for what can be wrong without a table."""
     several = list(given) if isinstance(given, list | tuple) else [given]
     beliefs.bandwidths(several, ["column"] * len(several))

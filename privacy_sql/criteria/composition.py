@@ -246,13 +246,13 @@ class _Splits:
         return {"located": own, "outcomes": found.outcomes, "exposed": self.now, "most": self.most}
 
 
-def _called(release: Any, number: int) -> str:
+def _called(release: object, number: int) -> str:
     if isinstance(release, Mapping):
         return str(release.get("name", f"release {number}"))
     return release.name if isinstance(release, Description | Path) else str(release)
 
 
-def _below(release: Any, directory: Path) -> Any:
+def _below(release: object, directory: Path) -> object:
     """A file named in a project starts from the project's folder."""
     if isinstance(release, str) and Path(release).suffix:
         return directory / release

@@ -396,7 +396,7 @@ def _witness(part: _Part, evidence: _Evidence) -> tuple[Witness, str]:
     return Witness(facts, private), story(part.value, facts, numbers[0])
 
 
-def _bare(value: Any) -> str:
+def _bare(value: object) -> str:
     """A list or mapping as the user would write it, numbers without quotes."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_bare(part)}" for key, part in value.items()) + "}"

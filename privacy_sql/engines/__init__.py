@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 # the three types small tables travel in; a column's name ends in nothing that tells, so they are said
 Columns = Mapping[str, tuple[str, Sequence[Any]]]
+# rows as a user hands them in: a DataFrame of pandas, Arrow or Spark, whose libraries need not be there
+Frame: TypeAlias = Any
+# what a table is read from: a file, the name of a relation, or such rows
+Source: TypeAlias = str | Path | Frame
 
 
 class Engine(ABC):
@@ -67,7 +71,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def source(self, source: Any) -> Sql:
+    def source(self, source: Source) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
     @abstractmethod
@@ -157,7 +161,7 @@ class Engine(ABC):
         self.close()
 
 
-def connect(url: str = "duckdb:", **options: Any) -> Engine:
+def connect(url: str = "duckdb:", **options: object) -> Engine:
     """Open an engine: `duckdb:` (embedded), `duckdb:file.db`, `postgres:`, `spark:local[2]`.
 
     >>> with connect() as engine:

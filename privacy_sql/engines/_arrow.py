@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.dataset
 import pyarrow.parquet
 
-from privacy_sql.engines import Columns
+from privacy_sql.engines import Columns, Frame
 from privacy_sql.engines._sources import csv_header, no_frame
 from privacy_sql.errors import DataError
 
@@ -41,7 +41,7 @@ def of_columns(columns: Columns) -> pa.Table:
     )
 
 
-def of_frame(frame: Any) -> pa.Table:
+def of_frame(frame: Frame) -> pa.Table:
     """A pandas DataFrame without its index, or anything that speaks Arrow."""
     if not hasattr(frame, "iloc"):
         try:

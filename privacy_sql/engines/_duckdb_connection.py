@@ -81,7 +81,7 @@ class Connection:
         if self._live is not None:
             self._live.interrupt()
 
-    def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: Any) -> None:
+    def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: str | int | None) -> None:
         try:
             connection.execute(f"set {name} = {literal(value)}")
         except duckdb.Error as problem:

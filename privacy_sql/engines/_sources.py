@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 from privacy_sql.errors import DataError, UsageError, nearest
 from privacy_sql.query.template import Sql, quote
@@ -23,7 +23,7 @@ OTHER_KINDS = {
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
-def is_file(source: Any) -> bool:
+def is_file(source: object) -> TypeGuard[str | Path]:
     """Whether a source names a file, or a folder of Parquet files, rather than a relation."""
     if isinstance(source, str):
         path = Path(source)
@@ -72,7 +72,7 @@ def no_source(name: str) -> UsageError:
     )
 
 
-def no_frame(source: Any) -> UsageError:
+def no_frame(source: object) -> UsageError:
     return UsageError(
         "no_source",
         f"a {type(source).__name__} is no source",

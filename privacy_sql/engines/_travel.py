@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql import registry
-from privacy_sql.engines import Columns, Engine, Row
+from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Travelled(Engine):
 
     # -- the user's engine: rows in, tables out --------------------------------------------------------
 
-    def source(self, source: Any) -> Sql:
+    def source(self, source: Source) -> Sql:
         return self._home.source(source)
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:

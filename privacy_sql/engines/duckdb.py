@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from privacy_sql.engines import Columns, Engine, Row
+from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
@@ -81,7 +81,7 @@ class DuckDB(Engine):
 
     # -- relations in --------------------------------------------------------------------------------
 
-    def source(self, source: Any) -> Sql:
+    def source(self, source: Source) -> Sql:
         if is_file(source):
             return self._plain(self._file(existing(Path(source))))
         if isinstance(source, str):
@@ -118,7 +118,7 @@ class DuckDB(Engine):
             Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}"), view=True
         )
 
-    def _frame(self, frame: Any) -> Sql:
+    def _frame(self, frame: object) -> Sql:
         name = self._name("frame")
         try:
             self.connection.register(name, frame)

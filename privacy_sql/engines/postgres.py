@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from privacy_sql.engines import Columns, Engine, Row
+from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
@@ -85,7 +85,7 @@ class Postgres(Engine):
 
     # -- relations in --------------------------------------------------------------------------------
 
-    def source(self, source: Any) -> Sql:
+    def source(self, source: Source) -> Sql:
         if is_file(source):
             path = existing(Path(source))
             if path.suffix.lower() == ".parquet":

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql.engines import Columns, Engine, Row
+from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
@@ -118,7 +118,7 @@ class Spark(Engine):
 
     # -- relations in --------------------------------------------------------------------------------
 
-    def source(self, source: Any) -> Sql:
+    def source(self, source: Source) -> Sql:
         if is_file(source):
             return self._plain(self._file(existing(Path(source), folders=True)))
         if isinstance(source, str):

@@ -13,12 +13,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.criteria import Criterion, least
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import condition
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.criteria.ck_safety import CKSafety
+    from privacy_sql.criteria.k_anonymity import KAnonymity
+    from privacy_sql.criteria.l_diversity import LDiversity
+    from privacy_sql.criteria.privacy_skyline import PrivacySkyline
+    from privacy_sql.criteria.t_closeness import TCloseness
 
 GENERALISING = ("generalise", "full_domain")
 MOST_FACTS = 2  # of (c,k)-safety, written out in macros/kernel/unsafe_ck_safety.sql
@@ -220,18 +227,18 @@ def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
         yield kind, {**own, "quasi": [*table.quasi, *others], **arguments}
 
 
-def _k_anonymous(criterion: Any, table: Table) -> Test:
+def _k_anonymous(criterion: KAnonymity, table: Table) -> Test:
     return "k_anonymous", {"k": criterion.k}
 
 
-def _l_diverse(criterion: Any, table: Table) -> Test | None:
+def _l_diverse(criterion: LDiversity, table: Table) -> Test | None:
     if criterion.ell.denominator != 1 or not criterion.strict:
         return None
     arguments = {"l": int(criterion.ell), "kind": criterion.kind}
     return "l_diverse", {**arguments, **({"c": _number(criterion.c)} if criterion.c is not None else {})}
 
 
-def _t_close(criterion: Any, table: Table) -> Test | None:
+def _t_close(criterion: TCloseness, table: Table) -> Test | None:
     arguments: dict[str, Any] = {"t": _number(criterion.t), "distance": criterion.distance}
     if criterion.distance == "hierarchical":
         if table.sensitive_hierarchy is None:
@@ -240,11 +247,11 @@ def _t_close(criterion: Any, table: Table) -> Test | None:
     return "t_close", arguments
 
 
-def _ck_safe(criterion: Any, table: Table) -> Test | None:
+def _ck_safe(criterion: CKSafety, table: Table) -> Test | None:
     return ("ck_safe", {"c": _number(criterion.c), "k": criterion.k}) if criterion.k <= MOST_FACTS else None
 
 
-def _skyline_safe(criterion: Any, table: Table) -> Test | None:
+def _skyline_safe(criterion: PrivacySkyline, table: Table) -> Test | None:
     skylines: dict[str | None, list[Any]] = {}
     for limit in criterion.limits:
         value = [None, *(criterion.per_value or {})][limit.skyline]
@@ -255,7 +262,7 @@ def _skyline_safe(criterion: Any, table: Table) -> Test | None:
     return "skyline_safe", {"points": skylines.get(None, []), "per_value": own}
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     return float(Fraction(str(value)))
 
 

@@ -104,7 +104,7 @@ def _tree(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
     return Tree({leaf: _listed(above) for leaf, above in paths.items()})
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise UsageError("bad_hierarchy", "a list is expected here", hint=SHAPES)
     return list(value)

@@ -135,7 +135,7 @@ class Chain:
         sync(self.path.parent)
 
 
-def _link(number: int, previous: str, record: Any) -> dict[str, Any]:
+def _link(number: int, previous: str, record: Mapping[str, Any] | None) -> dict[str, Any]:
     body = {"number": number, "previous": previous, "record": record}
     return {**body, "hash": hashlib.sha256(_text(body).encode()).hexdigest()}
 

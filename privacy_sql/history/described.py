@@ -55,7 +55,7 @@ class Published:
         """Whether only the text of its labels says what they cover."""
         return self.levels is None and not self.box
 
-    def rules(self, label: Any) -> list[Rule]:
+    def rules(self, label: object) -> list[Rule]:
         """What one label covers, beside the hierarchy; NULL covers NULL."""
         text = None if label is None else str(label)
         if self.box and text is not None:
@@ -99,13 +99,13 @@ class Description:
         """The files it is read from, if it is in files."""
         return [place for place in (self.source, self.values) if isinstance(place, Path)]
 
-    def canonical(self, value: Any) -> str | None:
+    def canonical(self, value: object) -> str | None:
         """A sensitive value in the name all releases share."""
         text = None if value is None else text_of(value)
         return None if text is None else self.names.get(text, text)
 
 
-def describe(release: Any, number: int, folder: Path = Path()) -> Description:
+def describe(release: object, number: int, folder: Path = Path()) -> Description:
     """The description of anything a release may be given as; relative files start from `folder`."""
     if isinstance(release, Description):
         return release
@@ -131,11 +131,11 @@ def _from_file(path: Path, number: int) -> Description:
     return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
 
 
-def _read_json(path: Path) -> Any:
+def _read_json(path: Path) -> object:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _read_yaml(path: Path) -> Any:
+def _read_yaml(path: Path) -> object:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -277,7 +277,7 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
     )
 
 
-def _beside(content: Mapping[str, Any], folder: Path) -> Any:
+def _beside(content: Mapping[str, Any], folder: Path) -> object:
     """Where the values are when not beside the people: a file beside a file, a relation beside a relation."""
     values = content.get("values")
     return folder / values if isinstance(values, str) and "file" in content else values
@@ -306,7 +306,7 @@ def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
     return found
 
 
-def _published(known: str, how: Any, folder: Path, where: str) -> Published:
+def _published(known: str, how: object, folder: Path, where: str) -> Published:
     place = f"{where}.columns.{known}"
     if isinstance(how, str):
         return Published(how)

@@ -117,7 +117,7 @@ def _compared(sign: str, bound: float) -> Rule:
     return Rule(low=bound, high=INFINITE, low_open=sign == ">")
 
 
-def spelt_out(cover: Any, where: str) -> list[Rule]:
+def spelt_out(cover: object, where: str) -> list[Rule]:
     """The rules of a label a description spells out, such as {"prefix": "130"} or {"range": [20, 29]}.
 
     >>> spelt_out({"lt": 30}, "age")[0].high_open
@@ -192,14 +192,14 @@ def _spelt_number(cover: Mapping[str, Any]) -> Rule | None:
     return replace(above[0], high=below[0].high, high_open=below[0].high_open)
 
 
-def _bound(value: Any) -> float:
+def _bound(value: str | float) -> float:
     number = float(value)
     if number != number:
         raise ValueError
     return max(min(number, INFINITE), -INFINITE)
 
 
-def written(cover: Any) -> str:
+def written(cover: object) -> str:
     """A label spelt out as one text, the same for equal labels."""
     return json.dumps(cover, sort_keys=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,9 @@ def _sensitive(place: Path) -> int:
     return sum(roles.get(column["name"]) == "sensitive" for column in content["columns"])
 
 
-def as_published(register: Register, release: Any, number: int) -> list[Description]:
+def as_published(
+    register: Register, release: str | Path | Mapping[str, Any] | Description, number: int
+) -> list[Description]:
     """A release that was named by its file: a registered one of ours with what was kept of its day."""
     kept = register.like(Path(release)) if isinstance(release, str | Path) else []
-    return [describe(place, number) for place in kept or [release]]
+    return [describe(place, number) for place in kept] if kept else [describe(release, number)]

@@ -72,7 +72,7 @@ def _unobserved(base: Base, name: str, alias: str, observed: Sequence[Row]) -> l
     known = [{label: number for number, label in level} for level in zip(*observed, strict=True)]
     fresh: dict[tuple[int, Any], int] = {}
 
-    def number(level: int, label: Any) -> int:
+    def number(level: int, label: object) -> int:
         if label in known[level]:
             return int(known[level][label])
         return fresh.setdefault((level, label), -len(fresh) - 1)
@@ -101,7 +101,7 @@ def _declared(base: Base, name: str, alias: str) -> list[tuple[Any, ...]]:
     return []
 
 
-def _above(kind: Hierarchy, value: Any) -> list[Any]:
+def _above(kind: Hierarchy, value: object) -> list[Any]:
     return [kind.label(value, level) for level in range(1, kind.height + 1)] if kind.height else ["*"]
 
 

@@ -308,7 +308,7 @@ def _refuse_repeated(base: Base, allowed: int) -> None:
         raise DataError("repeated_person", f"a person has more than {number_of(allowed, 'row')}", hint=hint)
 
 
-def _domain(declared: Any, base: Base, name: str) -> list[str | None]:
+def _domain(declared: object, base: Base, name: str) -> list[str | None]:
     """The public values of a column in order: declared, or those of its hierarchy file."""
     kind = base.declared.get(name, base.table.sensitive_hierarchy)
     if declared is None and isinstance(kind, Tree):
@@ -365,7 +365,7 @@ def _view(
     return render("methods/noisy_counts.sql", marginals=marginals)
 
 
-def _exact(value: Any, name: str) -> Fraction:
+def _exact(value: object, name: str) -> Fraction:
     try:
         return Fraction(str(value))
     except (ValueError, ZeroDivisionError):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean
 from privacy_sql.publishing.targets import PROJECT_FILE
 
+if TYPE_CHECKING:
+    from ruamel.yaml.error import MarkedYAMLError
+
 FILE = PROJECT_FILE
 
 
-def load(path: Path) -> Any:
+def load(path: Path) -> object:
     """The YAML of a file, every scalar as text; a repeated key or a broken line is named by its line."""
     from ruamel.yaml import YAML
     from ruamel.yaml.constructor import DuplicateKeyError
@@ -32,7 +35,7 @@ def load(path: Path) -> Any:
         raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
 
 
-def _line(path: Path, problem: Any) -> str:
+def _line(path: Path, problem: MarkedYAMLError) -> str:
     return f"{path.name}, line {problem.problem_mark.line + 1}" if problem.problem_mark else path.name
 
 
@@ -43,7 +46,7 @@ class Fields:
         self.directory = directory
         self.problems: list[PrivacySqlError] = []
 
-    def mapping(self, content: Any, keys: Any, where: str) -> dict[str, Any]:
+    def mapping(self, content: object, keys: Sequence[str] | None, where: str) -> dict[str, Any]:
         if not isinstance(content, Mapping):
             self.wrong(where or FILE, "must be a mapping of names to values")
             return {}
@@ -53,7 +56,7 @@ class Fields:
                 self.wrong(place, f'unknown key "{key}"', did_you_mean(str(key), keys), "unknown_key")
         return {str(key): value for key, value in content.items()}
 
-    def column(self, content: Any, keys: tuple[str, ...], where: str) -> dict[str, Any]:
+    def column(self, content: object, keys: tuple[str, ...], where: str) -> dict[str, Any]:
         if content is None:
             return {}
         fields = {"column": content} if isinstance(content, str) else self.mapping(content, keys, where)
@@ -62,25 +65,25 @@ class Fields:
             fields["column"] = ""
         return fields
 
-    def listed(self, content: Any, where: str) -> list[Any]:
+    def listed(self, content: object, where: str) -> list[Any]:
         if not isinstance(content, list):
             self.wrong(where, "must be a list")
             return []
         return content
 
-    def names(self, content: Any, where: str) -> tuple[str, ...]:
+    def names(self, content: object, where: str) -> tuple[str, ...]:
         given = self.listed(content, where) if content is not None else []
         for number, name in enumerate(given):
             if not isinstance(name, str) or not name:
                 self.wrong(f"{where}[{number}]", "names no column")
         return tuple(map(str, given))
 
-    def path(self, text: Any, where: str) -> Path:
+    def path(self, text: object, where: str) -> Path:
         if not isinstance(text, str) or not text or "\0" in text:
             self.wrong(where, "must be the path of a file")
         return self.directory / str(text)
 
-    def flag(self, text: Any, where: str) -> bool:
+    def flag(self, text: object, where: str) -> bool:
         if text not in ("true", "false"):
             self.wrong(where, "is true or false")
         return bool(text == "true")

@@ -277,7 +277,7 @@ def _ending(has_sensitive: bool, name: str) -> list[str]:
     ]
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: object) -> str:
     """A value in YAML's flow style; names are quoted, so that NO and 01234 stay what they are."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_yaml(part)}" for key, part in value.items()) + "}"

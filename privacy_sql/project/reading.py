@@ -134,7 +134,7 @@ class _Reader(Fields):
         super().__init__(directory)
         self.connections: dict[str, Mapping[str, str]] = {"default": {"type": "duckdb"}}
 
-    def project(self, content: Any) -> Project:
+    def project(self, content: object) -> Project:
         fields = self.mapping(content, PROJECT_KEYS, "")
         if fields.get("version") != "1":
             self.wrong("version", "this version of privacy_sql reads version: 1")
@@ -154,13 +154,13 @@ class _Reader(Fields):
             plans[plan.name] = plan.beside(written)
         return Project(self.directory, name, self.connections, {k: v for k, v in plans.items() if v})
 
-    def connection(self, content: Any, where: str) -> Mapping[str, str]:
+    def connection(self, content: object, where: str) -> Mapping[str, str]:
         hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
         if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
             self.wrong(f"{where}.{min(inline)}", "credentials do not belong in the project file", hint)
             return {}
         kind = content.get("type") if isinstance(content, Mapping) else None
-        if not isinstance(kind, str) or kind not in CONNECTION_KEYS:
+        if not isinstance(content, Mapping) or not isinstance(kind, str) or kind not in CONNECTION_KEYS:
             self.wrong(f"{where}.type", f"a connection is one of {', '.join(CONNECTION_KEYS)}")
             return {}
         for key, value in content.items():
@@ -168,7 +168,7 @@ class _Reader(Fields):
                 self.wrong(f"{where}.{key}", "credentials do not belong in the project file", hint)
         return self.mapping(content, CONNECTION_KEYS[kind], where)
 
-    def plan(self, name: str, content: Any, where: str) -> Plan | None:
+    def plan(self, name: str, content: object, where: str) -> Plan | None:
         if not RELEASE_NAME.fullmatch(name):
             self.wrong(
                 where, "a release is named in letters, digits, _ - and inner dots: files are named after it"
@@ -179,7 +179,7 @@ class _Reader(Fields):
         columns = self.columns(fields, where)
         method = self.method(fields.get("method"), f"{where}.method")
         require: tuple[Criterion, ...] = ()
-        if not getattr(method, "promises", False) or "require" in fields:
+        if method is None or not method.promises or "require" in fields:
             require = self.requirements(fields.get("require"), f"{where}.require")
         output = self.output(fields.get("output"), f"{where}.output")
         if len(self.problems) > before or source is None:
@@ -191,7 +191,7 @@ class _Reader(Fields):
 
     # -- parts of a release ------------------------------------------------------------------------------
 
-    def source(self, content: Any, where: str) -> tuple[Any, str | None, str | None]:
+    def source(self, content: object, where: str) -> tuple[Any, str | None, str | None]:
         fields = self.mapping(content, ("file", "connection", "relation", "where"), where)
         connection = self.known_connection(fields.get("connection"), f"{where}.connection")
         if ("file" in fields) == ("relation" in fields):
@@ -228,7 +228,7 @@ class _Reader(Fields):
             "distances": {**distances, **more.pop("distances", {})},
         }
 
-    def insensitive(self, content: Any, where: str) -> Any:
+    def insensitive(self, content: object, where: str) -> Any:
         """Columns that are published as they are: a list, or a mapping that says whether they are known."""
         if not isinstance(content, Mapping):
             return self.names(content, where)
@@ -238,7 +238,7 @@ class _Reader(Fields):
             said["known"] = self.flag(fields["known"], f"{where}.known")
         return said
 
-    def quasi(self, content: Any, where: str) -> tuple[dict[str, Any], dict[str, str], dict[str, Path]]:
+    def quasi(self, content: object, where: str) -> tuple[dict[str, Any], dict[str, str], dict[str, Path]]:
         hierarchies: dict[str, Any] = {}
         nulls: dict[str, str] = {}
         distances: dict[str, Path] = {}
@@ -256,7 +256,7 @@ class _Reader(Fields):
             distances |= self.distance(name, fields, place)
         return hierarchies, nulls, distances
 
-    def sensitive(self, content: Any, where: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
+    def sensitive(self, content: object, where: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
         if content is None:
             return None, {}
         entries = content if isinstance(content, list) else [content]
@@ -291,7 +291,7 @@ class _Reader(Fields):
         inner = self.mapping(fields["distance"], ("file",), f"{where}.distance")
         return {name: self.path(inner["file"], f"{where}.distance.file")} if "file" in inner else {}
 
-    def requirements(self, content: Any, where: str) -> tuple[Criterion, ...]:
+    def requirements(self, content: object, where: str) -> tuple[Criterion, ...]:
         made: list[Criterion] = []
         for name, params in self.mapping(content, None, where).items():
             several = isinstance(params, list)
@@ -305,7 +305,7 @@ class _Reader(Fields):
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)
 
-    def method(self, content: Any, where: str) -> Method | None:
+    def method(self, content: object, where: str) -> Method | None:
         if content is None:
             return None
         named = {content: {}} if isinstance(content, str) else content
@@ -318,7 +318,7 @@ class _Reader(Fields):
             return methods.make(name, self.mapping(params or {}, None, place), place).within(self.directory)
         return None
 
-    def output(self, content: Any, where: str) -> Output | None:
+    def output(self, content: object, where: str) -> Output | None:
         if content is None:
             return None
         fields = self.mapping(content, ("target", "connection", "relation"), where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from privacy_sql.counted.base import count
@@ -26,7 +27,7 @@ from privacy_sql.release import Release
 from privacy_sql.table import Table
 
 
-def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
+def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
     with step("read back"):
         _same_rows(engine, published, release)
@@ -38,7 +39,7 @@ def audit(engine: Engine, published: Any, release: Release) -> Verdicts:
         return _kept(judge_published(engine, published, release), release)
 
 
-def _refuse_singled_out(engine: Engine, published: Any, release: Release) -> None:
+def _refuse_singled_out(engine: Engine, published: str | Path, release: Release) -> None:
     """Insensitive columns single nobody out in the published bytes either, as a reader counts them.
 
     Where values stand in an order nobody can follow, and of people with several values, no reader can count
@@ -93,7 +94,7 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
 
 
-def judge_published(engine: Engine, published: Any, release: Release) -> Verdicts:
+def judge_published(engine: Engine, published: str | Path, release: Release) -> Verdicts:
     """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
     if release.promise is not None:
         return Verdicts(release.promise())
@@ -121,7 +122,7 @@ def decidable(criterion: Criterion, table: Table) -> bool:
     return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
 
 
-def published_table(published: Any, release: Release) -> Table:
+def published_table(published: str | Path, release: Release) -> Table:
     """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
     return Table(
         published,
@@ -138,7 +139,7 @@ def published_table(published: Any, release: Release) -> Table:
     )
 
 
-def _same_rows(engine: Engine, published: Any, release: Release) -> None:
+def _same_rows(engine: Engine, published: str | Path, release: Release) -> None:
     """The published rows are exactly the rows of the release's view, each as often."""
     session = engine.session([published]) if not isinstance(published, str) else engine.session()
     relation = session.source(published)
@@ -156,7 +157,7 @@ def _same_rows(engine: Engine, published: Any, release: Release) -> None:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
 
 
-def _same_values(engine: Engine, published: Any, release: Release) -> None:
+def _same_values(engine: Engine, published: str | Path, release: Release) -> None:
     """Who reads the rows counts the groups, the values in them and the missing ones that were judged.
 
     The people of a group are not in the rows, so their number is that of the source; but a file may write
@@ -200,7 +201,7 @@ def same_parts(
             raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
 
 
-def _known_labels(engine: Engine, published: Any, release: Release) -> None:
+def _known_labels(engine: Engine, published: str | Path, release: Release) -> None:
     """Every published label is one that the column's hierarchy has at its level."""
     base = release.base
     session = engine.session([published]) if not isinstance(published, str) else engine.session()

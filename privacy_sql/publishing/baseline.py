@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from privacy_sql.boxes.partitioning import printing_alike
@@ -266,7 +267,7 @@ def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
     return Baseline(_each(base, partial(by, ())), known)
 
 
-def of_published(engine: Engine, published: Any, release: Release) -> Baseline:
+def of_published(engine: Engine, published: str | Path, release: Release) -> Baseline:
     """The baseline of published rows, one value per person, as anybody may count it."""
     table = release.table
     free = table.as_they_are

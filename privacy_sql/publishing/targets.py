@@ -49,7 +49,7 @@ class Kept:
     what: str
 
 
-def read_by(table: Table, *asked: Any) -> list[Kept]:
+def read_by(table: Table, *asked: object) -> list[Kept]:
     """Everything a release is made from: its source, and each file that its table and parts name."""
     found = [Kept(table.source, f"the source of {table.name}")]
     if isinstance(table.population, (str, Path)):
@@ -70,11 +70,11 @@ def _of_sensitive(table: Table) -> list[tuple[str, Any]]:
     return list(kind.items()) if isinstance(kind, Mapping) else [(" and ".join(table.sensitives), kind)]
 
 
-def _place_of(kind: Any) -> Any:
+def _place_of(kind: object) -> Any:
     return getattr(kind, "place", None)
 
 
-def _named_in(part: Any) -> Iterator[Path]:
+def _named_in(part: object) -> Iterator[Path]:
     """The files that a requirement or a method names, and those its descriptions read."""
     if isinstance(part, (str, Path)):
         place = Path(part)
@@ -229,7 +229,7 @@ def _as_written(
         return False
 
 
-def _foreign(place: Any, why: str) -> UsageError:
+def _foreign(place: str | Path, why: str) -> UsageError:
     """The refusal of what may be somebody's work: it names what to remove by hand."""
     name, verb = (place.name, "remove") if isinstance(place, Path) else (place, "drop")
     hint = (

@@ -23,6 +23,7 @@ from privacy_sql.errors import UsageError, nearest_column
 from privacy_sql.hierarchies.numeric import number_text
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from sqlglot import exp
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -187,7 +188,7 @@ QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*)""")
 BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)*")
 
 
-def render(template: str, **context: Any) -> Query:
+def render(template: str, **context: object) -> Query:
     """Fill a template of `sql/` and return the statement.
 
     >>> print(render("counted/groups.sql", histogram=Sql("h"), people=None).sql.splitlines()[-1])
@@ -281,7 +282,7 @@ class _Macros:
         return macro
 
 
-def _printable(value: Any) -> Any:
+def _printable(value: object) -> object:
     if isinstance(value, (Markup, StrictUndefined)) or (
         isinstance(value, int) and not isinstance(value, bool)
     ):
@@ -296,7 +297,7 @@ def _printable(value: Any) -> Any:
 class _Loader(FileSystemLoader):
     """Reads templates below the two roots only."""
 
-    def get_source(self, environment: Any, template: str) -> tuple[str, str, Any]:
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Any]:
         source, filename, fresh = super().get_source(environment, template)
         path = Path(filename).resolve()
         if not any(path.is_relative_to(Path(root).resolve()) for root in self.searchpath):

@@ -73,7 +73,7 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def few(number: Any, k: int) -> Any:
+def few(number: object, k: int) -> Any:
     """A count of people, hidden where it is small.
 
     >>> few(3, 5), few(0, 5), few(7, 5)
@@ -181,7 +181,7 @@ def _shared(attack: Record, k: int) -> Record:
     return told
 
 
-def _tenths(percent: Any, everybody: int, k: int) -> AtMost:
+def _tenths(percent: object, everybody: int, k: int) -> AtMost:
     """A percentage of people, rounded up to a whole step of ten percent, or of k people where that is more.
 
     >>> _tenths("7", 1000, 5), _tenths(0, 1000, 5), _tenths("12", 20, 5), _tenths("100", 3, 5)

@@ -97,7 +97,11 @@ def unpublished(table: Table, require: Sequence[Any]) -> Record:
 
 def told(verdict: Verdict) -> Record:
     """A verdict with the question it answers and its worst case in words."""
-    return {**explained(plain(verdict.to_json())), "story": verdict.story, "notes": list(verdict.notes)}
+    return {
+        **explained({key: plain(part) for key, part in verdict.to_json().items()}),
+        "story": verdict.story,
+        "notes": list(verdict.notes),
+    }
 
 
 def explained(verdict: Record) -> Record:

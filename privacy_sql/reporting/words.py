@@ -22,7 +22,7 @@ class AtMost(float):
     """A share that is not told: it is this one or a smaller one."""
 
 
-def count(number: Any) -> str:
+def count(number: int | None) -> str:
     """A count with its thousands.
 
     >>> count(45222), count(Below(5)), count(None)
@@ -33,7 +33,7 @@ def count(number: Any) -> str:
     return str(number) if isinstance(number, Below) else f"{number:,}"
 
 
-def number_of(number: Any, one: str, many: str) -> str:
+def number_of(number: int | None, one: str, many: str) -> str:
     """A count with its noun.
 
     >>> number_of(1, "row", "rows"), number_of(1200, "row", "rows"), number_of(Below(5), "row", "rows")
@@ -42,7 +42,7 @@ def number_of(number: Any, one: str, many: str) -> str:
     return f"{count(number)} {one if number == 1 and not isinstance(number, Below) else many}"
 
 
-def people(number: Any) -> str:
+def people(number: int | None) -> str:
     """A count of people.
 
     >>> people(1), people(Below(5))
@@ -51,7 +51,7 @@ def people(number: Any) -> str:
     return number_of(number, "person", "people")
 
 
-def percent(share: Any) -> str:
+def percent(share: float | None) -> str:
     """A share in percent; never rounded to 0 or 100 unless it is.
 
     >>> percent(0.50612), percent(1), percent(0.99999), percent(0.00001), percent(None)
@@ -68,7 +68,7 @@ def percent(share: Any) -> str:
     return f"{100 * share:.1f} %".replace(".0 %", " %")
 
 
-def hundredths(percentage: Any) -> float:
+def hundredths(percentage: str | float) -> float:
     """A percentage, exact as text, as a share.
 
     >>> hundredths("25/2"), percent(hundredths(AtMost(10)))
@@ -79,7 +79,7 @@ def hundredths(percentage: Any) -> float:
     return float(Fraction(str(percentage)) / 100)
 
 
-def number(value: Any) -> str:
+def number(value: float | None) -> str:
     """A number that is neither a count nor a share: four digits.
 
     >>> number(0.294622), number(1234567.0), number(None)
@@ -90,7 +90,7 @@ def number(value: Any) -> str:
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else shown(float(value))
 
 
-def measured(value: Any, unit: str) -> str:
+def measured(value: float | None, unit: str) -> str:
     """The value of a verdict with its unit.
 
     >>> measured(26.0, "people"), measured(0.64, "share"), measured(3.5, "values")

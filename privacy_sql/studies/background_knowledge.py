@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.beliefs import beliefs
 from privacy_sql.beliefs.group_posteriors import SWEEPS, estimated, exact
@@ -44,7 +45,7 @@ class Beliefs(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def get(self, value: Any, default: Any = None) -> Any:
+    def get(self, value: object, default: Any = None) -> Any:
         return self._by_value.get(value, default)
 
     def keys(self) -> list[Any]:
@@ -97,7 +98,7 @@ def prior(
     return Priors(tuple(_row(study, row) for row in found.beliefs), kinds, found.path)
 
 
-def _row(study: beliefs.Studied, row: Any) -> Beliefs | None:
+def _row(study: beliefs.Studied, row: npt.NDArray[Any]) -> Beliefs | None:
     cells = list(row) if row.dtype == object else row.tolist()
     if any(cell is None or cell != cell for cell in cells):
         return None

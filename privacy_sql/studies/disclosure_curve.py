@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import one_of
@@ -15,12 +15,16 @@ from privacy_sql.kernels.worst_case.disclosure import implication_curve, negatio
 from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.studies import groups_of
 
+if TYPE_CHECKING:
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
+
 MOST_FACTS = 10_000  # points of one curve; with as many facts as values every curve has reached 1
 LANGUAGES = {"implications": implication_curve, "negations": negation_curve}
 
 
 def disclosure_curve(
-    engine: Engine, table: Any, facts: int, language: str = "implications"
+    engine: Engine, table: Table | Release, facts: int, language: str = "implications"
 ) -> list[Fraction]:
     """Maximum disclosure for 0, 1, ..., `facts` implications, or for as many negated atoms.
 
@@ -49,7 +53,7 @@ class Curves:
     by_language: dict[str, list[Fraction]]
 
 
-def curves(engine: Engine, table: Any, facts: int) -> Curves:
+def curves(engine: Engine, table: Table | Release, facts: int) -> Curves:
     """Both curves at once, counted once."""
     grouping = groups_of(engine, table)
     shapes = _shapes(grouping, facts)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ from privacy_sql.query.template import Sql, render
 from privacy_sql.studies import facts as written
 from privacy_sql.studies import groups_of
 from privacy_sql.verdict import Witness, exact_text, finite, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
 
 Ints = NDArray[np.int64]
 HINT = "Names stand as in the table, letter case included; put double quotes around unusual ones."
@@ -72,7 +76,7 @@ class DisclosureRisk:
 
 def disclosure_risk(
     engine: Engine,
-    table: Any,
+    table: Table | Release,
     facts: Sequence[str],
     atom: str | None = None,
     *,

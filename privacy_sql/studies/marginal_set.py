@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import log, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +48,9 @@ from privacy_sql.marginals.tables import counted, marginal_tables
 from privacy_sql.marginals.views import maximum_entropy
 from privacy_sql.query.template import Query, render
 
+if TYPE_CHECKING:
+    from privacy_sql.table import Table
+
 LISTED_CELLS = 2_000_000  # leaf cells a listing may have
 
 
@@ -75,7 +78,9 @@ class MarginalSet:
     (True, 1, Fraction(1, 1))
     """
 
-    def __init__(self, engine: Engine, table: Any, collection: Sequence[Any], domain: str = "active") -> None:
+    def __init__(
+        self, engine: Engine, table: Table, collection: Sequence[Any], domain: str = "active"
+    ) -> None:
         if not isinstance(collection, Sequence) or isinstance(collection, str):
             hint = 'For example [{"age": 2}, {"zip": 1}].'
             raise UsageError("bad_argument", "a collection of marginals must be a list", hint=hint)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import Base, no_rows
 from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Exact
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.engines import Engine
@@ -20,8 +21,20 @@ from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
 
+if TYPE_CHECKING:
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
 
-def breach_probability(engine: Engine, table: Any, *, value: Any, l: int, k: int, m: int) -> Fraction | float:  # noqa: E741
+
+def breach_probability(
+    engine: Engine,
+    table: Table | Release,
+    *,
+    value: object,
+    l: int,  # noqa: E741 - the paper's letter
+    k: int,
+    m: int,
+) -> Fraction | float:
     """How sure somebody can be that a person has `value`, who knows at most l, k and m of the three kinds.
 
     chen2008, Sec. 6.1: l values tied to the target, k other people, m members of the target's family; what
@@ -42,7 +55,7 @@ def breach_probability(engine: Engine, table: Any, *, value: Any, l: int, k: int
     return kernel.breach_probability(groups, amounts, asked.case)
 
 
-def find_skyline(engine: Engine, table: Any, *, value: Any, limit: Any) -> list[Point]:
+def find_skyline(engine: Engine, table: Table | Release, *, value: object, limit: Exact) -> list[Point]:
     """All maximal amounts (l, k, m) under which nobody can be as sure as `limit` that a person has `value`.
 
     chen2008, Def. 5 and Fig. 5. None is without bound; no point at all: unsafe without any knowledge.
@@ -68,7 +81,7 @@ class Skylines:
     groups: Integers  # the g of each row of the tables
 
     @classmethod
-    def of_table(cls, engine: Engine, table: Any) -> Skylines:
+    def of_table(cls, engine: Engine, table: Table | Release) -> Skylines:
         return cls.of(groups_of(engine, table))
 
     @classmethod
@@ -85,7 +98,7 @@ class Skylines:
     def case(self) -> kernel.ValuesPerPerson:
         return self.base.table.values_per_person
 
-    def code(self, value: Any) -> int:
+    def code(self, value: object) -> int:
         """The code of a sensitive value (None: no value); -1 when it does not occur."""
         if value is None:
             return 0
@@ -133,7 +146,12 @@ class Found:
 
 
 def skylines(
-    engine: Engine, table: Any, *, value: str | None = None, limit: Any = "0.95", show_values: bool = False
+    engine: Engine,
+    table: Table | Release,
+    *,
+    value: str | None = None,
+    limit: Exact = "0.95",
+    show_values: bool = False,
 ) -> Found:
     """The skyline of one value, or of every value with the commonest first (chen2008, Sec. 8.3)."""
     allowed = limit_of(limit, "skyline")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,10 @@ from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import exact_number, listed, named_engine
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import people
+
+if TYPE_CHECKING:
+    from privacy_sql.attacks.intersection_summary import Record
+    from privacy_sql.engines import Engine
 
 
 @click.command()
@@ -91,7 +95,7 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     return found
 
 
-def _people(engine: Any, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:
+def _people(engine: Engine, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:
     from privacy_sql.hierarchies import AsIs
     from privacy_sql.table import Table
 
@@ -161,7 +165,7 @@ def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
     return Outcome("attack", exit=int(over), safe=None if limit is None else not over, lines=lines, more=more)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Fractions as text, everything else as it is."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
@@ -170,7 +174,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Fraction) else value
 
 
-def _told(person: Any) -> str:
+def _told(person: Record) -> str:
     left = "not found" if person["set"] is None else ", ".join(str(value) for value in person["set"])
     return f"{person.id}: {left or 'contradicted'}"
 

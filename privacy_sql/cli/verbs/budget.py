@@ -30,7 +30,7 @@ def command() -> None:
 @command.command()
 @click.option("--at-delta", default=1e-6, type=float, show_default=True, help="Where to read rho as epsilon.")
 @shared
-def show(directory: Path, at_delta: float, **_: Any) -> Outcome:
+def show(directory: Path, at_delta: float, **_: object) -> Outcome:
     """Show every charge and what is left, after checking that nobody changed the ledger.
 
     \b
@@ -81,7 +81,7 @@ def show(directory: Path, at_delta: float, **_: Any) -> Outcome:
 @click.option("--delta", default="0", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Check the numbers, set nothing.")
 @shared
-def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: Any) -> Outcome:
+def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object) -> Outcome:
     """Set the total loss that may ever be spent on these people. It stays on record.
 
     \b
@@ -102,7 +102,7 @@ def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: Any) ->
 @click.option("--people", required=True, type=int, help="How many people the database holds.")
 @click.option("--most-neighbours", is_flag=True, help="Theorem 18: indistinguishable from most only.")
 @shared
-def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **_: Any) -> Outcome:
+def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **_: object) -> Outcome:
     """Say what a loss means to an adversary with any knowledge, as printed and as corrected.
 
     \b
@@ -132,7 +132,7 @@ def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **
 @click.option("--seed", default=0, type=int, show_default=True)
 @shared
 def game(
-    mechanism: str, epsilon: float, people: int, values: int, priors: int, seed: int, **_: Any
+    mechanism: str, epsilon: float, people: int, values: int, priors: int, seed: int, **_: object
 ) -> Outcome:
     """Play the paper's games on a small database and compare with the bounds, where there are any.
 

@@ -20,7 +20,9 @@ from privacy_sql.cli.tables import (
 )
 
 if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
     from privacy_sql.project.reading import Plan
+    from privacy_sql.table import Table
 
 
 @click.command()
@@ -137,7 +139,9 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     return whole
 
 
-def _judged(engine: Any, table: Any, require: Any, show_values: bool, project: Path | None = None) -> Outcome:
+def _judged(
+    engine: Engine, table: Table, require: Any, show_values: bool, project: Path | None = None
+) -> Outcome:
     from privacy_sql.api import examine
 
     seen = examine(engine, table, require, project)

@@ -13,6 +13,7 @@ from privacy_sql.cli.outcome import Outcome, shared
 if TYPE_CHECKING:
     from privacy_sql.project.reading import Plan
     from privacy_sql.query.statements import Statement
+    from privacy_sql.table import Table
 
 
 @click.command()
@@ -44,7 +45,7 @@ def command(
     steps: bool,
     directory: Path,
     unsafe_debug: bool,
-    **_: Any,
+    **_: object,
 ) -> Outcome:
     """Print commented, standalone SQL: what is published, and the evidence of every requirement.
 
@@ -194,7 +195,7 @@ def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path
     return [folder / name for name in found]
 
 
-def _published(directory: Path, plan: Any) -> Mapping[str, Any]:
+def _published(directory: Path, plan: Plan) -> Mapping[str, Any]:
     """The manifest of a release's last run."""
     from privacy_sql.errors import UsageError
 
@@ -205,14 +206,14 @@ def _published(directory: Path, plan: Any) -> Mapping[str, Any]:
     return ran
 
 
-def _last_run(directory: Path, plan: Any) -> Mapping[str, Any] | None:
+def _last_run(directory: Path, plan: Plan) -> Mapping[str, Any] | None:
     from privacy_sql import manifest
 
     place = _manifest_of(directory, plan)
     return manifest.read(place) if place and place.is_file() else None
 
 
-def _levels(plan: Any, ran: Mapping[str, Any] | None) -> dict[str, int]:
+def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
     """The levels the plan names, else those the last run chose, of the project as it was then."""
     from privacy_sql.errors import UsageError
     from privacy_sql.export import dbt as guarding
@@ -228,7 +229,7 @@ def _levels(plan: Any, ran: Mapping[str, Any] | None) -> dict[str, int]:
     return chosen
 
 
-def _marginals(directory: Path, plan: Any) -> list[Any] | None:
+def _marginals(directory: Path, plan: Plan) -> list[Any] | None:
     """The marginals the plan names, else those the last run chose; None for other methods."""
     named = getattr(plan.method, "collection", None)
     ran = None if named else _last_run(directory, plan)
@@ -236,7 +237,7 @@ def _marginals(directory: Path, plan: Any) -> list[Any] | None:
     return list(chosen) if chosen is not None else None
 
 
-def _leave_out(table: Any, plan: Any) -> Any:
+def _leave_out(table: Table, plan: Plan) -> Any:
     """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
     from privacy_sql.export import dbt as guarding
     from privacy_sql.methods import share
@@ -248,11 +249,11 @@ def _leave_out(table: Any, plan: Any) -> Any:
     return found and [(name, {key: _text(value) for key, value in own.items()}) for name, own in found]
 
 
-def _text(value: Any) -> Any:
+def _text(value: object) -> object:
     return str(value) if isinstance(value, float) else value
 
 
-def _manifest_of(directory: Path, plan: Any) -> Path | None:
+def _manifest_of(directory: Path, plan: Plan) -> Path | None:
     """Where the manifest of a release lies: beside its file, or in `target/` for a table."""
     from privacy_sql import manifest
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
-def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: Any) -> Outcome:
+def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: object) -> Outcome:
     """Publish a sample of 20,000 invented people safely, step by step.
 
     Writes to FOLDER, or to privacy_sql_demo.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,7 +20,7 @@ FAMILIES = {
 
 @click.command()
 @shared
-def command(directory: Path, **_: Any) -> Outcome:
+def command(directory: Path, **_: object) -> Outcome:
     """Name the releases of the project, and every criterion, method, search, utility, attack and engine.
 
     \b

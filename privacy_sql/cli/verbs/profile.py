@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable.")
 @shared
 def command(
-    source: str | None, url: str, names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: Any
+    source: str | None, url: str, names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
     """Count the distinct values, NULLs and single occurrences of every column. Shows no value.
 

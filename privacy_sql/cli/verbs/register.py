@@ -41,7 +41,7 @@ def add(
     hierarchies: tuple[str, ...],
     dry_run: bool,
     directory: Path,
-    **_: Any,
+    **_: object,
 ) -> Outcome:
     """Register a release by its manifest or description. Nothing is ever removed.
 
@@ -105,7 +105,7 @@ def _hierarchies(content: Mapping[str, Any], directory: Path, given: Sequence[st
 
 @command.command(name="list")
 @shared
-def list_(directory: Path, **_: Any) -> Outcome:
+def list_(directory: Path, **_: object) -> Outcome:
     """Name the registered releases, after checking that nobody changed the register.
 
     \b
@@ -128,7 +128,7 @@ def list_(directory: Path, **_: Any) -> Outcome:
 
 @command.command()
 @shared
-def verify(directory: Path, **_: Any) -> Outcome:
+def verify(directory: Path, **_: object) -> Outcome:
     """Check the chain of the register, and that every registered file is as it was.
 
     \b

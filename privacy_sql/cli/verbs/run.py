@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Choose and judge, write nothing.")
 @shared
 def command(
-    names: tuple[str, ...], overwrite: bool, dry_run: bool, directory: Path, unsafe_debug: bool, **_: Any
+    names: tuple[str, ...], overwrite: bool, dry_run: bool, directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
     """Publish every release of privacy.yml: choose, judge, write, audit. Unsafe releases are not written.
 

@@ -13,11 +13,13 @@ from privacy_sql.cli.tables import each_release
 from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
     from privacy_sql.methods.full_domain import FullDomain
     from privacy_sql.methods.marginals import Marginals
     from privacy_sql.project.reading import Plan
+    from privacy_sql.searches.full_domain import Goal
 
 
 @click.command()
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
 @shared
 def command(
-    names: tuple[str, ...], goal: str, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
+    names: tuple[str, ...], goal: Goal, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
 
@@ -94,7 +96,7 @@ def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
 
 
 def _searched(
-    engine: Any, plan: Plan, method: FullDomain | Marginals, goal: Any
+    engine: Engine, plan: Plan, method: FullDomain | Marginals, goal: Goal
 ) -> SearchResult | MarginalResult:
     from privacy_sql.api import search
 
@@ -102,7 +104,7 @@ def _searched(
 
 
 def _with_own(
-    engine: Any, plan: Plan, method: Any, result: Any, left: float | None
+    engine: Engine, plan: Plan, method: Any, result: Any, left: float | None
 ) -> tuple[SearchResult | MarginalResult, str]:
     """The result, the levels of the release in it as the release shows them: with the rows it leaves out.
 
@@ -137,7 +139,7 @@ def _with_own(
     return replace(result, frontier=tuple(points)), note
 
 
-def _curve(engine: Any, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
+def _curve(engine: Engine, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
     """How much facts would disclose at the best choice; None where no table is published at levels."""
     from privacy_sql import deadlines
     from privacy_sql.api import publish

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, shared
 
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.project.reading import Plan
+
 
 @click.command()
 @click.argument("names", nargs=-1)
 @shared
-def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: Any) -> Outcome:
+def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: object) -> Outcome:
     """Show the hierarchies of releases, level by level with distinct counts, and the last run.
 
     \b
@@ -33,7 +37,7 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: An
     return whole
 
 
-def _levels(engine: Any, plan: Any) -> dict[str, list[dict[str, Any]]]:
+def _levels(engine: Engine, plan: Plan) -> dict[str, list[dict[str, Any]]]:
     """Per quasi-identifier the name of each level and how many values it leaves apart."""
     from privacy_sql.counted.base import count
 
@@ -45,7 +49,7 @@ def _levels(engine: Any, plan: Any) -> dict[str, list[dict[str, Any]]]:
     return made
 
 
-def _lines(plan: Any, levels: dict[str, list[dict[str, Any]]]) -> list[str]:
+def _lines(plan: Plan, levels: dict[str, list[dict[str, Any]]]) -> list[str]:
     lines = [f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
     lines += [f"  requires:  {criterion}" for criterion in plan.require]
     for name, rows in levels.items():

@@ -17,7 +17,7 @@ from privacy_sql.errors import number_of
 @click.option("--connect", "url", help="Where a table lies, if not where the project says: duckdb:file.db.")
 @shared
 def command(
-    paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: Any
+    paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
     """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
 

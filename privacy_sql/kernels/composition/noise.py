@@ -92,7 +92,7 @@ def gaussian(sensitivity: float, epsilon: Fraction, delta: Fraction) -> Noise:
     return Noise("gaussian", scale, sensitivity, loss, delta, measurement)
 
 
-def _loss(measurement: Any, sensitivity: float, delta: float) -> float:
+def _loss(measurement: object, sensitivity: float, delta: float) -> float:
     return float(opendp().c.make_zCDP_to_approxDP(measurement).map(sensitivity).epsilon(delta))
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, ValuesPerPerson, innocent, is_safe
 from privacy_sql.kernels.skyline.groups import Histograms
@@ -14,7 +13,7 @@ from privacy_sql.kernels.skyline.groups import Histograms
 Point = tuple[int | None, int | None, int | None]  # (ℓ, k, m); None is without bound
 
 
-def find_skyline(tables: Histograms, value: Any, limit: Fraction, case: ValuesPerPerson) -> list[Point]:
+def find_skyline(tables: Histograms, value: object, limit: Fraction, case: ValuesPerPerson) -> list[Point]:
     """SkylineFind (Fig. 5): all maximal (ℓ, k, m) under which the breach probability stays below `limit`.
 
     None means without bound: σ does not occur, or (sets and multisets) no number of values helps any more.

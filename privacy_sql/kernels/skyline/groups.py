@@ -84,7 +84,7 @@ class Histograms:
             )
         return np.column_stack(columns)
 
-    def about(self, value: Any, ruled_out: int, case: ValuesPerPerson) -> list[Group]:
+    def about(self, value: object, ruled_out: int, case: ValuesPerPerson) -> list[Group]:
         """The groups that can be worst for `value` when ℓ values are ruled out: usually one to seven.
 
         A group is left out when a smaller one has at least the same share of σ and loses at least as much to
@@ -120,13 +120,13 @@ class Histograms:
         last = sums.shape[1] - 1
         return np.asarray(np.minimum(sums[:, min(ruled_out, last)], sums[:, min(ruled_out + 1, last)] - mine))
 
-    def group(self, row: int, value: Any, ruled_out: int) -> Group:
+    def group(self, row: int, value: object, ruled_out: int) -> Group:
         """What one group shows about a value."""
         column = self.values.index(value)
         others = sorted((int(c) for c in np.delete(self.counts[row], column) if c), reverse=True)
         return Group(int(self.people[row]), int(self.counts[row, column]), tuple(others[:ruled_out]), row)
 
-    def most_others(self, value: Any) -> int:
+    def most_others(self, value: object) -> int:
         """The largest number of other values in a group that holds `value`."""
         own = self.counts[:, self.values.index(value)]
         return int(np.count_nonzero(self.counts[own > 0], axis=1).max(initial=0)) - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from privacy_sql.reporting.charts import DASHES, MARKERS, SERIES, Axis, Bars, Chart, Line
 from privacy_sql.reporting.records import Record
@@ -55,7 +54,7 @@ def _sizes(groups: Record) -> Chart:
     )
 
 
-def _label(size: Any, binned: bool) -> str:
+def _label(size: int, binned: bool) -> str:
     if isinstance(size, Below):
         return str(size)
     return f"{size:,} to {2 * size - 1:,}" if binned and size > 1 else f"{size:,}"
