@@ -1,32 +1,60 @@
-{# A checksum of rows in any order; see sql/counted/fingerprint.sql. #}
-{% macro fingerprint(relation, columns, empty_is_null=false) %}
-with hashed as (
+{#
+A checksum of a relation's rows, whatever their order: md5 of each row's text, summed in pieces of four hex digits.
+`alike`: texts that are equal look equal, so rows that are the same are hashed once and counted. Where a collation may
+hold more equal, as in a table of dbt, every row is hashed.
+#}
+{% macro fingerprint(relation, columns, empty_is_null=false, alike=false) %}
+with texts as (
     select
+        {% for column in columns %}
+        cast({{ adapter.quote(column) }} as varchar) as c{{ loop.index }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    from {{ relation }}
+),
+counted as (
+    select
+        {% for column in columns %}
+        c{{ loop.index }},
+        {% endfor %}
+        {% if alike %}cast(count(*) as bigint){% else %}1{% endif %} as n
+    from texts
+    {% if alike %}
+    group by
+        {% for column in columns %}
+        c{{ loop.index }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    {% endif %}
+),
+hashed as (
+    select
+        n,
         md5(concat(
             {% for column in columns %}
             {% if empty_is_null %}
-            cast(length(coalesce(cast({{ adapter.quote(column) }} as varchar), '')) as varchar),
+            cast(length(coalesce(c{{ loop.index }}, '')) as varchar),
             {% else %}
-            coalesce(cast(length(cast({{ adapter.quote(column) }} as varchar)) as varchar), 'null'),
+            coalesce(cast(length(c{{ loop.index }}) as varchar), 'null'),
             {% endif %}
             ':',
-            coalesce(cast({{ adapter.quote(column) }} as varchar), ''){% if not loop.last %},{% endif %}
+            coalesce(c{{ loop.index }}, ''){% if not loop.last %},{% endif %}
 
             {% endfor %}
         )) as h
-    from {{ relation }}
+    from counted
 )
 select
-    cast(count(*) as bigint) as n_rows
+    cast(coalesce(sum(n), 0) as bigint) as n_rows
     {% for piece in range(8) %},
-    cast(coalesce(sum(
+    cast(coalesce(sum(n * (
         {% for digit in range(4) %}
         {{ 16 ** (3 - digit) }} * (strpos('0123456789abcdef', substring(h, {{ 4 * piece + digit + 1 }}, 1)) - 1)
         {% if not loop.last %}
         +
         {% endif %}
         {% endfor %}
-    ), 0) as bigint) as h{{ piece + 1 }}
+    )), 0) as bigint) as h{{ piece + 1 }}
     {% endfor %}
 
 from hashed
