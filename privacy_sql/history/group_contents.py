@@ -7,10 +7,13 @@ their labels, people would be looked for in groups they are not in. An adversary
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privacy_sql import files, manifest
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Candidate, Grouping
     from privacy_sql.release import Release
 
+WAITING = "groups"  # in the private folder of a project that has no register yet
 Columns = Mapping[str, tuple[str, list[Any]]]
 Writer = Callable[[Path], list[Path]]
 
@@ -40,6 +44,32 @@ def writer_of_known(content: Mapping[str, Any], kinds: Mapping[str, Hierarchy]) 
         if name in kinds and kinds[name].checksum() == told[name]["checksum"]
     }
     return writer_of(Kept(found)) if len(found) == len(told) else None
+
+
+def keep_without_register(folder: Path, release: Release, content: Mapping[str, Any]) -> None:
+    """Keep what a release is read with where no register is yet: nobody could count it again later."""
+    place = folder / WAITING / manifest.published(content)
+    if getattr(release.grouping, "located_by", "labels") == "labels" or place.exists():
+        return
+    place.parent.mkdir(exist_ok=True, mode=0o700)
+    with tempfile.TemporaryDirectory(dir=place.parent) as fresh:
+        made = Path(fresh) / "version"
+        made.mkdir(mode=0o700)
+        writer(release)(made)
+        files.sync_all(made)
+        made.rename(place)
+
+
+def writer_of_waiting(folder: Path, content: Mapping[str, Any]) -> Writer | None:
+    """What puts that beside the register, once there is one; None where nothing was kept."""
+    place = folder / WAITING / manifest.published(content)
+    if not place.is_dir():
+        return None
+
+    def write(target: Path) -> list[Path]:
+        return [Path(shutil.copyfile(file, target / file.name)) for file in sorted(place.iterdir())]
+
+    return write
 
 
 def writer_of(kept: Kept) -> Writer:

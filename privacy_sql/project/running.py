@@ -22,6 +22,7 @@ from privacy_sql.errors import (
     number_of,
     raise_all,
 )
+from privacy_sql.history import group_contents
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.project.reading import Plan, Project
 from privacy_sql.publishing import intents, private_files, register_check, targets
@@ -240,6 +241,8 @@ def _written(
         kept=project.kept(plan),
         told=told,
     )
+    if not register.path.exists():
+        group_contents.keep_without_register(folder, release, manifest.read(place))
     if source and digest:
         private_files.keep_hash(folder, plan.name, source, digest)
     return place

@@ -15,7 +15,7 @@ from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.described import COUNTS, Description
-from privacy_sql.history.group_contents import writer_of_known
+from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.history.registered import registered
 from privacy_sql.release import Release
@@ -84,7 +84,8 @@ def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarch
     if not register.path.exists() or not place.exists():
         return
     content = manifest.read(place)
-    register.keep(content["release"], place, private=writer_of_known(content, kinds or {}))
+    waiting = writer_of_waiting(directory / "target" / "private", content)
+    register.keep(content["release"], place, private=waiting or writer_of_known(content, kinds or {}))
     tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
     if tables:
         raise UsageError(

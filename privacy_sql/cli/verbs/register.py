@@ -52,7 +52,7 @@ def add(
     """
     from privacy_sql import manifest
     from privacy_sql.history.described import describe
-    from privacy_sql.history.group_contents import writer_of_known
+    from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
     from privacy_sql.history.register import FILE_NAME, Register
 
     register = Register(directory / FILE_NAME)
@@ -61,7 +61,8 @@ def add(
         columns = [column for column, role in content["roles"].items() if role == "quasi-identifier"]
         known = _hierarchies(content, directory, hierarchies)
         if not dry_run:
-            register.keep(name, file, private=writer_of_known(content, known))
+            waiting = writer_of_waiting(directory / "target" / "private", content)
+            register.keep(name, file, private=waiting or writer_of_known(content, known))
     else:
         described = describe(file, 1)
         columns = list(described.columns)
