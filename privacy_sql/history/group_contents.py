@@ -48,8 +48,8 @@ def writer_of_known(content: Mapping[str, Any], kinds: Mapping[str, Hierarchy]) 
 
 def keep_without_register(folder: Path, release: Release, content: Mapping[str, Any]) -> None:
     """Keep what a release is read with where no register is yet: nobody could count it again later."""
-    place = folder / WAITING / manifest.published(content)
-    if getattr(release.grouping, "located_by", "labels") == "labels" or place.exists():
+    place, grouping = folder / WAITING / manifest.published(content), release.grouping.one_table
+    if grouping is None or grouping.located_by == "labels" or place.exists():
         return
     place.parent.mkdir(exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=place.parent) as fresh:
