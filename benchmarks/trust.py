@@ -2,10 +2,11 @@
 
 An invented table of people is checked, published by a project of one release, and published ten times into a
 project that keeps a register; then one more release is judged beside the ten. Each step is a process of its
-own, three times, and the least is shown. Prints JSON. `--beside FOLDER` measures another checkout in the same
-run, and `ratio` is this one to that one.
+own; the least of some rounds is shown. Prints JSON. `--beside FOLDER` measures another checkout as well, in
+turns step by step, so that whatever else the machine does falls on both; `ratio` is this one to that one, and
+`ratios` the least and the largest of single rounds.
 
-    python benchmarks/trust.py [--rows 30000] [--beside ../before]
+    python benchmarks/trust.py [--rows 30000] [--rounds 5] [--beside ../before]
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent.parent
-ROUNDS = 3
 PROJECT = """version: 1
 name: cost
 releases:
@@ -44,6 +45,13 @@ CHECK = [
     *("check", "--source", "people.csv", "--quasi", "age,zip,sex", "--sensitive", "illness"),
     *("--require", "k_anonymity(k=5)", "--require", "l_diversity(l=3)", "--json"),
 ]
+# a step: the project it is done in, its words, and the exit codes it may have
+STEPS: dict[str, tuple[str, list[str], tuple[int, ...]]] = {
+    "check": ("one", CHECK, (0, 1)),
+    "run": ("one", ["run", "--json"], (0,)),
+    "register_of_ten": ("ten", ["run", "--json"], (0,)),
+    "run_beside_ten": ("ten", ["run", "--json", "--overwrite", "--select", "r0"], (0,)),
+}
 
 
 def people(place: Path, rows: int) -> None:
@@ -59,14 +67,14 @@ def people(place: Path, rows: int) -> None:
 
 def project(folder: Path, numbers: range, rows: int) -> None:
     """A project of so many releases, each without another tenth of the people."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     people(folder / "people.csv", rows)
     (folder / "privacy.yml").write_text(
         PROJECT.format(releases="".join(RELEASE.format(number=number) for number in numbers))
     )
 
 
-def cpu(checkout: Path, arguments: list[str], folder: Path, *, allowed: tuple[int, ...] = (0,)) -> float:
+def cpu(checkout: Path, arguments: list[str], folder: Path, *, allowed: tuple[int, ...]) -> float:
     """The CPU seconds of one command of a checkout."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
@@ -83,21 +91,21 @@ def cpu(checkout: Path, arguments: list[str], folder: Path, *, allowed: tuple[in
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measured(checkout: Path, rows: int) -> dict[str, float]:
-    """The three figures of one checkout."""
-    found: dict[str, list[float]] = {"check": [], "run": [], "register_of_ten": [], "run_beside_ten": []}
-    for _ in range(ROUNDS):
+def measured(checkouts: Mapping[str, Path], rows: int, rounds: int) -> dict[str, dict[str, list[float]]]:
+    """The figures of every checkout, round by round; who comes first changes with each."""
+    found: dict[str, dict[str, list[float]]] = {name: {step: [] for step in STEPS} for name in checkouts}
+    for number in range(rounds):
+        names = list(checkouts) if number % 2 else list(reversed(checkouts))
         with tempfile.TemporaryDirectory() as place:
-            one, ten = Path(place) / "one", Path(place) / "ten"
-            project(one, range(1), rows)
-            found["check"].append(cpu(checkout, CHECK, one, allowed=(0, 1)))
-            found["run"].append(cpu(checkout, ["run", "--json"], one))
-            project(ten, range(10), rows)
-            (ten / "privacy_register.jsonl").touch()
-            found["register_of_ten"].append(cpu(checkout, ["run", "--json"], ten))
-            again = ["run", "--json", "--overwrite", "--select", "r0"]
-            found["run_beside_ten"].append(cpu(checkout, again, ten))
-    return {name: round(min(times), 2) for name, times in found.items()}
+            for name in names:
+                project(Path(place) / name / "one", range(1), rows)
+                project(Path(place) / name / "ten", range(10), rows)
+                (Path(place) / name / "ten" / "privacy_register.jsonl").touch()
+            for step, (folder, words, allowed) in STEPS.items():
+                for name in names:
+                    seconds = cpu(checkouts[name], words, Path(place) / name / folder, allowed=allowed)
+                    found[name][step].append(seconds)
+    return found
 
 
 def main() -> None:
@@ -105,12 +113,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=30_000)
-    parser.add_argument("--beside", type=Path, help="another checkout, measured in the same run")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--beside", type=Path, help="another checkout, measured in turns with this one")
     options = parser.parse_args()
-    found: dict[str, object] = {"rows": options.rows, "cpu_seconds": (here := measured(HERE, options.rows))}
+    checkouts = {"here": HERE} | ({"beside": options.beside.resolve()} if options.beside else {})
+    times = measured(checkouts, options.rows, options.rounds)
+    least = {name: {step: round(min(of), 2) for step, of in steps.items()} for name, steps in times.items()}
+    found: dict[str, object] = {"rows": options.rows, "rounds": options.rounds, "cpu_seconds": least["here"]}
     if options.beside:
-        there = measured(options.beside.resolve(), options.rows)
-        found |= {"beside": there, "ratio": {name: round(here[name] / there[name], 2) for name in here}}
+        ratios = {
+            step: sorted(a / b for a, b in zip(times["here"][step], times["beside"][step], strict=True))
+            for step in STEPS
+        }
+        found |= {
+            "beside": least["beside"],
+            "ratio": {step: round(least["here"][step] / least["beside"][step], 2) for step in STEPS},
+            "ratios": {step: [round(of[0], 2), round(of[-1], 2)] for step, of in ratios.items()},
+        }
     print(json.dumps(found, indent=1))
 
 

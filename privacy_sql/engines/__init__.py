@@ -135,6 +135,10 @@ class Engine(ABC):
         """Give a table its final name; both in one schema."""
 
     @abstractmethod
+    def hold_table(self, table: str) -> None:
+        """Let nobody else write to a table until `transaction` ends, where the engine can."""
+
+    @abstractmethod
     def replace_table(self, new: str, name: str, aside: str) -> None:
         """Put a table in the place of another, inside `transaction`; without one the old is kept `aside`."""
 

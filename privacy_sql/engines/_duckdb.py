@@ -64,6 +64,8 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
         )
     if kind in ("Conversion", "OutOfRange"):
         return DataError("bad_value", "a value does not convert as asked", where=origin)
+    if kind == "Catalog" and "already exists" in reason:
+        return EngineError("taken", "a table of that name exists already", where=origin, hint="Run again.")
     if kind == "Catalog":
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
     if kind == "Permission":

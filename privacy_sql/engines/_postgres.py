@@ -72,6 +72,8 @@ def explain(problem: psycopg.Error, origin: str) -> EngineError | DataError:
         return DataError("bad_value", "a value does not convert as asked", where=origin)
     if state in ("42P01", "42703", "42883", "3F000"):
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
+    if state == "42P07":
+        return EngineError("taken", "a table of that name exists already", where=origin, hint="Run again.")
     if state == "2BP01":
         return EngineError(
             "in_use",

@@ -186,6 +186,9 @@ class Travelled(Engine):
     def rename_table(self, old: str, new: str) -> None:
         self._home.rename_table(old, new)
 
+    def hold_table(self, table: str) -> None:
+        self._home.hold_table(table)
+
     def replace_table(self, new: str, name: str, aside: str) -> None:
         self._home.replace_table(new, name, aside)
 

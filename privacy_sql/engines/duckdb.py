@@ -241,6 +241,9 @@ class DuckDB(Engine):
         bare = parts(new)[-1]
         self._run(Query(f"alter table {named(old)} rename to {quote(bare)}", "rename"))
 
+    def hold_table(self, table: str) -> None:
+        pass  # a file of DuckDB belongs to one process
+
     def replace_table(self, new: str, name: str, aside: str) -> None:
         self.drop_table(name)
         self.rename_table(new, name)

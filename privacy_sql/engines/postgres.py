@@ -271,6 +271,9 @@ class Postgres(Engine):
         self._run(Query(f"alter table {named(old)} rename to {quote(parts(new)[-1])}", "rename"))
         self._to.seen.setdefault(named(new), []).extend(self._to.seen.pop(named(old), []))
 
+    def hold_table(self, table: str) -> None:
+        self._run(Query(f"lock table {named(table)} in access exclusive mode", "hold"))
+
     def replace_table(self, new: str, name: str, aside: str) -> None:
         self.drop_table(name)
         self.rename_table(new, name)

@@ -252,6 +252,9 @@ class Spark(Engine):
     def rename_table(self, old: str, new: str) -> None:
         self._sql(f"alter table {_named(old)} rename to {_named(new)}", "rename")
 
+    def hold_table(self, table: str) -> None:
+        pass  # Spark has no locks
+
     def replace_table(self, new: str, name: str, aside: str) -> None:
         if self.has_table(name):
             self.rename_table(name, aside)
@@ -320,6 +323,8 @@ def explain(problem: Exception, origin: str) -> EngineError | DataError:
     condition = str(getattr(problem, "getCondition", str)() or "")
     if condition.startswith(BAD_VALUE):
         return DataError("bad_value", "a value does not convert as asked", where=origin)
+    if condition.startswith("TABLE_OR_VIEW_ALREADY_EXISTS"):
+        return EngineError("taken", "a table of that name exists already", where=origin, hint="Run again.")
     if condition.startswith(MISSING):
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
     reason = condition if condition.replace("_", "").replace(".", "").isalnum() else type(problem).__name__

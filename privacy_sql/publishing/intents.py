@@ -21,7 +21,7 @@ from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError
+from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import Register
 
 
@@ -33,7 +33,7 @@ class File:
     hidden: str
     sha256: str
     aside: str
-    fresh: bool  # there was none of that name
+    old: str | None  # the checksum of the one it may replace, None where there was none
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Relation:
     hidden: str
     marks: Mapping[str, int]
     aside: str
-    fresh: bool
+    old: Mapping[str, int] | None  # the fingerprint of the one it may replace, None where there was none
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,15 @@ def path_of(place: Path) -> Path:
     return place.with_name(f".{place.name}.intent")
 
 
-def waiting(final: Path, token: str, sha256: str) -> File:
+def waiting(final: Path, token: str, sha256: str, old: str | None) -> File:
     """A file that lies hidden beside the place it is to appear in."""
     hidden = writing.hidden(final, token).name
-    return File(final.name, hidden, sha256, f"{hidden}.old", fresh=not final.exists())
+    return File(final.name, hidden, sha256, f"{hidden}.old", old)
+
+
+def standing(place: Path) -> str | None:
+    """The checksum of what has a name now, None where nothing has it."""
+    return manifest.checksum(place) if place.exists() else None
 
 
 def record(intent: Intent, place: Path) -> None:
@@ -92,7 +97,11 @@ def settle_held(place: Path, engine: Engine | None = None) -> str:
         intent = _read(path_of(place))
         if intent is None or (intent.tables and engine is None):
             return ""
-        if _registered(intent, place) and _whole(intent, place.parent, engine):
+        if (
+            _registered(intent, place)
+            and _whole(intent, place.parent, engine)
+            and _free(intent, place.parent, engine)
+        ):
             finish(intent, place, engine)
             return f"an interrupted run of {intent.release} was finished: what it published is out"
         undo(intent, place, engine)
@@ -142,6 +151,22 @@ def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
     )
 
 
+def _free(intent: Intent, folder: Path, engine: Engine | None) -> bool:
+    """Whether every name has what it is known to have: the old, the new or nothing, not somebody's work."""
+    return all(
+        standing(folder / each.name) in (None, each.old, each.sha256) for each in intent.files
+    ) and all(
+        not _given(engine).has_table(each.name)
+        or of_table(_given(engine), each.name) in (each.old, each.marks)
+        for each in intent.tables
+    )
+
+
+def _given(engine: Engine | None) -> Engine:
+    assert engine is not None
+    return engine
+
+
 def _waits(file: File, folder: Path) -> bool:
     return _is(folder / file.hidden, file)
 
@@ -162,9 +187,10 @@ def _has(engine: Engine | None, table: str, relation: Relation) -> bool:
 def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
     """Put in place what is not there yet, the manifest last, then take away what was put aside."""
     for relation in intent.tables:
-        assert engine is not None
-        if not _has(engine, relation.name, relation):
-            engine.replace_table(relation.hidden, relation.name, relation.aside)
+        if not _given(engine).has_table(relation.name):
+            _given(engine).rename_table(relation.hidden, relation.name)
+        elif not _has(engine, relation.name, relation):
+            appear_table(relation, _given(engine))
     for file in intent.files:
         if (place.parent / file.hidden).exists():
             appear(file, place.parent, overwrite=intent.overwrite)
@@ -176,6 +202,7 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
     if not (final.exists() and hidden.is_file() and final.samefile(hidden)):
         if final.exists() and overwrite:
+            refuse_changed(file, folder)
             _put_aside(final, aside)
         with contextlib.suppress(OSError):
             writing.open_to_readers(hidden)
@@ -193,6 +220,35 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
     if not _is(final, file):
         restore(file, folder, ours=True)
         raise NotSafe("changed_bytes", f"{final.name} changed while it was checked", hint="Run again.")
+
+
+def refuse_changed(file: File, folder: Path) -> None:
+    """Refuse to replace what somebody else wrote since it was looked whose it is."""
+    if standing(folder / file.name) != file.old:
+        raise _changed(file.name)
+
+
+def appear_table(relation: Relation, engine: Engine) -> None:
+    """Give a table its name, in the place of the one it may replace and of no other."""
+    if relation.old is None:
+        try:
+            engine.rename_table(relation.hidden, relation.name)
+        except EngineError as problem:
+            raise (_changed(relation.name) if problem.code == "taken" else problem) from None
+        return
+    engine.hold_table(relation.name)
+    if of_table(engine, relation.name) != relation.old:
+        raise _changed(relation.name)
+    engine.replace_table(relation.hidden, relation.name, relation.aside)
+
+
+def _changed(name: str) -> UsageError:
+    return UsageError(
+        "target_exists",
+        f"somebody else wrote {name} during this run",
+        where=name,
+        hint="It was left as it is. Move it away by hand, then run again.",
+    )
 
 
 def _put_aside(final: Path, aside: Path) -> None:
@@ -218,7 +274,7 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
             if _has(engine, relation.name, relation):
                 engine.drop_table(relation.name)
             engine.rename_table(relation.aside, relation.name)
-        elif relation.fresh and _has(engine, relation.name, relation):
+        elif relation.old is None and _has(engine, relation.name, relation):
             engine.drop_table(relation.name)
         engine.drop_table(relation.hidden)
     for file in reversed(intent.files):
@@ -246,7 +302,7 @@ def restore(file: File, folder: Path, *, ours: bool = False) -> None:
         if aside.exists():
             writing.remove(final)
             os.rename(aside, final)
-        elif file.fresh:
+        elif file.old is None:
             writing.remove(final)
     writing.remove(hidden)
 

@@ -53,12 +53,13 @@ class Files:
     kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
     token: str = field(default_factory=lambda: secrets.token_hex(6))
     accepted: dict[str, str] = field(init=False, default_factory=dict)
+    old: Mapping[str, Any] = field(init=False, default_factory=dict)
     waits = False
 
     def refuse_taken(self, *, overwrite: bool) -> None:
         """Refuse what may not be replaced."""
         finals = list(self.finals.values())
-        targets.admit(self.place, finals, self.release, overwrite=overwrite, kept=self.kept)
+        self.old = targets.admit(self.place, finals, self.release, overwrite=overwrite, kept=self.kept)
         for final in finals:
             writing.sweep(final)
 
@@ -96,7 +97,10 @@ class Files:
     def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
         """The files and tables that are to appear."""
         files = self.finals.items()
-        return tuple(intents.waiting(final, self.token, self.accepted[part]) for part, final in files), ()
+        return tuple(
+            intents.waiting(final, self.token, self.accepted[part], self.old.get(final.name))
+            for part, final in files
+        ), ()
 
     def swap(self, intent: Intent) -> None:
         """Put them in place, the manifest last."""
@@ -118,17 +122,16 @@ class Tables:
     views: Mapping[str, Query]
     kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
     token: str = field(default_factory=lambda: secrets.token_hex(6))
-    taken: frozenset[str] = field(init=False, default=frozenset())
+    old: Mapping[str, Any] = field(init=False, default_factory=dict)
     marks: dict[str, dict[str, int]] = field(init=False, default_factory=dict)
     waits = True
 
     def refuse_taken(self, *, overwrite: bool) -> None:
         """Refuse what may not be replaced."""
         finals = list(self.finals.values())
-        targets.admit_tables(
+        self.old = targets.admit_tables(
             self.engine, self.place, finals, self.release, overwrite=overwrite, kept=self.kept
         )
-        self.taken = frozenset(table for table in finals if self.engine.has_table(table))
 
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, str]]:
@@ -158,15 +161,16 @@ class Tables:
                 self._hidden(part),
                 self.marks[part],
                 self._beside("old", part, table),
-                table not in self.taken,
+                self.old.get(table),
             )
             for part, table in self.finals.items()
         )
 
     def swap(self, intent: Intent) -> None:
-        """Put them in place; they appear when the transaction ends."""
+        """Put them in place; they appear when the transaction ends, and the manifest after that."""
+        intents.refuse_changed(intent.files[-1], self.place.parent)
         for relation in intent.tables:
-            self.engine.replace_table(relation.hidden, relation.name, relation.aside)
+            intents.appear_table(relation, self.engine)
 
     def _hidden(self, part: str) -> str:
         return self._beside("new", part, self.finals[part])
@@ -264,7 +268,7 @@ def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | No
     """The record of intent, on disk, after the manifest it names."""
     place = form.place
     files, tables = form.intent()
-    own = intents.waiting(place, form.token, hashlib.sha256(paper).hexdigest())
+    own = intents.waiting(place, form.token, hashlib.sha256(paper).hexdigest(), form.old.get(place.name))
     names = {file.name for file in (*files, own)}
     intent = Intent(
         release=form.release,

@@ -9,6 +9,7 @@ same name whose manifest is whole and which is still what its manifest says.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import os
 import unicodedata
@@ -181,15 +182,18 @@ def _reads(target: Path) -> bool:
 
 def admit(
     place: Path, files: Sequence[Path], release: str, *, overwrite: bool, kept: Iterable[Kept] = ()
-) -> None:
-    """Let a release be written to files, with its manifest at a place; raise where it may not."""
+) -> dict[str, Any]:
+    """Let a release be written to files, with its manifest at a place; raise where it may not.
+
+    Returns the checksums of what stands there by name: that, and nothing else, may be replaced.
+    """
     kept = list(kept)
     for file in (*files, place.with_name(place.name.removesuffix(manifest.SUFFIX))):
         refuse_kept(file, kept)
     _refuse_used(place, kept)
     taken = [file for file in files if _stands(file)]
     if not taken and not _stands(place):
-        return
+        return {}
     content = _manifest(place, release, taken)
     named = {place.with_name(str(part.get("file"))): part for part in manifest.parts(content)}
     for file in dict.fromkeys([*taken, *(name for name in named if _stands(name))]):
@@ -199,6 +203,7 @@ def admit(
             raise _foreign(file, "it is not as it was written: somebody may have edited it")
     if not overwrite:
         raise _exists((taken or [place])[0].name)
+    return {file.name: named[file]["sha256"] for file in taken} | {place.name: _checksum_of(content)}
 
 
 def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Mapping[str, Any]:
@@ -218,6 +223,11 @@ def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Mapping[str, A
             hint=f"{ELSEWHERE} To give that release up, remove {place} and what it describes by hand.",
         )
     return content
+
+
+def _checksum_of(content: Mapping[str, Any]) -> str:
+    """The checksum of a manifest that was read, whose bytes are its canonical ones."""
+    return hashlib.sha256(manifest.canonical(content)).hexdigest()
 
 
 def _as_written(
@@ -262,8 +272,11 @@ def admit_tables(
     *,
     overwrite: bool,
     kept: Iterable[Kept] = (),
-) -> None:
-    """Let a release be written to tables, with its manifest at a place; raise where it may not."""
+) -> dict[str, Any]:
+    """Let a release be written to tables, with its manifest at a place; raise where it may not.
+
+    Returns the fingerprints of what stands there, and the checksum of the manifest, by name.
+    """
     kept = list(kept)
     _refuse_used(place, kept)
     for table in tables:
@@ -272,7 +285,7 @@ def admit_tables(
             raise UsageError("target_in_use", f"{table} is {used[0].what}", where=table, hint=ELSEWHERE)
     taken = [table for table in tables if engine.has_table(table)]
     if not taken and not _stands(place):
-        return
+        return {}
     content = _manifest(place, release, taken)
     named = {_folded_name(str(part.get("relation"))): part for part in manifest.parts(content)}
     for table in taken:
@@ -282,6 +295,10 @@ def admit_tables(
             raise _foreign(table, "it is not as it was written: somebody may have changed it")
     if not overwrite:
         raise _exists((taken or [place.name])[0])
+    marks = {table: {**named[_folded_name(table)]} for table in taken}
+    for found in marks.values():
+        found.pop("relation")
+    return {**marks, place.name: _checksum_of(content)}
 
 
 def _same_relation(engine: Engine, table: str, kept: Kept) -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 
 from privacy_sql.papers import Figure, save
 from tests.command_line import Told, call
+from tests.conftest import ROOT
 from tests.project.test_project import PROJECT, write
 
 
@@ -413,3 +417,113 @@ def test_python_writes_over_nothing_else_either(folder: Path) -> None:
         assert contents(folder) == before
         for _ in range(2):
             ps.write(engine, release, folder / "new" / "people.csv", overwrite=True)
+
+
+# -- what somebody writes there while a release is judged ----------------------------------------------------
+
+
+def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Any) -> None:
+    """Let somebody else act after it was looked whose the targets are, and before the swap."""
+    from privacy_sql import api
+
+    audited = api._audited
+
+    def late(*given: Any) -> Any:
+        verdicts = audited(*given)
+        act()
+        return verdicts
+
+    monkeypatch.setattr(api, "_audited", late)
+
+
+@pytest.mark.parametrize("layout", ["", "two_tables"])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("name", ["", ".manifest.json"])
+def test_a_file_that_somebody_writes_during_a_run_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, known: bool, name: str
+) -> None:
+    changed: Any = json.loads(json.dumps(PROJECT))
+    (release,) = changed["releases"].values()
+    if layout:
+        release["method"] = {"bucketize": {"by": ["zip"], "layout": layout}}
+        release["require"] = {"l_diversity": {"l": "2"}}
+    write(tmp_path, changed)
+    if known:
+        assert run(tmp_path).exit == 0
+    out = tmp_path / "out"
+    own = out / f"people.csv{name}" if name or not layout else out / "people.values.csv"
+    before = contents(out)
+
+    def act() -> None:
+        own.unlink(missing_ok=True)
+        own.write_text("mine")
+
+    with monkeypatch.context() as patch:
+        meanwhile(patch, act)
+        error = refused(run(tmp_path, "--overwrite"), "target_exists")
+    assert error["where"] == own.name, error
+    assert contents(out) == {**before, own.name: b"mine"}
+    refused(run(tmp_path, "--overwrite"), "target_exists")
+    own.unlink()
+    if known:
+        own.write_bytes(before[own.name])
+    assert run(tmp_path, "--overwrite").exit == 0
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_table_that_somebody_writes_during_a_run_is_theirs(
+    store: Any, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    from privacy_sql import api
+    from privacy_sql.engines.duckdb import DuckDB
+    from tests import engines
+
+    folder, execute, plan = store
+    plan("published")
+    if known:
+        assert run(folder).exit == 0
+    statement = (
+        "update published set age = '99'" if known else "create table published as select 'mine' as age"
+    )
+    server = "dsn_env" in (folder / "privacy.yml").read_text()
+    audited, transaction = api._audited, DuckDB.transaction
+
+    def late(*given: Any) -> Any:
+        verdicts = audited(*given)
+        if server:
+            with engines.other() as somebody:
+                somebody.execute(statement)
+        return verdicts
+
+    def before(self: Any) -> Any:
+        # a file of DuckDB is open in this process only; what its transaction does not see comes after it
+        self.connection.execute(statement)
+        return transaction(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(api, "_audited", late)
+        patch.setattr(DuckDB, "transaction", before)
+        told = run(folder, "--overwrite")
+    ages = {age for (age,) in execute("select age from published")}
+    assert ages == {"99" if known else "mine"}, (told.everything, ages)
+    refused(told, "target_exists")
+    refused(run(folder, "--overwrite"), "target_exists")
+    execute("drop table published")
+    assert run(folder, "--overwrite").exit == 0
+
+
+def test_what_somebody_wrote_after_a_kill_is_not_replaced_by_whoever_mends(folder: Path) -> None:
+    out = folder / "out" / "people.csv"
+    (folder / "people.csv").write_text((folder / "people.csv").read_text() + "8,30,02130,flu,1,free\n")
+    killed = (
+        "import os; from privacy_sql.publishing import intents; from privacy_sql.cli import main\n"
+        "intents.appear = lambda *_, **__: os.kill(os.getpid(), 9)\n"
+        f"main.run(['run', '--overwrite', '--project', {str(folder)!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", killed], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert list(out.parent.glob(".*.intent"))
+    out.write_text("mine")
+    for words in (("verify", out), ("run", "--overwrite", "--project", folder)):
+        assert call(*words).exit != 0
+        assert out.read_text() == "mine"
