@@ -21,6 +21,8 @@ from tests.engines import server
 # the same examples on every run of the build; `.ci/run nightly` looks for new ones
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=500, print_blob=True)
+# as many examples as the build, drawn from the seed that `tests/hunt.py` gives
+settings.register_profile("hunt", deadline=None, print_blob=True, database=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "ci")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,12 +57,14 @@ NIGHTLY = 20  # times the examples of a property
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A property that names its number of examples for the build looks at more of them at night."""
-    if os.environ.get("HYPOTHESIS_PROFILE") != "nightly":
+    profile = os.environ.get("HYPOTHESIS_PROFILE")
+    if profile not in ("nightly", "hunt"):
         return
+    times = NIGHTLY if profile == "nightly" else 1
     for test in {getattr(item, "function", None) for item in items}:
         chosen = getattr(test, "_hypothesis_internal_use_settings", None)
         if chosen is not None and chosen is not settings.default:
-            many = settings(chosen, max_examples=NIGHTLY * chosen.max_examples, derandomize=False)
+            many = settings(chosen, max_examples=times * chosen.max_examples, derandomize=False)
             test._hypothesis_internal_use_settings = many  # type: ignore[union-attr]
 
 

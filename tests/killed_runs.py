@@ -11,7 +11,10 @@ import os
 import pickle
 import random
 import shutil
+import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,15 +26,22 @@ import numpy  # noqa: F401
 import privacy_sql as ps
 from privacy_sql.cli import main
 from privacy_sql.cli.verbs import run as run_command  # noqa: F401
-from privacy_sql.engines import _postgres_connection
 from privacy_sql.engines.duckdb import DuckDB
-from privacy_sql.engines.postgres import Postgres
+from privacy_sql.engines.spark import Spark
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.project import running  # noqa: F401
 from tests import kills
 
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+ROOT = Path(__file__).resolve().parent.parent
 FORMS = ("file", "parts", "table", "tables", "postgres")
+ON_SPARK = ("folder", "folders", "spark", "spark_tables")
+TABLES = ("table", "tables", "postgres", "spark", "spark_tables")
+TWO = ("parts", "tables", "folders", "spark_tables")
+SETTINGS = {"spark.sql.shuffle.partitions": "1", "spark.sql.warehouse.dir": tempfile.mkdtemp()}
+ENGINES: list[Any] = [DuckDB, Spark]
+NAMES = ("published", "published_people", "published_values")
 ILLNESSES = ["flu", "cold", "gout", "rash", "none"]
 DSN = "PRIVACY_SQL_TEST_DSN"
 
@@ -42,24 +52,29 @@ def rows(n: int) -> str:
 
 def project(folder: Path, form: str) -> None:
     """A project with one release; files go into a register."""
-    two = form in ("parts", "tables")
+    two, target = form in TWO, "out/people.parquet" if form in ON_SPARK else "out/people.csv"
     release: dict[str, Any] = {
         "source": {"file": "people.csv"},
         "quasi_identifiers": [{"column": "age", "hierarchy": {"intervals": ["20"]}}],
         "sensitive": "illness",
         "require": {"l_diversity": {"l": "2"}} if two else {"k_anonymity": {"k": "5"}},
         "method": {"generalise": {"levels": {"age": "1"}}},
-        "output": {"target": "out/people.csv"},
+        "output": {"target": target},
     }
     if two:
         release["method"] = {"bucketize": {"by": "anatomy", "layout": "two_tables"}}
     content: dict[str, Any] = {"version": "1", "releases": {"people": release}}
-    if form in ("table", "tables", "postgres"):
+    connections = {
+        **{each: {"type": "duckdb", "path": "s.db"} for each in ("table", "tables")},
+        "postgres": {"type": "postgres", "dsn_env": DSN},
+        **{each: {"type": "spark", "master": "local[2]"} for each in ON_SPARK},
+    }
+    if form in connections:
+        content["connections"] = {"store": connections[form]}
+    if form in ON_SPARK:
+        release["source"]["connection"] = "store"
+    if form in TABLES:
         release["output"] = {"connection": "store", "relation": "published"}
-        store = (
-            {"type": "postgres", "dsn_env": DSN} if form == "postgres" else {"type": "duckdb", "path": "s.db"}
-        )
-        content["connections"] = {"store": store}
     else:
         (folder / FILE_NAME).touch()
     (folder / "privacy.yml").write_text(json.dumps(content))
@@ -67,7 +82,8 @@ def project(folder: Path, form: str) -> None:
 
 def run(folder: Path) -> None:
     """One run that is to succeed."""
-    for engine in (DuckDB, Postgres):
+    _own_way_to_spark()
+    for engine in ENGINES:
         kills.committing(engine)
     outcome = main.run(["run", "--overwrite", "--project", str(folder)])
     if outcome.exit:
@@ -95,12 +111,14 @@ def apart(work: Callable[[], Any]) -> Any:
 
 def looked(folder: Path, form: str) -> str:
     """What stands: the number of rows that verify, `nothing`, or what is wrong."""
-    tables = form in ("table", "tables", "postgres")
-    place = folder / ("target/people.manifest.json" if tables else "out/people.csv.manifest.json")
+    _own_way_to_spark()
+    tables = form in TABLES
+    target = "out/people.parquet" if form in ON_SPARK else "out/people.csv"
+    place = folder / ("target/people.manifest.json" if tables else f"{target}.manifest.json")
     urls = {
         "postgres": "postgres:",
-        "table": f"duckdb:{folder / 's.db'}",
-        "tables": f"duckdb:{folder / 's.db'}",
+        **dict.fromkeys(("table", "tables"), f"duckdb:{folder / 's.db'}"),
+        **dict.fromkeys(ON_SPARK, "spark:local[2]"),
     }
     with ps.connect(urls.get(form, "duckdb:"), **({"dsn_env": DSN} if form == "postgres" else {})) as engine:
         try:
@@ -108,8 +126,7 @@ def looked(folder: Path, form: str) -> str:
         except PrivacySqlError as problem:
             if problem.code != "no_manifest":
                 return f"{problem.code}: {problem}"
-            named = ["published", "published_people", "published_values"]
-            left = [name for name in named if tables and engine.has_table(name)]
+            left = [name for name in NAMES if tables and engine.has_table(name)]
             left += [path.name for path in (folder / "out").glob("people*")]
             return f"without a manifest: {left}" if left else "nothing"
     register = Register(folder / FILE_NAME)
@@ -121,18 +138,46 @@ def looked(folder: Path, form: str) -> str:
 
 
 def strays(folder: Path) -> list[str]:
-    """Hidden files that stay when a run has succeeded."""
-    return [str(p.relative_to(folder)) for p in folder.rglob(".*")]
+    """Hidden files, and tables of Spark, that stay when a run has succeeded."""
+    left = [str(p.relative_to(folder)) for p in folder.rglob(".*")]
+    return left + [name for name in _on_spark() if not name.startswith("published")]
+
+
+def _on_spark() -> list[str]:
+    """The tables of the session of Spark, if there is one."""
+    if not _sessions:
+        return []
+    return [row.name for row in _sessions[0].catalog.listTables() if not row.isTemporary]
+
+
+_sessions: list[Any] = []  # of Spark: a cluster lives on when a program that uses it is killed
+
+
+def _own_way_to_spark() -> None:
+    """Let a process that was forked speak to Spark beside the one it comes from."""
+    if _sessions:
+        client = _sessions[0].sparkContext._gateway._gateway_client
+        client.thread_connection = threading.local()
+        client.deque.clear()
 
 
 def restored(saved: Path, folder: Path, form: str) -> None:
     """The project as it was, and its tables on a server."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(saved, folder)
+    old = (saved / "target" / "people.manifest.json").exists()
     if form == "postgres":
         apart(lambda: _on_server("drop table if exists published"))
-        if (saved / "target" / "people.manifest.json").exists():
+        if old:
             apart(lambda: _on_server("create table published as select * from published_before"))
+    if _sessions:
+        session = _sessions[0]
+        for name in _on_spark():
+            if not name.endswith("_before"):
+                session.sql(f"drop table {name}")
+        for name in NAMES if old else ():
+            if session.catalog.tableExists(f"{name}_before"):
+                session.sql(f"create table {name} using parquet as select * from {name}_before")
 
 
 def _on_server(statement: str) -> None:
@@ -146,11 +191,15 @@ def tried(form: str, folder: Path, seed: int, how_many: int) -> list[str]:
     """Everything that broke, a line each."""
     chance = random.Random(seed)
     broken: list[str] = []
+    if form in ON_SPARK:
+        _sessions.append(Spark(master="local[2]", settings=SETTINGS).connection)
     here, saved = folder / "project", folder / "saved"
     for old in (False, True):
         here.mkdir(exist_ok=True)
         if form == "postgres":  # the table of the round before, whose manifest is gone
             apart(lambda: _on_server("drop table if exists published"))
+        for name in _on_spark():
+            _sessions[0].sql(f"drop table {name}")
         (here / "people.csv").write_text(rows(300))
         project(here, form)
         if form == "postgres":
@@ -162,10 +211,15 @@ def tried(form: str, folder: Path, seed: int, how_many: int) -> list[str]:
             if form == "postgres":
                 apart(lambda: _on_server("drop table if exists published_before"))
                 apart(lambda: _on_server("create table published_before as select * from published"))
+            for name in _on_spark():
+                _sessions[0].sql(f"create table {name}_before using parquet as select * from {name}")
             (here / "people.csv").write_text(rows(600))
         shutil.rmtree(saved, ignore_errors=True)
         shutil.copytree(here, saved)
+        if form in ON_SPARK and not old:
+            restored(saved, here, form)
         total = _operations(here)
+        assert isinstance(total, int), total
         sys.stderr.write(f"{form} {old} {total}\n")
         new = "600" if old else "300"
         killed = 0
@@ -208,7 +262,29 @@ def _operations(folder: Path) -> int:
     return found
 
 
+def broken(form: str, folder: Path, how_many: int) -> str:
+    """What broke in a program of its own: a few operations in the build, others and more at night."""
+    seed = random.randrange(10**6) if NIGHTLY else 17
+    words = [form, str(folder), str(seed), str(20 if NIGHTLY else how_many)]
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.killed_runs", *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if told.returncode or told.stdout:
+        return f"seed {seed}: {told.stdout}{told.stderr[-2000:]}"
+    return ""
+
+
 if __name__ == "__main__":
-    _postgres_connection.LOCK_TIMEOUT = "20s"  # a killed session lets go of its locks some time after
     form, place, seed, how_many = sys.argv[1:]
+    if form == "postgres":  # which is not there where Spark is tested
+        from privacy_sql.engines import _postgres_connection
+        from privacy_sql.engines.postgres import Postgres
+
+        _postgres_connection.LOCK_TIMEOUT = "20s"  # a killed session lets go of its locks some time after
+        ENGINES.append(Postgres)
     sys.stdout.write("\n".join(tried(form, Path(place), int(seed), int(how_many))))

@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 
 from tests import guard_cases, package_macros
 from tests.package_macros import Macros, Refused, Relation
+from tests.seeds import START
 
 PEOPLE = Relation('"people"', ("Age", "Zip code", "illness"))
 ODD = Relation('"odd"', ("g", "zero", "nan", "ill"))
@@ -142,7 +143,7 @@ def questions() -> dict[str, Question]:
         )
     for name in ("Agee", "zipcode", "", "ilness", "q", "ILL"):
         asked[f"nearest {name}"] = lambda macros, name=name: macros.nearest(name, list(PEOPLE.columns))
-    draw = random.Random(22)
+    draw = random.Random(START + 22)
     for _ in range(60):
         whole = draw.randrange(10 ** draw.randrange(1, 6))
         number = f"{draw.choice(['', '+', '-'])}{whole:0{draw.randrange(1, 6)}}"

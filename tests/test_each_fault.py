@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -163,12 +164,16 @@ def test_a_registered_table_whose_run_ends_at_its_commit_is_mended_by_the_next(
 # -- full, locked, without rights --------------------------------------------------------------------------
 
 
-def small_disk(folder: Path, words: str) -> subprocess.CompletedProcess[str]:
-    """Run words in a shell where `out` of a folder is a disk of 64 KB, in a name space of its own."""
+def small_disk(
+    folder: Path, words: str, before: Callable[[], Any] = bool, size: str = "64k"
+) -> subprocess.CompletedProcess[str]:
+    """Run words in a shell where `out` of a folder is a small disk, in a name space of its own."""
     if not shutil.which("unshare"):
         pytest.skip("needs a disk of its own: unshare")
+    before()
     (folder / "out").mkdir(exist_ok=True)
-    mounting = f"mount -t tmpfs -o size=64k tmpfs {folder}/out && echo mounted >&2"
+    mounting = f"mount -t tmpfs -o size={size} tmpfs {folder}/out && mkdir {folder}/out/d"
+    mounting += " && echo mounted >&2"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "P": f"{sys.executable} -m privacy_sql"}
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", f"{mounting} || exit 99; {words}"],
@@ -185,7 +190,7 @@ def small_disk(folder: Path, words: str) -> subprocess.CompletedProcess[str]:
 
 def test_on_a_full_disk_nothing_is_published_and_nothing_is_paid(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", people=PEOPLE, counts=NOISY)
-    full = "dd if=/dev/zero of=out/rest bs=1k count=100 2>/dev/null"
+    full = "rmdir out/d; dd if=/dev/zero of=out/rest bs=1k count=100 2>/dev/null"
     done = small_disk(
         folder, f"{full}; for n in 1 2 3; do $P run --json; echo; done; ls -A out; rm out/rest; $P run"
     )
@@ -196,6 +201,47 @@ def test_on_a_full_disk_nothing_is_published_and_nothing_is_paid(tmp_path: Path)
         assert answer["exit"] == 4 and set(codes) == {"cannot_write"} and len(codes) == 2, codes
     assert "rest\n" in done.stdout and ".csv\n" not in done.stdout.split("rest\n")[0]
     assert len(tickets(folder)) == 1 and done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("blocks", [1, 3, *(range(4, 40, 3) if NIGHTLY else [])])
+def test_where_files_may_not_grow_nothing_is_published_and_the_next_run_goes_through(
+    tmp_path: Path, blocks: int
+) -> None:
+    """A limit on the size of files, which every machine has, unlike a small disk of one's own."""
+    folder = project(tmp_path / "project", people=PEOPLE, counts=NOISY)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (512 * blocks, 512 * blocks))
+
+    words = [sys.executable, "-m", "privacy_sql", "run", "--json", "--overwrite", "--project", str(folder)]
+    for _ in range(2):
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, preexec_fn=limited)
+        assert done.returncode in ((4,) if blocks < 4 else (0, 4)), done.stdout + done.stderr
+        whole(folder)
+    assert blocks > 3 or not list(folder.glob("out/*.csv"))
+    assert run(folder, "--overwrite").exit == 0
+    whole(folder)
+    assert not strays(folder)
+
+
+@pytest.mark.parametrize("room", [4, 24, *(range(8, 80, 4) if NIGHTLY else [])])
+def test_on_a_disk_that_fills_twice_the_next_run_mends_what_is_left(tmp_path: Path, room: int) -> None:
+    """The whole project lies on the small disk: the ledger, the register and what is published."""
+    folder = project(tmp_path / "project", people=PEOPLE, counts=NOISY)
+    assert run(folder).exit == 0
+    fill = f"dd if=/dev/zero of=out/d/rest bs=1k count=$(($(df -k --output=avail out | tail -1) - {room}))"
+    done = small_disk(
+        folder,
+        "cp -a privacy* people.csv b.* target out/d; mkdir out/d/out; cp -a kept/* out/d/out; "
+        f"{fill} 2>/dev/null; for n in 1 2; do $P run --json --overwrite --project out/d; echo; done; "
+        "rm out/d/rest; $P run --json --overwrite --project out/d; cp -a out/d after",
+        before=lambda: shutil.copytree(folder / "out", folder / "kept"),
+        size="512k",
+    )
+    answers = [json.loads(line)["exit"] for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(answers) == 3 and set(answers[:2]) <= {0, 4} and answers[2] == 0, (answers, done.stderr)
+    whole(folder / "after")
+    assert not strays(folder / "after")
 
 
 def test_without_rights_or_room_to_write_nothing_is_paid(tmp_path: Path) -> None:

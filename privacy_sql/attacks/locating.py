@@ -55,13 +55,13 @@ class Crowd:
             return replace(cls.of(base), missing=missing)
         who = table.identifier if table.identifier in source else None
         several = "set" if of_population and who else table.values_per_person if who else "one"
+        # the rows that are judged, and not those of a table that others write to meanwhile
         people = Table(
-            table.population if of_population else table.source,
+            base.population if of_population else base.source,
             dict.fromkeys(known, AsIs()),
             identifier=who if who not in known else None,
             values_per_person=several if who not in known else "one",
             count=None if of_population else table.count,
-            where=None if of_population else table.where,
             name="population" if of_population else table.name,
         )
         return replace(cls.of(count(engine, people), known), missing=missing)
@@ -91,7 +91,7 @@ def known_of(
     secret = {*table.declared_sensitive, *table.sensitives}
     source = base.source_columns
     if table.population is not None:
-        source = base.engine.columns(base.engine.source(table.population))
+        source = base.engine.columns(base.engine.source(base.population))
     more = [column for column in dict.fromkeys(published) if column not in table.quasi]
     open_ = {column: AsIs() for column in more if column in source and column not in secret}
     return {**table.hierarchies, **open_}, frozenset(more) - frozenset(open_), source

@@ -55,6 +55,7 @@ class Base:
     # the table counted again without one of several sensitive columns
     dropping: Callable[[str], Base] | None = None
     declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
+    population: Any = None  # everybody who might be in the table: what `table` names, or the copy of it
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -240,16 +241,25 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one.
 
     `frozen`: a relation or frame is copied first, by one statement, so that what is judged now is what is
-    written later although others write to it meanwhile. Of files it is looked whether they are the same.
+    written later although others write to it meanwhile; so is its population. Of files it is looked whether
+    they are the same.
     """
     refuse_strangers(engine, table)
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
-    if frozen and not is_file(table.source):
-        copy = render("counted/where.sql", source=source, condition=Sql("true"), columns=list(columns))
-        source = engine.create(Query(copy.sql, "source"))
-    return _several(Opened(engine, source, columns, stamps), table, several)
+    population = table.population
+    if frozen:
+        source = source if is_file(table.source) else _copied(engine, source)
+        if population is not None and not is_file(population):
+            population = _copied(engine, engine.source(population))
+    return _several(Opened(engine, source, columns, stamps, population), table, several)
+
+
+def _copied(engine: Engine, source: Sql) -> Sql:
+    columns = list(engine.columns(source))
+    copy = render("counted/where.sql", source=source, condition=Sql("true"), columns=columns)
+    return engine.create(Query(copy.sql, "source"))
 
 
 STRANGERS = (
@@ -273,6 +283,7 @@ class Opened:
     source: Sql
     columns: Mapping[str, str]
     stamps: Mapping[Path, tuple[int, ...]]
+    population: Any = None
 
 
 def _several(found: Opened, table: Table, several: bool) -> Base:
@@ -317,6 +328,7 @@ def _counted(start: Opened, table: Table) -> Base:
         source_columns=columns,
         stamps=start.stamps,
         declared=declared,
+        population=start.population,
     )
     raise_all(_refused_nulls(base))
     return base

@@ -25,7 +25,7 @@ def population_groups(grouping: Grouping) -> Sql:
     columns = _columns(grouping)
     theirs = count(
         engine,
-        Table(base.table.population, list(columns.values()), name="population", where=_where(base)),
+        Table(base.population, list(columns.values()), name="population", where=_where(base)),
     )
     labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
     raise_all([problem for _, problems in labels_of.values() for problem in problems])
@@ -48,7 +48,7 @@ def _columns(grouping: Grouping) -> dict[str, str]:
     """The published keys and the columns of the population they are compared with."""
     base = grouping.base
     named = {key.column: _name(base, key) for key in grouping.keys}
-    known = base.engine.columns(base.engine.source(base.table.population))
+    known = base.engine.columns(base.engine.source(base.population))
     raise_all(
         [
             UsageError("unknown_column", f'the population has no column "{name}"', where="population")
@@ -76,7 +76,7 @@ def _where(base: Base) -> str | None:
     text = base.table.where
     if text is not None:
         try:
-            condition(text, list(base.engine.columns(base.engine.source(base.table.population))))
+            condition(text, list(base.engine.columns(base.engine.source(base.population))))
         except UsageError as problem:
             raise UsageError(
                 "unfiltered_population",

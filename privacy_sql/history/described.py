@@ -251,7 +251,7 @@ def _places(content: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
 def _written(part: Mapping[str, Any], folder: Path) -> Path:
     """A published file that is as it was written; an attack on anything else would say nothing."""
     file = folder / str(part["file"])
-    if not file.is_file() or manifest.checksum(file) != part["sha256"]:
+    if not file.exists() or manifest.checksum(file) != part["sha256"]:
         raise NotSafe("output_changed", f"{file.name} is not as it was written")
     return file
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,9 @@ from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import Register
+
+# the names under which tables are written before they are judged
+HIDDEN = re.compile("ps_new_[0-9a-f]{12}(_.*)?")
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,33 @@ def record(intent: Intent, place: Path) -> None:
     writing.write_atomically(path_of(place), text.encode(), mode=0o600)
 
 
+@contextlib.contextmanager
+def begun(place: Path, tables: Iterable[str]) -> Iterator[None]:
+    """Note tables written under hidden names: an engine without transactions keeps what a kill leaves."""
+    note = _note_of(place)
+    writing.write_atomically(note, json.dumps(list(tables)).encode(), mode=0o600)
+    try:
+        yield
+    finally:
+        writing.remove(note)
+
+
+def _note_of(place: Path) -> Path:
+    return place.with_name(f".{place.name}.begun")
+
+
+def _drop_begun(place: Path, engine: Engine | None) -> None:
+    """Drop the hidden tables of a run that was killed before it recorded what it was about to do."""
+    note = _note_of(place)
+    if engine is None or not note.is_file():
+        return
+    with contextlib.suppress(ValueError):  # cut off by the kill: nothing was written yet
+        for table in json.loads(note.read_bytes()):
+            if HIDDEN.fullmatch(str(table).rpartition(".")[2]):
+                engine.drop_table(table)
+    writing.remove(note)
+
+
 def settle(place: Path, engine: Engine | None = None) -> str:
     """Finish or undo what a killed run left where a release stands or should; says what was done, if any."""
     if not path_of(place).is_file():
@@ -95,13 +126,12 @@ def settle_held(place: Path, engine: Engine | None = None) -> str:
     """The same while the folder is held already. Tables need the engine they lie in."""
     try:
         intent = _read(path_of(place))
-        if intent is None or (intent.tables and engine is None):
+        if intent is None:
+            _drop_begun(place, engine)
             return ""
-        if (
-            _registered(intent, place)
-            and _whole(intent, place.parent, engine)
-            and _free(intent, place.parent, engine)
-        ):
+        if intent.tables and engine is None:
+            return ""
+        if _registered(intent, place) and _whole(intent, place.parent, engine):
             finish(intent, place, engine)
             return f"an interrupted run of {intent.release} was finished: what it published is out"
         undo(intent, place, engine)
@@ -145,9 +175,11 @@ def _content(intent: Intent, place: Path) -> dict[str, Any] | None:
 
 
 def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
-    """Whether all that is new still exists, hidden or in its place."""
-    return all(_waits(each, folder) or _stands(each, folder) for each in intent.files) and all(
-        _has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables
+    """Whether all that is new still exists, hidden or in its place, and nobody else has taken its names."""
+    return (
+        all(_waits(each, folder) or _stands(each, folder) for each in intent.files)
+        and all(_has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables)
+        and _free(intent, folder, engine)
     )
 
 

@@ -136,8 +136,8 @@ class Tables:
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, str]]:
         """Everything written under other names, in one transaction."""
-        with self.engine.transaction():
-            hidden = {part: self._hidden(part) for part in self.finals}
+        hidden = {part: self._hidden(part) for part in self.finals}
+        with intents.begun(self.place, hidden.values()), self.engine.transaction():
             for part, table in hidden.items():
                 self.engine.write_table(self.views[part], table)
             yield hidden

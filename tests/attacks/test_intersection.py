@@ -11,6 +11,7 @@ import privacy_sql as ps
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from tests.oracles import composition
 from tests.oracles import intersection_attack as oracle
+from tests.seeds import seeds
 
 LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 3)]
 sensitive = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4)
@@ -104,7 +105,7 @@ KINDS = {"nurse": "care", "medic": "care", "cook": "food", "baker": "food", "smi
 
 
 @pytest.mark.parametrize("name", ["*", "all jobs", "any job", "ANY"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_a_name_of_everything_hides_nobody_whom_a_node_would_show(engine, name, seed):
     dice = random.Random(seed)
     above = {"*": ["*"], "ANY": [], "all jobs": ["all jobs"], "any job": ["any job", "all jobs"]}[name]
@@ -137,7 +138,7 @@ def test_a_name_of_everything_hides_nobody_whom_a_node_would_show(engine, name, 
                 assert after[person["id"]] == sets[person["id"]] == sorted(set(held))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_one_more_group_for_the_rest_hides_nobody_whose_label_is_coded_differently(engine, seed):
     dice = random.Random(seed)
     labels = ["M", "male", "unknown", "20-29", "0.30", "130**", "*", None]

@@ -20,6 +20,7 @@ from privacy_sql.history.register import Register
 from privacy_sql.history.registered import registered
 from privacy_sql.query.template import names, render
 from tests.oracles import composition as oracle
+from tests.seeds import seeds
 
 # "food" is a job and the name of several jobs; the root has a name of its own
 JOBS = {
@@ -45,7 +46,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "centres": lambda: ps.Microaggregate(2),
 }
 SEARCHED = ("search", "suppressed", "recoding", "boxes", "few boxes", "bucketized boxes", "centres")
-SEEDS = range(20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
+SEEDS = seeds(20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
 QUASI = ["age", "job", "born"]
 
 

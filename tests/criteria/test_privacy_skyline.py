@@ -22,6 +22,7 @@ from privacy_sql.judge import failing, judge
 from privacy_sql.kernels.skyline.breach_probability import Amounts, breach_probability
 from privacy_sql.kernels.skyline.groups import Histograms
 from tests.oracles.skyline import Oracle
+from tests.seeds import seeds
 
 few = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 CASES = ("one", "set", "multiset")
@@ -61,7 +62,7 @@ def tiny(rng: np.random.Generator, case: str) -> list[tuple[int, dict[str, int]]
 
 @pytest.mark.parametrize("case", CASES)
 def test_safe_is_what_all_worlds_and_groundings_say(engine: Any, case: str) -> None:
-    for seed in range(12):
+    for seed in seeds(12):
         rng = np.random.default_rng(seed)
         release, amounts = tiny(rng, case), [int(n) for n in rng.integers(0, 3, size=3)]
         oracle = Oracle(release, case)
@@ -76,7 +77,7 @@ def test_safe_is_what_all_worlds_and_groundings_say(engine: Any, case: str) -> N
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_the_minima_found_in_sql_are_those_of_every_group(engine: Any, case: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = np.stack([rng.multinomial(n, rng.dirichlet(np.ones(5))) for n in rng.integers(1, 40, size=60)])
@@ -182,7 +183,7 @@ def test_the_requirement_reads_back_from_its_own_text() -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_without_the_groups_that_fail_the_rest_is_safe(engine: Any, case: str) -> None:
-    for seed in range(6):
+    for seed in seeds(6):
         rng = np.random.default_rng(seed)
         counts = np.stack(
             [rng.multinomial(n, rng.dirichlet(np.ones(3))) for n in rng.integers(1, 12, size=7)]
@@ -325,7 +326,7 @@ def test_people_who_all_have_no_value_are_a_table_in_which_nothing_is_disclosed(
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_witness_of_a_verdict_replayed_in_all_worlds_attains_its_value(engine: Any, case: str) -> None:
-    for seed in range(8):
+    for seed in seeds(8):
         rng = np.random.default_rng(seed)
         release, amounts = tiny(rng, case), [int(n) for n in rng.integers(0, 3, size=3)]
         for sigma in ("a", "b", "s"):

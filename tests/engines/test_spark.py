@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import logging
 import os
@@ -22,7 +23,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
 from privacy_sql.errors import EngineError, NotSafe, UsageError
 from privacy_sql.project import example
-from tests import canaries, engines, test_docs
+from tests import canaries, engines, killed_runs, test_docs
 from tests import cases as reading
 from tests.conftest import ROOT, cases
 from tests.counted import test_fingerprints
@@ -188,6 +189,15 @@ def test_a_table_that_fails_its_audit_is_taken_away_again(
     ps.write(spark, release, "table:published", manifest_to=place)
     ps.verify(place, spark)
     spark.drop_table("published")
+
+
+@pytest.mark.parametrize("form", killed_runs.ON_SPARK if killed_runs.NIGHTLY else ("folder", "spark"))
+def test_two_kills_in_a_row_at_any_operations_leave_the_old_release_or_the_new_one(
+    tmp_path: Path, form: str
+) -> None:
+    """Of a folder and of a table, whose cluster lives on; of several of either at night."""
+    server.missing("spark", "needs pyspark") if importlib.util.find_spec("pyspark") is None else None
+    assert killed_runs.broken(form, tmp_path, 1) == ""
 
 
 def test_odd_names_and_values_are_counted_and_published_as_they_are(spark: Any, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.lattice.search import LatticeSearch
 from tests.oracles import full_domain as oracle
 from tests.oracles.lattice import minimal
+from tests.seeds import seeds
 
 AGES, JOBS, ILLS = (
     ["20", "21", "25", "31", "38", None],
@@ -141,7 +142,7 @@ def table(rows: Sequence[Any]) -> ps.Table:
     return ps.Table(frame, {"age": ps.Intervals(10), "job": jobs}, "illness")
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", seeds(15))
 def test_the_safe_choices_of_a_lattice_are_those_of_the_definitions(engine: Any, seed: int) -> None:
     rows, wanted, allowed = drawn(seed)
     require, rules = [criterion for criterion, _ in wanted], [rule for _, rule in wanted]
@@ -173,7 +174,7 @@ def crowd(seed: int) -> tuple[list[Any], list[Any], str]:
     return people, rows, kind
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
 def test_no_more_rows_and_no_more_people_are_suppressed_than_allowed(
     engine: Any, seed: int, allowed: str

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.errors import DataError, UsageError
+from tests.seeds import seeds
 
 ILLNESS = st.sampled_from(["flu", "cold", None])
 ROWS = st.lists(
@@ -74,7 +75,7 @@ def test_alike_rows_are_dealt_to_groups_unless_kept_together(engine: Any) -> Non
     assert sorted({row["age"] for row in _published(together)}) == [30, 31]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_what_is_said_is_counted_on_the_rows_that_are_published(engine: Any, seed: int) -> None:
     rng = random.Random(seed)
     rows = [

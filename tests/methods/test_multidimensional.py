@@ -22,6 +22,7 @@ from privacy_sql.spaces import partitions
 from tests.oracles import classical
 from tests.oracles.partitions import median_cut, most_telling_cut, most_telling_cut_by_bands, safe_cuts
 from tests.oracles.published_values import Reader
+from tests.seeds import seeds
 
 TREE = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
 
@@ -427,7 +428,7 @@ TWICE = [
 
 
 @pytest.mark.parametrize("tree", TWICE)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_label_at_two_levels(
     engine: Any, tmp_path: Path, tree: dict[str, list[str]], seed: int
 ) -> None:
@@ -461,7 +462,7 @@ def test_what_is_judged_are_the_groups_that_are_printed_when_a_tree_has_one_labe
 
 def test_cuts_stop_before_they_break_what_another_release_leaves(engine: Any) -> None:
     cuts = dict.fromkeys(("0", "1/4"), 0)
-    for seed in range(5):
+    for seed in seeds(5):
         draw = random.Random(seed)
         rows = pd.DataFrame(
             {"age": [draw.randint(20, 29) for _ in range(40)], "s": draw.choices("abcd", k=40)}

@@ -21,6 +21,7 @@ import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import Requirements
 from tests.command_line import call
+from tests.seeds import seeds
 
 pytest.importorskip("opendp", reason='needs the extra dp: pip install "privacy-sql[dp]"')
 
@@ -121,7 +122,7 @@ def public_total_is_refused(choice: dict[str, Any]) -> bool:
     return choice["total"] == "public" and not fixed
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", seeds(24))
 def test_nothing_that_is_published_tells_neighbouring_tables_apart_for_certain(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from privacy_sql.searches import Limits
 from tests.lattice.test_lattice_search import RULES, Small
 from tests.oracles import full_domain as oracle
 from tests.oracles import utility as utility_oracle
+from tests.seeds import seeds
 
 
 def recoded(engine, small, require, share):
@@ -50,7 +51,7 @@ def release(small, recoding):
 @pytest.mark.parametrize("rule", RULES)
 def test_every_published_group_is_safe_and_no_more_is_suppressed_than_allowed(engine, rule, share):
     require, rules = RULES[rule]
-    for seed in range(8):
+    for seed in seeds(8):
         small = Small(seed)
         recoding = recoded(engine, small, require, share)
         shown = release(small, recoding)
@@ -125,7 +126,7 @@ def test_people_with_several_values_are_refused(engine):
 
 def test_rounds_that_are_not_safe_together_give_way_to_one_level_per_column(engine):
     """t-closeness compares with the whole table, so rounds that were close to their own rest need not be."""
-    for seed in range(10):
+    for seed in seeds(10):
         small = Small(seed)
         requirement = ps.TCloseness("0.4")
         try:

@@ -18,6 +18,7 @@ import privacy_sql as ps
 from privacy_sql.criteria import make, read
 from tests.command_line import call
 from tests.oracles import guesses as oracle
+from tests.seeds import seeds
 
 QUASI = {"age": ps.Intervals(10, 20), "sex": ps.KeepOrDrop()}
 FREE = ["hours", "pay"]
@@ -71,7 +72,7 @@ def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_a_baseline_is_what_the_definition_counts(engine: Any, seed: int) -> None:
     rows = people(seed)
     for sensitive in ("ill", None):
@@ -101,7 +102,7 @@ def test_a_person_with_several_values_is_one_person(engine: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}-{METHODS.index(method)}")
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_the_manifest_has_the_baseline_of_the_published_rows(tmp_path: Path, seed: int, method: Any) -> None:
     rows = people(seed)
     if method.name == "microaggregate":
@@ -185,7 +186,7 @@ def test_columns_that_single_out_are_not_published_unless_somebody_says_why(tmp_
         assert made(rows, {"columns": ["hours"], "known": True}, [ps.KAnonymity(2)]).safe
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_known_column_counts_as_a_quasi_identifier_that_stands_as_it_is(engine: Any, seed: int) -> None:
     rows = frame(people(seed, 60))
     known = ps.Table(rows, QUASI, "ill", insensitive={"columns": ["pay"], "known": True})

@@ -13,6 +13,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import api
 from tests.command_line import call
+from tests.seeds import seeds
 
 NUMBER = re.compile(r" *[+-]?(\d+([.]\d*)?|[.]\d+)([eE][+-]?\d{1,2})? *")
 CELLS = [
@@ -39,7 +40,7 @@ def formula(cell: str) -> bool:
     return cell[:1] in tuple("=+-@\t") and cell != "" and not NUMBER.fullmatch(cell)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_every_cell_that_may_be_taken_for_a_formula_is_counted(engine: Any, seed: int) -> None:
     draw = random.Random(seed)
     columns = {name: draw.choices(CELLS, k=20) for name in ("town", "ill")}

@@ -20,6 +20,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
+from tests.seeds import seeds
 
 Rows = list[dict[str, str]]
 # dated, and what follows from the order that a secret key gives the rows
@@ -174,7 +175,7 @@ def test_what_publishes_the_same_rows_is_told_in_the_same_words(
     name: str, change: Callable[..., Rows], tmp_path: Path
 ) -> None:
     method, same, pairs = METHODS[name][0], by_group if "bucketize" in name else published_as, 0
-    for seed in range(8):
+    for seed in seeds(8):
         draw = random.Random(f"{name} {change.__name__} {seed}")
         rows, require = people(draw), draw.choice(REQUIRED if "bucketize" in name else REQUIRED[:-1])
         if change in (swapped, traded, ordered) and "bucketize" in name:

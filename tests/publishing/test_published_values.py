@@ -25,6 +25,7 @@ from privacy_sql.errors import NoSafeChoice, NotSafe, UsageError
 from privacy_sql.reporting import making
 from privacy_sql.reporting.recording import recorded
 from tests.oracles.published_values import Line, Reader
+from tests.seeds import seeds
 
 SEEDS = 18 * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
 AGES = [20, 22, 25, 31, 34, 38]
@@ -97,7 +98,7 @@ def released(engine: Any, rows: Rows, kind: str, asked: Any, method: Any) -> Ite
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_what_is_said_safe_is_safe_for_who_reads_the_file(tmp_path: Path, name: str, kind: str) -> None:
     with ps.connect() as engine:
-        assert sum(asked_about(engine, tmp_path, name, kind, seed) for seed in range(SEEDS)) > 1
+        assert sum(asked_about(engine, tmp_path, name, kind, seed) for seed in seeds(SEEDS)) > 1
 
 
 def asked_about(engine: Any, folder: Path, name: str, kind: str, seed: int) -> bool:
@@ -131,7 +132,7 @@ def asked_about(engine: Any, folder: Path, name: str, kind: str, seed: int) -> b
 @pytest.mark.parametrize("kind", SEVERAL)
 def test_what_is_said_not_safe_is_not_for_who_would_read_it(engine: Any, kind: str) -> None:
     refused = 0
-    for seed in range(30):
+    for seed in seeds(30):
         drawn = random.Random(seed)
         amounts = [drawn.choice([0, 1, 2]), drawn.choice([0, 1]), drawn.choice([0, 1])]
         rows = crowd(seed, kind, 4)
