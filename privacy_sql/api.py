@@ -362,6 +362,8 @@ def form_of(
         place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
         tables = parts.part_tables(table, release) if release.parts else {"": table}
         return publication.Tables(release.name, home, place, tables, views, kept)
+    if reason := writing.no_place(str(target)):
+        raise UsageError("bad_target", reason, hint="Name a path, such as out/people.csv.")
     file = _file(Path(target), release)
     files = parts.part_files(file, release) if release.parts else {"": file}
     return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept)

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import glob
 import os
+import re
 import secrets
 import shutil
 import tempfile
@@ -31,6 +32,19 @@ def kind_of(target: Path) -> str:
         return KINDS[target.suffix.lower()]
     except KeyError:
         raise UsageError("bad_target", f"{target.name}: a release is written as .csv or .parquet") from None
+
+
+def no_place(text: str) -> str:
+    """Why a text is no place for a release, which goes to a path of this machine; empty where it is one.
+
+    >>> no_place("s3://bucket/people.csv"), no_place("out/people.csv")
+    ('s3://bucket/people.csv is an address, and releases go to files', '')
+    """
+    if re.match("[A-Za-z][A-Za-z0-9+.-]+:/|file:", text):
+        return f"{text} is an address, and releases go to files"
+    if text.startswith("~"):
+        return f"{text} begins with ~, which only a shell reads"
+    return ""
 
 
 @contextlib.contextmanager

@@ -68,6 +68,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             test._hypothesis_internal_use_settings = many  # type: ignore[union-attr]
 
 
+FAULTS = 120.0  # seconds of the processor that all planted faults of a build may take together
+_faults: list[float] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """What a planted fault costs, with the programs that it starts."""
+    before = os.times()
+    yield
+    if item.get_closest_marker("fault") is not None:
+        item.user_properties.append(("fault", sum(os.times()[:4]) - sum(before[:4])))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # whoever starts the tests in the background of a shell leaves them deaf to interrupts, which some send
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -83,11 +96,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     if counted.total():
         terminalreporter.write_line(f"cases run: {', '.join(f'{name} {n}' for name, n in counted.items())}")
+    if _faults:
+        terminalreporter.write_line(
+            f"faults planted: {len(_faults)} tests, {sum(_faults):.0f} s of the processor"
+        )
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.passed and report.when == "call":
         counted.update(value for name, value in report.user_properties if name == "engine")
+        _faults.extend(value for name, value in report.user_properties if name == "fault")
     if report.skipped and isinstance(report.longrepr, tuple):
         _skipped[report.nodeid] = report.longrepr[2].removeprefix("Skipped: ")
 
@@ -98,6 +116,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             if counted[name] < engines.LEAST[name]:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
                 sys.stderr.write(f"\n{counted[name]} cases ran on {name}, {engines.LEAST[name]} are meant to")
+        if sum(_faults) > FAULTS and os.environ.get("HYPOTHESIS_PROFILE") != "nightly":
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            sys.stderr.write(
+                f"\nplanted faults took {sum(_faults):.0f} s of the processor, over {FAULTS:.0f}"
+            )
     if not os.environ.get("PRIVACY_SQL_DATA") or hasattr(session.config, "workerinput"):
         return
     lines = (Path(__file__).parent / "allowed_skips.txt").read_text(encoding="utf-8").splitlines()

@@ -32,6 +32,8 @@ from tests import engines, kills
 from tests.command_line import Told, call
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.fault
+
 NOISY: dict[str, Any] = {
     "source": {"file": "people.csv"},
     "quasi_identifiers": [{"column": "age"}],

@@ -330,11 +330,23 @@ def test_sweeping_follows_no_link_and_touches_no_other_folder(
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / "file").write_text("x")
     (tmp_path / "privacy_sql-link").symlink_to(tmp_path / "precious")
-    (tmp_path / "privacy_sql-left").mkdir()
     (tmp_path / "privacy_sql-file").write_text("x")
+    theirs = ["precious", "privacy_sql-link", "privacy_sql-file"]
+    for name in ("0.2.0", "projects", "mine"):  # an unpacked archive, and folders that anybody may make
+        folder = tmp_path / f"privacy_sql-{name}"
+        folder.mkdir(mode=0o700)
+        (folder / "file").write_text("x")
+        theirs.append(folder.name)
+    for name, mark in (("abcdefg1", None), ("abcdefg2", ours.MARK)):
+        folder = tmp_path / f"privacy_sql-{name}"
+        folder.mkdir(mode=0o700)
+        if mark:
+            (folder / mark).touch()
+            (folder / "rows").write_text("x")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ours.sweep()
-    assert {path.name for path in tmp_path.iterdir()} == {"precious", "privacy_sql-link", "privacy_sql-file"}
+    assert {path.name for path in tmp_path.iterdir()} == set(theirs)
+    assert (tmp_path / "privacy_sql-0.2.0" / "file").is_file()
     assert (tmp_path / "precious" / "file").is_file()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "privacy_sql-"
+# a file in every such folder: without it a folder of that name is somebody's, such as an unpacked archive
+MARK = ".privacy_sql_spill"
 
 
 def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
@@ -28,7 +31,8 @@ def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
             continue
         fcntl.flock(handle, fcntl.LOCK_EX)
         leave = weakref.finalize(owner, _remove, made, handle)
-        if made.is_dir():  # else another start swept it before it was locked
+        with contextlib.suppress(FileNotFoundError):  # another start swept it before it was locked
+            (made / MARK).touch(mode=0o600)
             return made, leave
 
 
@@ -46,6 +50,9 @@ def sweep() -> None:
             try:
                 if os.fstat(handle).st_uid == os.getuid():
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(left, ignore_errors=True)
+                    if (left / MARK).is_file():
+                        shutil.rmtree(left, ignore_errors=True)
+                    elif re.fullmatch("[a-z0-9_]{8}", left.name.removeprefix(PREFIX)):
+                        left.rmdir()  # killed before it was marked: only when it is empty
             finally:
                 os.close(handle)

@@ -121,6 +121,9 @@ class Chain:
         """Bring back in order what a kill left, before anything is added to it."""
         whole = sum(len(line.encode()) + 1 for line in self._lines())
         if self.path.exists() and whole < self.path.stat().st_size:
+            rest = self.path.read_bytes()[whole:].rstrip(b"\0")  # a power cut may leave these
+            if not rest.startswith(BEGINS) and not BEGINS.startswith(rest):
+                raise _tampered(self.path, "what stands after its last record is none that was cut off")
             os.truncate(self.path, whole)
         if links and _parse(_content(self.head)) != _head(links[-1]):
             # the record may have been cut off from its fsync too

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import criteria, manifest, methods
+from privacy_sql import criteria, files, manifest, methods
 from privacy_sql.criteria import Criterion, refuse_empty
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
@@ -326,6 +326,9 @@ class _Reader(Fields):
             self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
             return None
         if "target" in fields:
+            if reason := files.no_place(str(fields["target"])):
+                self.wrong(f"{where}.target", reason, "Name a path, such as out/people.csv.")
+                return None
             return Output(file=self.path(fields["target"], f"{where}.target"))
         connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
         return Output(connection=connection, relation=str(fields["relation"]))

@@ -42,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize(("require", "code"), [(SAFE, 0), (UNSAFE, 1)])
 def test_closed_streams_change_no_exit_code(folder: Path, require: str, code: int) -> None:
     told = shell(check(require), folder)
@@ -54,6 +55,7 @@ def test_closed_streams_change_no_exit_code(folder: Path, require: str, code: in
     assert shell(gone, folder) == (code, "", "")
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("more", ["", "--json", "--help"])
 @pytest.mark.parametrize("require", [SAFE, UNSAFE])
 def test_an_answer_that_cannot_be_written_is_exit_four_and_one_line(
@@ -69,6 +71,7 @@ def test_an_error_is_an_error_whoever_listens(folder: Path) -> None:
     assert shell("set -o pipefail; $P --help | exec true", folder)[0] == 0
 
 
+@pytest.mark.fault
 def test_nothing_is_written_into_a_file_that_took_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     folder = write(tmp_path, PROJECT)
     code, _, told = shell("$P run --unsafe-debug <&- 2>&-; $P verify out/people.csv", folder)
@@ -154,6 +157,7 @@ def test_a_fault_of_the_system_is_told_as_such_and_is_never_an_answer(
         assert (told.exit, told.codes) == (4, ["system"])
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_that_ends_a_run_ends_it_as_an_interrupt_does(tmp_path: Path, signal_name: str) -> None:
     folder, spill = project(tmp_path / "project", "file"), tmp_path / "spill"

@@ -171,6 +171,15 @@ def test_a_disk_that_is_full_again_and_again_leaves_a_chain_that_goes_on(tmp_pat
     assert chain.read() == [*left, {"what": "after"}]
 
 
+@pytest.mark.parametrize("text", ["notes of mine", '{"hash": 1}', "hash"])
+def test_a_file_of_somebody_else_under_this_name_is_not_cut(tmp_path, text):
+    place = tmp_path / "privacy_ledger.jsonl"
+    place.write_text(text)
+    with pytest.raises(DataError) as problem, Chain(place).locked():
+        pass
+    assert problem.value.code == "tampered_chain" and place.read_text() == text
+
+
 def test_a_head_that_no_kill_can_leave_is_found(tmp_path):
     chain = filled(tmp_path / "c.jsonl", 1)
     heads = [chain.head.read_text()]

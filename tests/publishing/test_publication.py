@@ -34,6 +34,7 @@ NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 # -- killed at every operation -------------------------------------------------------------------------------
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("form", killed_runs.FORMS)
 def test_two_kills_in_a_row_at_any_operations_leave_the_old_release_or_the_new_one(
     tmp_path: Path, form: str
@@ -380,6 +381,7 @@ def test_a_step_that_fails_after_the_release_is_out_says_that_it_is_out(tmp_path
     assert "nothing was published" not in again.everything.lower() and "PUBLISHED" in again.out
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("call_", ["rename", "link", "fsync"])
 @pytest.mark.parametrize("form", ["file", "parts"])
 def test_a_swap_that_fails_anywhere_leaves_the_old_release_whole(
@@ -433,6 +435,7 @@ def test_a_swap_that_fails_anywhere_leaves_the_old_release_whole(
 # -- tables that others hold ---------------------------------------------------------------------------------
 
 
+@pytest.mark.fault
 def test_a_table_that_another_session_reads_is_an_error_in_time_and_nothing_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -457,6 +460,7 @@ def test_a_table_that_another_session_reads_is_an_error_in_time_and_nothing_is_r
         assert ps.write(home, made, "table:published", manifest_to=place, overwrite=True)
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("moment", ["transaction", "commit"])
 def test_a_backend_that_is_terminated_leaves_the_old_table_with_its_manifest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str

@@ -419,6 +419,26 @@ def test_python_writes_over_nothing_else_either(folder: Path) -> None:
             ps.write(engine, release, folder / "new" / "people.csv", overwrite=True)
 
 
+@pytest.mark.parametrize(
+    "name", ["file:///tmp/people.csv", "file:people.csv", "s3://b/people.csv", "~/people.csv"]
+)
+def test_an_address_is_no_folder_of_that_name(tmp_path: Path, name: str) -> None:
+    import privacy_sql as ps
+    from privacy_sql.errors import UsageError
+
+    write(tmp_path, PROJECT)
+    planned(tmp_path, {"target": name})
+    before = contents(tmp_path)
+    assert name in refused(run(tmp_path), "bad_project")["message"]
+    with ps.connect() as engine:
+        release = ps.publish(
+            engine, ps.Table(tmp_path / "people.csv", ["age"], "illness"), [ps.KAnonymity(1)], ps.Generalise()
+        )
+        with pytest.raises(UsageError) as problem:
+            ps.write(engine, release, name)
+    assert problem.value.code == "bad_target" and contents(tmp_path) == before
+
+
 # -- what somebody writes there while a release is judged ----------------------------------------------------
 
 

@@ -183,15 +183,21 @@ def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bo
 
 def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path]:
     """Write new files; never replace one that may have been edited."""
+    import os
+
     from privacy_sql import files
     from privacy_sql.errors import UsageError
 
     files.refuse_no_folder(folder, "--into")
-    taken = [name for name in found if (folder / name).exists()]
+    taken = [name for name in found if os.path.lexists(folder / name)]
     if taken:
         raise UsageError("target_exists", f"{taken[0]} exists", hint="Remove it, or print without --into.")
     for name, text in ({} if dry_run else found).items():
-        files.write_atomically(folder / name, text.encode())
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            files.write_synced(folder / name, text.encode())  # never over what came meanwhile
+        except OSError as problem:
+            raise files.unwritable(folder, problem) from None
     return [folder / name for name in found]
 
 
