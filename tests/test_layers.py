@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from privacy_sql import registry
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "privacy_sql"
@@ -36,8 +37,13 @@ def home(path: Path) -> str:
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-def imports(path: Path) -> Iterator[tuple[str, ...]]:
+@cache
+def imports(path: Path) -> tuple[tuple[str, ...], ...]:
     """What a module imports of the package, for types as well, as parts of dotted names below it."""
+    return tuple(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, ...]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             first, *rest = node.module.split(".")
@@ -113,3 +119,50 @@ def test_only_the_engine_knows_duckdb() -> None:
             assert not re.search(
                 r"^\s*(import|from) duckdb", path.read_text(encoding="utf-8"), re.MULTILINE
             ), path.name
+
+
+def named_in(door: str) -> set[str]:
+    """The modules and folders that a docstring names."""
+    return {word.removesuffix(".py").strip("/") for word in re.findall(r"`([\w/.]+)`", door)}
+
+
+def modules_of(room: Path, words: tuple[str, ...]) -> str:
+    """The part of dotted words below a room that leads to a module, as `folder/module`."""
+    found: list[str] = []
+    for word in words:
+        place = room.joinpath(*found, word)
+        if not place.is_dir() and not place.with_suffix(".py").is_file():
+            break
+        found.append(word)
+    return "/".join(found)
+
+
+def rooms_with_doors() -> list[Path]:
+    return sorted(path.parent for path in PACKAGE.glob("*/__init__.py"))
+
+
+@pytest.mark.parametrize("room", rooms_with_doors(), ids=lambda room: room.name)
+def test_a_door_says_what_comes_in_what_goes_out_and_which_file_to_read_first(room: Path) -> None:
+    door = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert "\nIn: " in door and "Out: " in door
+    read = re.search(r"Read\s+`(\w+)\.py`|Read the README of a paper's folder", door)
+    assert read
+    assert read[1] is None or (room / f"{read[1]}.py").is_file()
+    for name in named_in(door):
+        if re.fullmatch(r"[a-z_/]+", name) and f"`{name}.py`" in door:
+            assert (room / f"{name}.py").is_file(), name
+
+
+@pytest.mark.parametrize("room", rooms_with_doors(), ids=lambda room: room.name)
+def test_other_rooms_come_in_by_the_door_or_by_a_module_named_in_it(room: Path) -> None:
+    door = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
+    named = named_in(door)
+    parts = set(registry.available(room.name)) if room.name in registry.FAMILIES else set()
+    for path in MODULES:
+        if home(path) != room.name:
+            for target in imports(path):
+                module = modules_of(room, target[1:]) if target[0] == room.name else ""
+                folder = module.partition("/")[0]
+                assert not module or module in named | parts or folder in named - {module}, (
+                    f"{path.relative_to(PACKAGE)} imports {room.name}/{module}, which the door does not name"
+                )

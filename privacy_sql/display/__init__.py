@@ -1,1 +1,5 @@
-"""Values as people and programs read them: JSON, rounded numbers, small tables for notebooks."""
+"""Values as people and programs read them.
+
+In: values, fractions, verdicts. Out: JSON (`plain.py`), rounded numbers (`rounding.py`), small tables for a
+notebook (`notebook.py`). Read `plain.py` first.
+"""

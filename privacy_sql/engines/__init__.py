@@ -1,4 +1,9 @@
-"""Where SQL runs. An engine creates, loads, fetches and drops; it does not know what a query means."""
+"""Where SQL runs. An engine creates, loads, fetches and drops; it does not know what a query means.
+
+In: a query, a small table, a source. Out: relations and small results. Read `duckdb.py` first; each engine
+is a file of its name and speaks the words of `macros/dialects/<name>.sql`. `_travel.py` decides what runs
+embedded, `_sources.py` says what a file or a table's name is, `_spill.py` makes private folders.
+"""
 
 from __future__ import annotations
 

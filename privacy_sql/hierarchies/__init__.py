@@ -1,4 +1,8 @@
-"""Hierarchies: how the values of a column may be generalised, level by level."""
+"""Hierarchies: how the values of a column may be generalised, level by level.
+
+In: what a project says of a column (`spec.py`). Out: a `Hierarchy` with its levels, and its recipe in SQL.
+Read `base.py` first; `numeric.py`, `text.py`, `dates.py` and `tree.py` are the kinds.
+"""
 
 from privacy_sql.hierarchies.base import TOP, Hierarchy
 from privacy_sql.hierarchies.dates import Dates

@@ -1,7 +1,8 @@
 """Ways to publish. A mechanism chooses, and says what would be published; it never decides that it is safe.
 
-`propose` may ask the requirements as often as it likes. The driver asks them again about the proposal, and
-once more about the published bytes.
+In: a counted base and requirements, which `propose` may ask as often as it likes. Out: a `Proposal`. Read
+`generalise.py` first; each method is a file of its name, `_views.py` has the SELECTs they share. The driver
+asks the requirements again about the proposal, and once more about the published bytes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The papers' figures and tables, computed again by command: one module per paper.
 
-A module defines `PARTS`, the names of what it can do, and `run(engine, data, parts)`, which yields a `Figure`
-for each. It holds no number of a paper as a result.
+In: a paper's data, by `experiment`. Out: figures and tables. Read `martin.py` first. A module defines
+`PARTS`, the names of what it can do, and `run(engine, data, parts)`, which yields a `Figure` for each. It
+holds no number of a paper as a result.
 """
 
 from __future__ import annotations

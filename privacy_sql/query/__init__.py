@@ -1,1 +1,5 @@
-"""Templates in, portable SQL out; the only room where SQL is rendered or parsed. Read `template.py` first."""
+"""Templates in, portable SQL out; the only room where SQL is rendered or parsed.
+
+In: the name of a template and what it is filled with. Out: a `Query`. Read `template.py` first;
+`conditions.py` reads `where:`, `statements.py` writes down what ran.
+"""

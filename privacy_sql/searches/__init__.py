@@ -1,7 +1,8 @@
 """Ways to walk a space of choices. A search sees a space, answers and costs; never SQL, tables or criteria.
 
-Every search gets the lattice, `decide` (choices in, answers out, several at once so that an engine can answer
-them in one statement), an `Objective` and `Limits`, and hands back what it `Found`.
+In: the lattice, `decide` (choices in, answers out, several at once so that an engine can answer them in one
+statement), an `Objective` and `Limits`. Out: what it `Found`. Read `exhaustive.py` first; each search is a
+file of its name.
 """
 
 from __future__ import annotations

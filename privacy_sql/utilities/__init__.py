@@ -4,6 +4,9 @@ The formulas take numbers only. Rows that are not published are suppressed and c
 *label* is a published value; its *leaves* are the raw values of the table that it covers, out of the leaves
 of its column. Utilities that add up over the cells of a table are `Additive`: they need no counting per
 choice as long as nothing is suppressed. The others have a template `sql/utilities/<name>.sql`.
+
+In: counts of a choice. Out: one number. Read `loss.py` first; each utility is a file of its name, and
+`_counting_queries.py` draws the queries that `query_error.py` asks.
 """
 
 from __future__ import annotations
