@@ -8,6 +8,8 @@ columns that are published as they are single out nobody below k, unless a perso
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -302,18 +304,23 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
     if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
         return None
     columns = ", ".join(table.as_they_are)
+    listed = f"[{', '.join(map(_in_yaml, table.as_they_are))}]"
     _, below = found.below(k)
     return NotSafe(
         "known_columns_single_out",
         f"somebody who also knows {columns} finds {people(below)} in groups of fewer than {k}",
         where=table.name,
         hint=(
-            "Write `insensitive: {columns: [" + columns + "], known: true}` to hold every requirement on it"
-            " too, or `insensitive: {columns: ["
-            + columns
-            + '], acknowledge: "the reason"}`; or drop the column.'
+            f"Write `insensitive: {{columns: {listed}, known: true}}` to hold every requirement on it too, or"
+            f' `insensitive: {{columns: {listed}, acknowledge: "the reason"}}`; or `drop: {listed}`.'
         ),
     )
+
+
+def _in_yaml(name: str) -> str:
+    """A column's name as an entry of a list in privacy.yml."""
+    plain = re.fullmatch(r"[^\W\d][\w .-]*", name) and name == name.strip()
+    return name if plain else json.dumps(name, ensure_ascii=False)
 
 
 def _sentence(who: str, told: Mapping[str, Any], below: int, k: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -300,6 +301,26 @@ def test_boxes_and_centres_refuse_what_may_hold_for_one_reader_and_not_for_the_o
     with pytest.raises(ps.PrivacySqlError) as caught:
         ps.publish(engine, replace(table, source=alone), [ps.KAnonymity(2)], ps.Multidimensional())
     assert caught.value.code == "whole_not_safe" and "each value of pay" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "name", ["hours", "hours per week", "a, b", "a: b", 'say "so"', "#1", "ö]", "-", " x"]
+)
+def test_the_line_that_an_error_prints_is_what_a_project_takes(tmp_path: Path, name: str) -> None:
+    folder = project(tmp_path, "[]", "k_anonymity: {k: 5}")
+    rows = [row.split(",") for row in (folder / "people.csv").read_text().splitlines()]
+    with (folder / "people.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["age", name, "ill"], *rows[1:]])
+    plan = (folder / "privacy.yml").read_text()
+    (folder / "privacy.yml").write_text(plan.replace("insensitive: []", f"insensitive: [{json.dumps(name)}]"))
+    (error,) = call("run", "--json", "--project", folder).json["releases"][0]["errors"]
+    assert error["code"] == "known_columns_single_out"
+    known, acknowledged, dropped = re.findall("`(.+?)`(?= to|;|\\.)", error["hint"])
+    for line, code in ((known, 1), (acknowledged, 0), (dropped, 0)):
+        (folder / "privacy.yml").write_text(plan.replace("insensitive: []", line))
+        told = call("run", "--json", "--project", folder, "--overwrite")
+        assert told.exit == code, told.everything
+        assert "known_columns_single_out" not in told.codes
 
 
 def test_what_columns_single_out_is_counted_again_in_the_written_bytes(tmp_path: Path) -> None:
