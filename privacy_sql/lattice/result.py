@@ -58,8 +58,19 @@ class SearchResult:
             "gap": found.gap,
             "stopped": found.stopped,
             "frontier": [dict(point) for point in self.frontier],
-            "notes": list(self.notes),
+            "notes": [*self.notes, *([] if self.frontier else [f"no frontier: {self.without_frontier}"])],
         }
+
+    @property
+    def without_frontier(self) -> str:
+        """Why no choice stands on the frontier, where none does."""
+        if self.found.stopped:
+            return (
+                f"the {self.found.stopped} passed first"
+                if "limit" in self.found.stopped
+                else self.found.stopped
+            )
+        return "no choice that was asked about has a cost"
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says about the search; nothing about choices that were not published."""

@@ -18,6 +18,7 @@ class MarginalResult:
 
     minimise: ClassVar[str] = "kl"
     frontier: ClassVar[tuple[Any, ...]] = ()
+    without_frontier: ClassVar[str] = "a collection of marginals is no choice of levels"
     lattice: ClassVar[Mapping[str, Any]] = {}  # collections are no lattice of levels
 
     name: str

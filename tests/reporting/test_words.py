@@ -95,9 +95,18 @@ def test_the_frontier_calls_the_levels_of_a_release_safe_that_leaves_out_rows(tm
 def test_a_frontier_tells_a_risk_without_bound(tmp_path: Path) -> None:
     """An empty tail has no least c: `recursive` diversity then has no value at all."""
     kept = {"l_diversity": {"kind": "recursive", "c": "2", "l": "3"}, "k_anonymity": {"k": "2"}}
-    project(tmp_path, "70,F,a", "70,F,a", "71,F,a", require=kept, method={"full_domain": {}})
-    told = call("search", "--frontier", "--project", tmp_path)
-    assert told.exit in (0, 5) and "unexpected" not in told.everything, told.everything
+    del kept["k_anonymity"]
+    rows = ["30,F,a", "30,M,b", "30,F,c"] * 4 + ["70,F,a"] * 3
+    (tmp_path / "people.csv").write_text("\n".join(["age,sex,illness", *rows]) + "\n")
+    columns = [{"column": "age", "hierarchy": "keep_or_drop"}]
+    release = {**PROJECT, "require": kept, "method": {"full_domain": {}}, "quasi_identifiers": columns}
+    releases = {"people": {**release, "drop": ["sex"]}}
+    (tmp_path / "privacy.yml").write_text(json.dumps({"version": "1", "releases": releases}))
+    told = call("search", "--frontier", "--project", tmp_path, "--json")
+    assert told.exit == 0, told.everything
+    (risks,) = [point["risks"] for point in told.json["frontier"] if not point["safe"]]
+    assert list(risks.values()) == [None]
+    assert "none" in call("search", "--frontier", "--project", tmp_path).out
 
 
 @pytest.mark.parametrize("charges", [["2"], ["0.1"] * 40])

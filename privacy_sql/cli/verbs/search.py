@@ -174,5 +174,5 @@ def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
         gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
         lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}{gone}")
     if not result.frontier:
-        lines.append("  not measured: the time limit passed first")
+        lines.append(f"  not measured: {result.without_frontier}")
     return [*lines, *([note] if note else [])]
