@@ -26,21 +26,13 @@ SMOOTHING = Fraction(3, 4)
 
 def studied(base: Base) -> beliefs.Studied:
     """The table as its adversary sees it, read once per base."""
-    found: beliefs.Studied = _once(base, ("studied",), lambda: beliefs.studied(base))
-    return found
+    return base.memory.once("studied", lambda: beliefs.studied(base))
 
 
 def states(table: beliefs.Studied) -> int:
     """Count vectors of the whole table as one group."""
     counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
     return min(count_states(counts.tolist()), count_states(table.counts.tolist()))
-
-
-def _once(base: Base, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-    key = ("beliefs", *key)
-    if key not in base.once:
-        base.once[key] = make()
-    return base.once[key]
 
 
 @dataclass(frozen=True)
@@ -119,7 +111,8 @@ def rows(
     cap: int,
 ) -> list[Row]:
     """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
-    prior = _once(table.base, ("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
+    memory = table.base.memory
+    prior = memory.once(("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
     found = group_moves(
         prior.beliefs.astype(float),
         groups.group,
@@ -129,7 +122,7 @@ def rows(
         measure.between,
         cast(Method, method),
         cap,
-        _once(table.base, ("decided", bandwidth), dict),
+        memory.once(("decided", bandwidth), dict),
     )
     told = {
         "g": groups.numbers.tolist(),

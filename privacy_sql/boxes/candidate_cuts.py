@@ -116,11 +116,9 @@ class Trials:
             if base.people:
                 people = places.members_of(assigned, people=True)
                 made = [people, *made]
-        grouping = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
-        if base.table.sensitives:
-            # a part is compared with the whole table, not with the boxes that are tried beside it
-            grouping.__dict__["overall"] = self._overall
-        return grouping, made
+        # a part is compared with the whole table, not with the boxes that are tried beside it
+        whole = self._overall if base.table.sensitives else None
+        return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole), made
 
     def _histogram(self, trial: Trial, groups: Sql) -> Query:
         places = self.places

@@ -6,11 +6,10 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Self, TypeVar, overload
 
 from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
@@ -35,6 +34,49 @@ class Key:
     labels: Sql | None = None  # code, value: what the codes stand for, where that is not one level
 
 
+T = TypeVar("T")
+# in a memory: what depends on what else is out, which others may add to at any time
+OUT = "what is out"
+
+
+class Memory:
+    """What was worked out of a base, for as long as anybody holds it, or the same counts elsewhere."""
+
+    def __init__(self, **known: object) -> None:
+        self._found: dict[Hashable, Any] = dict(known.items())
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is known under a key, else what `make` finds."""
+        if key not in self._found:
+            self._found[key] = make()
+        found: T = self._found[key]
+        return found
+
+    def known(self, *keys: str) -> dict[str, object]:
+        """What is known under keys, of those that are."""
+        return {key: self._found[key] for key in keys if key in self._found}
+
+    def forget(self, key: Hashable) -> None:
+        """What may have changed is found out again."""
+        self._found.pop(key, None)
+
+
+class remembered(Generic[T]):  # written like a property
+    """A property of a base that is worked out once, with its engine, and kept in its memory."""
+
+    def __init__(self, make: Callable[[Base], T]) -> None:
+        self.make, self.__doc__ = make, make.__doc__
+
+    @overload
+    def __get__(self, base: None, owner: type[Base] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, base: Base, owner: type[Base] | None = None) -> T: ...
+
+    def __get__(self, base: Base | None, owner: type[Base] | None = None) -> Self | T:
+        return self if base is None else base.memory.once(self.make.__name__, lambda: self.make(base.at_home))
+
+
 @dataclass(frozen=True)
 class Base:
     """The counted source of one table, with the dictionaries behind its codes."""
@@ -56,6 +98,8 @@ class Base:
     dropping: Callable[[str], Base] | None = None
     declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
     population: Any = None  # everybody who might be in the table: what `table` names, or the copy of it
+    home: Engine | None = None  # where it lies, when `engine` is but a session of that
+    memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -67,18 +111,43 @@ class Base:
         """Whether there is anybody in the table, be it somebody without a sensitive value."""
         return bool(self.rows) or any(sizes["n_rows"] for sizes in self.statistics.values())
 
+    @property
+    def at_home(self) -> Base:
+        """The same counts on the engine where they lie: what is made there stays as long as they do."""
+        return self if self.home is None else replace(self, engine=self.home, home=None)
+
+    def beside(self) -> Base:
+        """The same counts, whose further relations go when nobody holds them any more."""
+        return replace(self, engine=self.engine.session(), home=self.home or self.engine)
+
+    def left(self, relation: Sql, sides: tuple[Base, ...] = (), **labels: Mapping[str, Sql]) -> Base:
+        """What is left of the counts, in a relation of their own: a base that was told nothing yet.
+
+        Codes stay as they are, so do the labels behind them where no others are given as `dictionaries` of
+        raw values or `levels` of hierarchies.
+        """
+        found = sizes(self.engine, relation)
+        return replace(
+            self,
+            relation=relation,
+            rows=found["rows"],
+            combinations=found["combinations"],
+            dictionaries=labels.get("dictionaries", self.dictionaries),
+            sides=sides,
+            memory=Memory(
+                levels=labels.get("levels", self.levels),
+                level_codes=self.level_codes,
+                **self.memory.known("sensitive_codes"),
+            ),
+        )
+
     def refuse_changed(self) -> None:
         """Refuse to go on when a file of the table is not the one that was counted."""
         for path, seen in self.stamps.items():
             if not path.exists() or stamp(path) != seen:
                 raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
 
-    @cached_property
-    def kept(self) -> dict[Any, Any]:
-        """What a requirement found out that holds for every candidate, as long as this base lives."""
-        return {}
-
-    @cached_property
+    @remembered
     def lines(self) -> Sql:
         """The source rows that say something new: where people have several values, one for each of them."""
         table = self.table
@@ -95,21 +164,21 @@ class Base:
         )
         return self.engine.create(query, view=True)
 
-    @cached_property
+    @remembered
     def n_lines(self) -> int:
         """How many lines there are to publish: the rows, without those that say what another one says."""
         return self.rows + self.n_people - self.n_holders
 
-    @cached_property
+    @remembered
     def n_people(self) -> int:
         return sizes(self.engine, self.people)["rows"] if self.people else self.rows
 
-    @cached_property
+    @remembered
     def n_holders(self) -> int:
         """People with at least one sensitive value."""
         return sizes(self.engine, self.holders)["rows"] if self.holders else self.n_people
 
-    @cached_property
+    @remembered
     def coded(self) -> Sql:
         """The source rows: codes q1.., raw values r_q1.., the sensitive value s, the insensitive i1.. ."""
         return self.engine.create(
@@ -122,28 +191,23 @@ class Base:
             view=True,
         )
 
-    @cached_property
+    @remembered
     def others(self) -> dict[str, str]:
         """Columns published as they are, and their internal names."""
         free = {name: f"i{number}" for number, name in enumerate(self.table.insensitive, start=1)}
         return {**dict.fromkeys(self.table.sensitives, "s"), **free}
 
-    @cached_property
-    def once(self) -> dict[Any, Any]:
-        """What a part worked out from the whole table and needs again for every grouping of this base."""
-        return {}
-
-    @cached_property
+    @remembered
     def aliases(self) -> dict[str, str]:
         """The user's quasi-identifiers and the internal names of their columns."""
         return {column: f"q{number}" for number, column in enumerate(self.table.quasi, start=1)}
 
-    @cached_property
+    @remembered
     def columns(self) -> dict[str, tuple[str, Hierarchy]]:
         """Internal quasi-identifier columns: the user's name and the hierarchy."""
         return {self.aliases[name]: (name, kind) for name, kind in self.table.hierarchies.items()}
 
-    @cached_property
+    @remembered
     def levels(self) -> dict[str, Sql]:
         """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
         kinds = {column: (name, kind) for column, (name, kind) in self.columns.items() if kind.height}
@@ -155,12 +219,12 @@ class Base:
         raise_all([problem for problems in found for problem in problems])
         return made
 
-    @cached_property
+    @remembered
     def level_codes(self) -> dict[str, Sql]:
         """The same labels as small integers: (code, c0..cH)."""
         return {c: levels.codes(self.engine, made, self.columns[c][1]) for c, made in self.levels.items()}
 
-    @cached_property
+    @remembered
     def sensitive_codes(self) -> Sql:
         """The sensitive values at every level of their hierarchy, as small integers: (code, c0..cH)."""
         name, kind = self.table.sensitives[0], self.table.sensitive_hierarchy

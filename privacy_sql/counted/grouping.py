@@ -124,6 +124,7 @@ class Grouping:
     gone: Sql | None = None  # g of the groups left out
     placed: Sql | None = None  # source rows with their g, where the keys do not tell it
     beside: tuple[Grouping, ...] = ()  # of the other sensitive columns, where cells are left out
+    whole: Sql | None = None  # the sensitive values of the whole table, where they are counted: s, n_rows
     # how people are found in it once it is out: by labels, by the reach of its boxes or, where these tell too
     # little, by who is in a group
     located_by: str = "labels"
@@ -198,6 +199,7 @@ class Grouping:
             histogram=kept(self.histogram, values, False),
             groups=kept(self.groups, [Sql("n_people")], False),
             gone=gone,
+            whole=None,
         )
 
     @cached_property
@@ -230,7 +232,7 @@ class Grouping:
         """What a candidate holds beside its keys: the original columns, or of a roll-up the value alone."""
         if self.candidate != histogram:
             return self.base.inside()
-        return [Sql("s")] if "overall" in self.__dict__ else []
+        return [Sql("s")] if self.whole is not None else []
 
     @property
     def row_columns(self) -> list[Sql]:
@@ -306,6 +308,8 @@ class Grouping:
     @cached_property
     def overall(self) -> Sql:
         """How often each sensitive value occurs in the whole table: s, n_rows."""
+        if self.whole is not None:
+            return self.whole
         return self.base.engine.create(render("counted/overall.sql", histogram=self.histogram))
 
     @cached_property

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.attacks.intersection_summary import Findings, Others
+from privacy_sql.counted.base import OUT, Base
 from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.history.described import Description
@@ -18,7 +19,6 @@ from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
-    from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
 
 
@@ -129,8 +129,8 @@ class Composition(Criterion):
     def _beside(self, base: Base) -> tuple[Others, int]:
         """The other releases with everybody located in them, and how many more there are of noise."""
         # a search asks about many candidates of one base; where its people are in the others stays the same
-        kept = base.kept
-        if id(self) not in kept:
+        known: dict[int, tuple[Composition, Others, int]] = base.memory.once(OUT, dict)
+        if id(self) not in known:
             out = self.releases()
             others = Others.of(base, out.groups)
             if others.nobody_in:
@@ -140,8 +140,8 @@ class Composition(Criterion):
                     where="composition",
                     hint="Check that its columns are coded alike; a description can map names and labels.",
                 )
-            kept[id(self)] = self, others, len(out.noise)
-        _, others, noise = kept[id(self)]
+            known[id(self)] = self, others, len(out.noise)  # it is held, so that nobody else gets its id
+        _, others, noise = known[id(self)]
         return others, noise
 
     def splits(self, whole: Grouping) -> Splits:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -43,7 +42,7 @@ class Rolled(Grouping):
         def kept(relation: Sql, columns: Sequence[Sql]) -> Sql:
             return engine.create(render("counted/without.sql", relation=relation, columns=columns, gone=gone))
 
-        sensitive = "overall" in self.__dict__
+        sensitive = self.whole is not None
         histogram = kept(self.histogram, [*aliases, *([Sql("s")] if sensitive else []), Sql("n_rows")])
         members = kept(self.members, [*aliases, Sql("n_rows")]) if self.base.people else histogram
         return self.holding(histogram, members, gone)
@@ -52,17 +51,18 @@ class Rolled(Grouping):
         """The same keys over other counts; a row is a person unless the members are counted apart."""
         engine = self.base.engine
         groups = engine.create(render("counted/groups.sql", histogram=members or histogram), view=True)
-        made = replace(
+        whole = None
+        if self.whole is not None:
+            whole = engine.create(render("counted/overall.sql", histogram=histogram))
+        return replace(
             self,
             candidate=histogram,
             members=members or histogram,
             histogram=histogram,
             groups=groups,
             gone=gone,
+            whole=whole,
         )
-        if "overall" in self.__dict__:
-            made.__dict__["overall"] = engine.create(render("counted/overall.sql", histogram=histogram))
-        return made
 
 
 class Rollup:
@@ -117,7 +117,7 @@ class Rollup:
 
     def groupings(self, choices: Sequence[Choice]) -> list[Rolled]:
         """The groups of several choices, all counted in one statement."""
-        base = _beside(self.base)
+        base = self.base.beside()
         histograms = self._counted(self._values, choices, base, self.with_sensitive)
         members = self._counted(self._people, choices, base, False) if self._people else histograms
         found = zip(choices, histograms, members, strict=True)
@@ -127,10 +127,9 @@ class Rollup:
         groups = members  # counted without sensitive values, every line of it is a group
         if self.with_sensitive:
             groups = base.engine.create(render("counted/groups.sql", histogram=members), view=True)
-        made = Rolled(base, self._keys(choice), histogram, members, histogram, groups)
-        if self.with_sensitive:
-            made.__dict__["overall"] = self._overall  # the same for every choice: counted once
-        return made
+        # the same for every choice: counted once
+        whole = self._overall if self.with_sensitive else None
+        return Rolled(base, self._keys(choice), histogram, members, histogram, groups, whole=whole)
 
     def _keys(self, choice: Choice) -> tuple[Key, ...]:
         return tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
@@ -208,10 +207,3 @@ def _smallest_below(known: Mapping[Choice, Counted], choice: Choice) -> tuple[Ch
     """The counted choice a choice is counted from."""
     below = ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice))
     return min(below, key=lambda pair: pair[1].n_combinations)
-
-
-def _beside(base: Base) -> Base:
-    """The same counts, whose further relations go when nobody holds them any more."""
-    made = copy(base)
-    object.__setattr__(made, "engine", base.engine.session())
-    return made

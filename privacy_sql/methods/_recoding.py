@@ -9,7 +9,6 @@ it for all: the round of a row follows from its quasi-identifiers and its sensit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -102,14 +101,15 @@ class Recoding:
         """The base without what earlier rounds publish; the domains of its columns stay as they are."""
         if not self.rounds:
             return self.base
-        rest = self._rest_of(self.base)
-        labels = {**self.base.dictionaries, **self._labels(rest.relation, generalised=False)}
-        object.__setattr__(rest, "dictionaries", labels)
-        object.__setattr__(rest, "sides", tuple(self._rest_of(side) for side in self.base.sides))
-        rest.__dict__["levels"] = {**self.base.levels, **self._labels(rest.relation, generalised=True)}
-        return rest
+        base, relation = self.base, self._rest_of(self.base)
+        return base.left(
+            relation,
+            sides=tuple(side.left(self._rest_of(side)) for side in base.sides),
+            dictionaries={**base.dictionaries, **self._labels(relation, generalised=False)},
+            levels={**base.levels, **self._labels(relation, generalised=True)},
+        )
 
-    def _rest_of(self, base: Base) -> Base:
+    def _rest_of(self, base: Base) -> Sql:
         """What is left of the counts for one sensitive column."""
         query = render(
             "methods/rest.sql",
@@ -119,15 +119,7 @@ class Recoding:
             places=self._places(base),
             sensitive=bool(base.table.sensitives),
         )
-        relation = base.engine.create(query)
-        (found,) = base.engine.fetch(render("counted/sizes.sql", counted=relation))
-        rest = copy(base)
-        sizes = {"rows": found["n_rows"], "combinations": found["n_combinations"]}
-        for name, value in {"relation": relation, **sizes}.items():
-            object.__setattr__(rest, name, value)
-        rest.__dict__["level_codes"] = base.level_codes
-        rest.__dict__.pop("once", None)
-        return rest
+        return base.engine.create(query)
 
     def _plan(self, base: Base) -> Sql:
         """The plan so far, where the counts of a base are: perhaps on an engine of their own."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql.counted.base import count
+from privacy_sql.counted.base import OUT, count
 from privacy_sql.counted.fingerprints import fingerprint, is_csv
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
@@ -90,7 +90,7 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
         return verdicts
     base = release.base
     for side in (base, *base.sides):
-        side.kept.clear()
+        side.memory.forget(OUT)
     return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
 
 
