@@ -56,6 +56,24 @@ def test_every_room_stands_in_the_drawing() -> None:
     assert {home(path) for path in MODULES} - {"__init__"} == set(rooms())
 
 
+@pytest.mark.parametrize("room", sorted(rooms()))
+def test_modules_of_a_room_form_no_cycle(room: str) -> None:
+    """For types as well; parts of one kind lean on the door of their room, and the door on none of them."""
+    names = {path.relative_to(PACKAGE).with_suffix("").parts: path for path in MODULES if home(path) == room}
+    names = {parts[:-1] if parts[-1] == "__init__" else parts: path for parts, path in names.items()}
+    needs = {
+        me: {
+            next((found for found in (target, target[:-1]) if found in names), me) for target in imports(path)
+        }
+        - {me}
+        for me, path in names.items()
+    }
+    while free := [me for me, others in needs.items() if not others & set(needs)]:
+        for me in free:
+            del needs[me]
+    assert not needs, f"these lie on a cycle or lead to one: {sorted(map('.'.join, needs))}"
+
+
 def test_few_modules_stand_beside_the_rooms() -> None:
     beside = [path.name for path in PACKAGE.glob("*.py") if path.name != "__init__.py"]
     assert len(beside) <= MOST_BESIDE_ROOMS, beside

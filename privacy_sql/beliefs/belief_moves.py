@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs import beliefs, studied_table
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs import distance as distances
 from privacy_sql.kernels.beliefs.move import Method, group_moves
@@ -24,12 +24,12 @@ Row = Mapping[str, Any]
 SMOOTHING = Fraction(3, 4)
 
 
-def studied(base: Base) -> beliefs.Studied:
+def studied(base: Base) -> studied_table.Studied:
     """The table as its adversary sees it, read once per base."""
-    return base.memory.once("studied", lambda: beliefs.studied(base))
+    return base.memory.once("studied", lambda: studied_table.studied(base))
 
 
-def states(table: beliefs.Studied) -> int:
+def states(table: studied_table.Studied) -> int:
     """Count vectors of the whole table as one group."""
     counts = np.bincount(table.sensitive, table.counts, len(table.values)).astype(int)
     return min(count_states(counts.tolist()), count_states(table.counts.tolist()))
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured(
-    table: beliefs.Studied, name: str, given: Any, bandwidth: Any, normalise: Any, log_base: Any
+    table: studied_table.Studied, name: str, given: Any, bandwidth: Any, normalise: Any, log_base: Any
 ) -> Measured:
     """The distance of that name; without one smoothed_js where sensitive values can be smoothed, else js.
 
@@ -67,10 +67,10 @@ def measured(
     return Measured(name or "js", between[name or "js"])
 
 
-def _apart(table: beliefs.Studied, given: Any) -> Any:
+def _apart(table: studied_table.Studied, given: Any) -> Any:
     if given is None or isinstance(given, bool):
-        return beliefs.sensitive_distances(table.base)
-    return beliefs.given_distances(table, given)
+        return studied_table.sensitive_distances(table.base)
+    return studied_table.given_distances(table, given)
 
 
 def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
@@ -78,7 +78,7 @@ def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
 
 
 def _smoothed(
-    table: beliefs.Studied, apart: Any, bandwidth: Any, normalise: Any, log_base: Any
+    table: studied_table.Studied, apart: Any, bandwidth: Any, normalise: Any, log_base: Any
 ) -> Callable[[Any, Any], Any]:
     if apart is None:
         raise UsageError(
@@ -101,7 +101,7 @@ def _smoothed(
 
 
 def rows(
-    table: beliefs.Studied,
+    table: studied_table.Studied,
     groups: beliefs.Published,
     number: int,
     bandwidth: Any,

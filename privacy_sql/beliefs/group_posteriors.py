@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs import beliefs, studied_table
 from privacy_sql.engines import Engine
 from privacy_sql.kernels.beliefs.move import EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.beliefs.posterior import count_states
@@ -29,7 +29,7 @@ MOST_PEOPLE = 200
 
 
 def estimated(
-    study: beliefs.Studied, groups: beliefs.Published, before: Array, sweeps: int = SWEEPS
+    study: studied_table.Studied, groups: beliefs.Published, before: Array, sweeps: int = SWEEPS
 ) -> dict[str, Array]:
     """Ω and Sinkhorn of every kind in every group, all groups at once; nan where neither is defined."""
     engine = study.base.engine
@@ -50,7 +50,7 @@ def _sweeps(told: dict[str, Sql], swept: Sql | None, sweeps: int) -> Query:
 
 
 def exact(
-    study: beliefs.Studied, groups: beliefs.Published, before: Array, cap: int = SQL_STATES
+    study: studied_table.Studied, groups: beliefs.Published, before: Array, cap: int = SQL_STATES
 ) -> tuple[Array, tuple[str, ...]]:
     """The exact posterior of every kind in every group (nan: none), and how it is known.
 

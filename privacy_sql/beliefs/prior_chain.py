@@ -22,7 +22,7 @@ from privacy_sql.kernels.distinct_codes import distinct
 from privacy_sql.query.template import Sql, literal, render
 
 if TYPE_CHECKING:
-    from privacy_sql.beliefs.beliefs import Studied
+    from privacy_sql.beliefs.studied_table import Studied
 
 Array = NDArray[Any]
 Block = tuple[int, int]

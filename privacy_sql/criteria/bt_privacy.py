@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from privacy_sql.beliefs import belief_moves, beliefs
+from privacy_sql.beliefs import belief_moves, beliefs, studied_table
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.beliefs import distance as distances
@@ -148,7 +148,7 @@ class BTPrivacy(Criterion):
             " and never safe. posterior=estimate answers for them without a guarantee."
         )
 
-    def measure(self, table: beliefs.Studied) -> belief_moves.Measured:
+    def measure(self, table: studied_table.Studied) -> belief_moves.Measured:
         """How a move is measured on this table."""
         bandwidth = self.bandwidth if self.skyline and self.bandwidth is not None else None
         given, name = self.smoothing, self.distance

@@ -12,8 +12,7 @@ from typing import Any
 from privacy_sql import registry
 from privacy_sql.display import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
-from privacy_sql.lattice.frontier import frontier
-from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive

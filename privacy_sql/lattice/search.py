@@ -6,18 +6,23 @@ its groups, the requirements are asked about them, and what the answer proves ab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import inf, isfinite
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
-from privacy_sql.lattice.costs import Seen, Shown
-from privacy_sql.lattice.pricing import Pricing
+from privacy_sql.lattice.costs import Costs, Seen, Shown
 from privacy_sql.lattice.rollup import Rolled, Rollup
 from privacy_sql.lattice.suppression import Thinned, thinned
 from privacy_sql.searches import Found, Limits
@@ -25,7 +30,9 @@ from privacy_sql.searches.best_first import BestFirst
 from privacy_sql.searches.full_domain import FullDomainSearch, Goal
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer
-from privacy_sql.verdict import Verdict
+from privacy_sql.table import Table
+from privacy_sql.utilities import Additive, Learnt, Utility
+from privacy_sql.verdict import Verdict, finite
 
 # above this many choices the lattice is not tagged one by one
 MOST_TAGGED = 1_000_000
@@ -265,3 +272,145 @@ class LatticeSearch:
 def growing(criterion: Criterion) -> tuple[Criterion, ...]:
     """The requirement, or weaker ones it implies, for which a group that contains a safe group is safe."""
     return (criterion,) if criterion.safe_in_larger_groups else tuple(criterion.necessary())
+
+
+class Pricing:
+    """The costs of the choices of one search, under what it minimises and under every other utility."""
+
+    def __init__(self, search: LatticeSearch) -> None:
+        self.search = search
+        self.allowed = search.allowed
+        self.utility: Utility = registry.get("utilities", search.minimise)()
+        self.costs = Costs(search.base, required_k(search.require))
+        self._parts: dict[str, list[list[float]]] = {}
+
+    @property
+    def monotone(self) -> bool:
+        """Suppression makes fine choices cost more than coarse ones."""
+        return self.utility.monotone and (not self.allowed or self.utility.name == "height")
+
+    @property
+    def labels_tell(self) -> bool:
+        """Whether costs follow from labels alone."""
+        return isinstance(self.utility, Additive) and (not self.allowed or self.utility.name == "height")
+
+    @cached_property
+    def level_bounds(self) -> list[list[float]] | None:
+        """What every level costs at least, itself and everything above it."""
+        if not isinstance(self.utility, Additive):
+            return None
+        parts = self.costs.parts(self.utility, least=bool(self.allowed))
+        return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
+
+    @cached_property
+    def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
+        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require)
+        if self.labels_tell or not (self.allowed and grows and isinstance(self.utility, Additive)):
+            return None
+        bare = self.search.lattice.total(self.costs.parts(self.utility))
+        more = self.search.lattice.total(self.costs.spared(self.utility))
+        return None if (more < 0).any() else (bare, more)
+
+    def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
+        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
+        if self._spared is None:
+            return False
+        finer = tuple(slice(0, level + 1) for level in choice)
+        bare, more = self._spared
+        share = self.search.shown(choice).n_suppressed / self.costs.n_people
+        floor[finer] = np.maximum(floor[finer], bare[finer] + share * more[finer])
+        return True
+
+    def cost(self, choice: Choice) -> tuple[float, ...]:
+        """The cost of a choice; equal costs are told apart by the loss of its labels."""
+        return (self.priced(self.utility, choice), self.of_levels("loss", choice))
+
+    def priced(self, utility: Utility, choice: Choice) -> float:
+        """What a choice costs under a utility, from its labels alone where nothing can be suppressed."""
+        if isinstance(utility, Additive) and (not self.allowed or utility.name == "height"):
+            return self.of_levels(utility.name, choice)
+        shown = self.search.shown(choice)
+        return self.costs.cost(utility, self.search.valued(shown) if utility.reads_sensitive else shown)
+
+    def of_levels(self, utility: str, choice: Choice) -> float:
+        """The cost of a choice under an additive utility when nothing is suppressed."""
+        if utility not in self._parts:
+            self._parts[utility] = self.costs.parts(registry.get("utilities", utility)())
+        return sum(levels[level] for levels, level in zip(self._parts[utility], choice, strict=True))
+
+    @cached_property
+    def measures(self) -> list[Utility]:
+        """Every utility that has a value for this table; what needs an extra only where it is minimised."""
+        found = [registry.get("utilities", name)() for name in registry.available("utilities")]
+        return [utility for utility in found if utility.name == self.utility.name or self._has(utility)]
+
+    def _has(self, utility: Utility) -> bool:
+        return not isinstance(utility, Learnt) and not lacking(
+            utility, self.search.base.table, self.search.require
+        )
+
+
+def lacking(utility: Utility, table: Table, require: Sequence[Criterion]) -> str | None:
+    """What a utility needs and does not have here; None when it has a value."""
+    if utility.needs_sensitive and not table.sensitives:
+        return "a sensitive column"
+    return "a required k" if utility.needs_k and required_k(require) is None else None
+
+
+def required_k(require: Sequence[Criterion]) -> int | None:
+    """The largest k of k-anonymity among the requirements and what they imply."""
+    implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
+    return max((int(c.params["k"]) for c in implied if c.name == "k_anonymity"), default=None)
+
+
+# choices that are asked about everything and priced; a search asks about the telling ones first
+MOST_PLACED = 200
+
+
+def frontier(search: LatticeSearch, *, finished: bool = True) -> list[dict[str, Any]]:
+    """The asked choices that no other one beats in every risk and in cost, the cheapest first.
+
+    A choice shows what could be published of it: without its failing groups as far as they may be suppressed,
+    else with all of them, and not safe. A search that was not `finished` is asked nothing more.
+    """
+    asked = list(search.tried)[:MOST_PLACED]
+    if finished:
+        search.complete(asked)
+    placed = list(_placed(search, asked, finished))
+    return [
+        {
+            "levels": search.rollup.named(choice),
+            "cost": score[0],
+            "risks": {requirement: finite(verdict.value) for requirement, verdict in verdicts.items()},
+            "safe": all(verdict.safe for verdict in verdicts.values()),
+            **({"suppressed": search.shown(choice).n_suppressed} if search.allowed and finished else {}),
+        }
+        for score, choice, verdicts in sorted(placed, key=lambda point: (point[0][0], point[1]))
+        if not any(_dominates(other, score) for other, _, _ in placed)
+    ]
+
+
+def _placed(
+    search: LatticeSearch, choices: Sequence[Choice], finished: bool
+) -> Iterator[tuple[tuple[float, ...], Choice, dict[str, Verdict]]]:
+    """Cost and risks of the choices about which everything was asked."""
+    wanted = len(search.require) * (1 + len(search.sides))
+    for choice in choices:
+        verdicts = search.asked(choice)
+        if len(verdicts) < wanted or not (finished or search.pricing.labels_tell):
+            continue
+        cost = search.pricing.priced(search.pricing.utility, choice)
+        if isfinite(cost):
+            yield (cost, *map(_danger, verdicts.values())), choice, verdicts
+
+
+def _danger(verdict: Verdict) -> float:
+    """A risk as a number that grows with it; one without a value is beyond all others."""
+    if verdict.value is None:
+        return inf
+    return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))

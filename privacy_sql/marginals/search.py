@@ -33,9 +33,8 @@ from privacy_sql.kernels.marginals.junction_tree import (
 )
 from privacy_sql.kernels.marginals.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.marginals.columns import Attributes
-from privacy_sql.marginals.evidence import walked
 from privacy_sql.marginals.leaves import leaves
-from privacy_sql.marginals.tables import joined_cliques
+from privacy_sql.marginals.tables import joined_cliques, walked
 from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
 from privacy_sql.searches import Limits, Reached

@@ -13,9 +13,8 @@ from typing import ClassVar
 from privacy_sql import deadlines, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError, number_of
-from privacy_sql.lattice.pricing import lacking
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
-from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
 from privacy_sql.methods._recoding import Recoding
 from privacy_sql.progress import report

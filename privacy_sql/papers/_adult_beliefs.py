@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs import beliefs, studied_table
 from privacy_sql.counted.base import Base, count
 from privacy_sql.engines import Engine
 from privacy_sql.hierarchies import Hierarchy, Intervals, Tree
@@ -46,7 +46,7 @@ def adult(data: Path) -> Table:
 class Study:
     """One row per person: her kind, her sensitive value, and her place in ordered codes."""
 
-    table: beliefs.Studied
+    table: studied_table.Studied
     kind: Array
     value: Array
     points: Array
@@ -56,10 +56,10 @@ class Study:
     @classmethod
     def of(cls, engine: Engine, data: Path) -> Study:
         base = count(engine, adult(data))
-        table = beliefs.studied(base)
+        table = studied_table.studied(base)
         place = {tuple(codes): c for c, codes in enumerate(table.kinds.tolist())}
         kinds = np.array([place[tuple(codes)] for codes in table.codes.tolist()])
-        apart = beliefs.sensitive_distances(base)
+        apart = studied_table.sensitive_distances(base)
         assert apart is not None
         ordered = np.column_stack([_in_order(base, i)[table.kinds[:, i]] for i in range(len(table.columns))])
         # an engine counts in an order of its own; a seeded draw of people needs one that stays
@@ -191,7 +191,7 @@ def _in_order(base: Base, column: int) -> Array:
     """For each code of a column its place: numbers by value, leaves in the order of their tree."""
     alias = list(base.aliases.values())[column]
     _, hierarchy = base.columns[alias]
-    known = beliefs.dictionary(base, alias)
+    known = studied_table.dictionary(base, alias)
     if isinstance(hierarchy, Tree):
         place = {row[0]: i for i, row in enumerate(hierarchy.rows())}
         return np.array([place.get(str(known.get(code)), 0) for code in range(max(known) + 1)])

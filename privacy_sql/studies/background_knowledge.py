@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.beliefs import beliefs
+from privacy_sql.beliefs import beliefs, studied_table
 from privacy_sql.beliefs.group_posteriors import SWEEPS, estimated, exact
 from privacy_sql.beliefs.resemblance import is_span, resemblance
 from privacy_sql.counted.base import Base, count
@@ -92,13 +92,13 @@ def prior(
     if path not in ("auto", "dense", "chain"):
         raise UsageError("bad_path", "the prior is computed dense, chain or auto")
     base = count(engine, table)
-    study = beliefs.studied(base, targets, in_fractions=True)
+    study = studied_table.studied(base, targets, in_fractions=True)
     found = beliefs.prior(study, bandwidth, kernel, path)
     kinds = tuple(map(tuple, targets)) if targets is not None else _kinds(base, study)
     return Priors(tuple(_row(study, row) for row in found.beliefs), kinds, found.path)
 
 
-def _row(study: beliefs.Studied, row: npt.NDArray[Any]) -> Beliefs | None:
+def _row(study: studied_table.Studied, row: npt.NDArray[Any]) -> Beliefs | None:
     cells = list(row) if row.dtype == object else row.tolist()
     if any(cell is None or cell != cell for cell in cells):
         return None
@@ -110,8 +110,8 @@ def _row(study: beliefs.Studied, row: npt.NDArray[Any]) -> Beliefs | None:
     return Beliefs(by_value)
 
 
-def _kinds(base: Base, study: beliefs.Studied) -> tuple[tuple[Any, ...], ...]:
-    dictionaries = [beliefs.dictionary(base, column) for column in study.columns]
+def _kinds(base: Base, study: studied_table.Studied) -> tuple[tuple[Any, ...], ...]:
+    dictionaries = [studied_table.dictionary(base, column) for column in study.columns]
     return tuple(
         tuple(known.get(code) for known, code in zip(dictionaries, row, strict=True))
         for row in study.kinds.tolist()
@@ -188,7 +188,7 @@ def _of_table(
     if path not in ("auto", "memory", "sql") or (path == "memory" and method != "exact"):
         raise UsageError("bad_path", "a posterior is computed in memory (exact ones only), in sql, or auto")
     base = count(engine, table)
-    study = beliefs.studied(base)
+    study = studied_table.studied(base)
     before = beliefs.prior(study, bandwidth, kernel).beliefs.astype(float)
     groups = beliefs.published(Grouping.by(base, base.own_keys()), study)
     if path == "auto":
@@ -210,7 +210,7 @@ def _of_table(
 
 
 def _after(
-    study: beliefs.Studied, groups: beliefs.Published, before: Any, method: str, sweeps: int, path: str
+    study: studied_table.Studied, groups: beliefs.Published, before: Any, method: str, sweeps: int, path: str
 ) -> tuple[Any, Sequence[str]]:
     """Beliefs per (group, kind), and per group how they are known."""
     if path == "memory":

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
-from privacy_sql.beliefs import beliefs, prior_chain
+from privacy_sql.beliefs import beliefs, prior_chain, studied_table
 from privacy_sql.beliefs.group_posteriors import estimated, exact
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
@@ -89,7 +89,7 @@ def test_the_chain_in_blocks_agrees_with_the_dense_prior_to_twelve_digits(
     engine: Any, monkeypatch: Any, given_: Any
 ) -> None:
     monkeypatch.setattr(prior_chain, "CHAIN_ROWS", 500)
-    study = beliefs.studied(count(engine, table(people_of(2000))))
+    study = studied_table.studied(count(engine, table(people_of(2000))))
     assert not study.exact
     dense, chain = (beliefs.prior(study, given_, path=path).beliefs for path in ("dense", "chain"))
     assert np.abs(dense - chain).max() < 1e-12
@@ -112,10 +112,10 @@ def test_a_wide_numeric_column_by_running_sums_equals_the_pairs(
     shared: Any, monkeypatch: Any, given_: Any
 ) -> None:
     bs = [given_, "0", "inf"]
-    pairs = beliefs.prior(beliefs.studied(count(shared, wide())), bs)
+    pairs = beliefs.prior(studied_table.studied(count(shared, wide())), bs)
     monkeypatch.setattr("privacy_sql.beliefs.resemblance.WIDE", 5)
     for path, said in (("auto", "running sums"), ("chain", "chain of running sums")):
-        sums = beliefs.prior(beliefs.studied(count(shared, wide())), bs, path=path)
+        sums = beliefs.prior(studied_table.studied(count(shared, wide())), bs, path=path)
         if given_ != "inf":  # everybody is alike there, and nothing is left to sum
             assert (pairs.path, sums.path) == ("dense", said)
         assert np.abs(pairs.beliefs.astype(float) - sums.beliefs.astype(float)).max() < 1e-12
@@ -125,10 +125,10 @@ def test_a_wide_numeric_column_by_running_sums_equals_the_pairs(
 def test_a_wide_column_beside_others_that_resemble_each_other_goes_through_sql(
     engine: Any, monkeypatch: Any, given_: Any
 ) -> None:
-    pairs = beliefs.prior(beliefs.studied(count(engine, wide())), given_, path="dense")
+    pairs = beliefs.prior(studied_table.studied(count(engine, wide())), given_, path="dense")
     monkeypatch.setattr("privacy_sql.beliefs.resemblance.WIDE", 5)
     monkeypatch.setattr(prior_chain, "CHAIN_ROWS", 5_000)
-    sums = beliefs.prior(beliefs.studied(count(engine, wide())), given_)
+    sums = beliefs.prior(studied_table.studied(count(engine, wide())), given_)
     assert sums.path == "chain of running sums"
     assert np.abs(pairs.beliefs - sums.beliefs).max() < 1e-12
 
@@ -165,7 +165,7 @@ def test_a_target_nobody_resembles_has_no_prior(shared: Any) -> None:
 @pytest.mark.parametrize("sweeps", [1, 5, 12])
 def test_the_estimates_of_all_groups_at_once_equal_those_in_memory(shared: Any, sweeps: int) -> None:
     base = count(shared, table(people_of(300)))
-    study = beliefs.studied(base)
+    study = studied_table.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
     groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "age": 0})), study)
     before = prior[groups.kind]
@@ -210,7 +210,7 @@ def test_posteriors_of_a_table_equal_brute_force_and_add_up_to_what_is_published
 
 def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(engine: Any) -> None:
     base = count(engine, table(people_of(300)))
-    study = beliefs.studied(base)
+    study = studied_table.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
     groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "age": 0})), study)
     sql, known = exact(study, groups, prior)
@@ -221,7 +221,7 @@ def test_exact_posteriors_in_sql_equal_those_in_memory_to_twelve_digits(engine: 
 
 def test_a_group_above_the_cap_of_sql_is_undecided_and_has_no_posterior(engine: Any) -> None:
     base = count(engine, table(people_of(300)))
-    study = beliefs.studied(base)
+    study = studied_table.studied(base)
     prior = beliefs.prior(study, "0.3").beliefs.astype(float)
     groups = beliefs.published(Grouping.by(base, base.keys({"job": 2, "sex": 0, "age": 0})), study)
     states = np.prod(groups.counts + 1, axis=1)
@@ -235,7 +235,7 @@ def test_a_release_that_cannot_have_happened_has_no_posterior_in_sql_either(shar
     base = count(shared, table(people_of(3)))
     group, kind = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
     groups = beliefs.Published(np.arange(2), group, kind, np.ones(4, dtype=int), np.array([[1, 1], [1, 1]]))
-    after, known = exact(beliefs.studied(base), groups, prior)
+    after, known = exact(studied_table.studied(base), groups, prior)
     assert known == ("impossible", "exact")
     assert np.isnan(after[:2]).all() and after[2:].tolist() == [[1, 0], [0, 1]]
 

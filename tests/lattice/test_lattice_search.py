@@ -13,8 +13,7 @@ from privacy_sql import registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import Undecided
-from privacy_sql.lattice.frontier import frontier
-from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Limits
 from privacy_sql.utilities.query_error import QueryError
 from tests.oracles import full_domain as oracle

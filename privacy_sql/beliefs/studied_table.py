@@ -1,0 +1,194 @@
+"""A table as an adversary who studied it sees it: kinds of people, their values, and how far these lie apart.
+
+li2009, Sec. II. Beliefs are counted over it; codes stand for values everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privacy_sql.beliefs.resemblance import WIDE, Resemblance, is_span, read_matrix, resemblance
+from privacy_sql.counted.base import no_rows
+from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies import Hierarchy, Tree
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.kernels.beliefs.kernel_prior import (
+    Array,
+)
+from privacy_sql.query.template import Sql, names, render
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+
+SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A table as the adversary sees it: kinds of people, their values, and how far apart values are.
+
+    A kind is a combination of quasi-identifiers, numbered as in `combinations`; codes index each column's
+    `resemblances`, and `sensitive` is the place of a value among `values`.
+    """
+
+    base: Base
+    columns: tuple[Sql, ...]
+    combinations: Sql  # c, q1.., n_rows
+    kinds: Array  # one row of codes per c
+    codes: Array  # one row of codes per counted (combination, sensitive value)
+    sensitive: Array
+    counts: Array
+    # sensitive code -> value; beliefs have a column for each, in this order
+    values: dict[int, Any] = field(repr=False)
+    resemblances: tuple[Resemblance, ...]
+    exact: bool
+
+
+def studied(
+    base: Base, targets: Sequence[Sequence[Any]] | None = None, in_fractions: bool = False
+) -> Studied:
+    """Read the counts and distances of a base; `targets` are kinds asked for instead of those that occur.
+
+    A small table is answered `in_fractions` on request.
+    """
+    refuse(base)
+    quasi = names(base.aliases.values())
+    found = base.engine.arrays(
+        render("counted/counts_by.sql", base=base.relation, columns=[*quasi, Sql("s")])
+    )
+    codes = _matrix(found, quasi)
+    combinations = base.engine.create(render("beliefs/combinations.sql", base=base.relation, columns=quasi))
+    values = [_by_code(base, column) for column in quasi]
+    if targets is None:
+        kinds = _matrix(
+            base.engine.arrays(render("beliefs/kinds.sql", combinations=combinations, columns=quasi)), quasi
+        )
+    else:
+        kinds = _coded(targets, values, list(base.aliases))
+        combinations = _loaded_kinds(base, quasi, kinds)
+    sensitive = dictionary(base, "s")
+    exact = in_fractions and len(codes) * len(sensitive) <= SMALL and len(kinds) <= SMALL
+    alike = tuple(_resemblance(base, column, v, exact) for column, v in zip(quasi, values, strict=True))
+    return Studied(
+        base,
+        tuple(quasi),
+        combinations,
+        kinds,
+        codes,
+        np.searchsorted(list(sensitive), found["s"].astype(np.int64)),
+        found["n_rows"].astype(np.int64),
+        sensitive,
+        alike,
+        exact,
+    )
+
+
+def refuse(base: Base) -> None:
+    """Beliefs are about people with one value each."""
+    if base.table.values_per_person != "one":
+        raise UsageError(
+            "several_values",
+            "beliefs are about one sensitive value per person",
+            where=base.table.name,
+            hint="Keep one row per person, or require privacy_skyline, which knows several.",
+        )
+    if not base.table.sensitives:
+        raise UsageError("no_sensitive", "a belief is about a sensitive column", hint="Name it.")
+    if not base.rows:
+        raise no_rows(base.table)
+
+
+def _matrix(found: dict[str, NDArray[Any]], columns: Sequence[Sql]) -> Array:
+    rows = len(found["n_rows"])
+    return np.column_stack(
+        [found[str(c)].astype(np.int64) for c in columns] or [np.zeros((rows, 0), np.int64)]
+    )
+
+
+def dictionary(base: Base, column: str) -> dict[int, Any]:
+    """The values behind the codes of an internal column; code 0 is NULL where NULL occurs."""
+    rows = base.engine.fetch(render("beliefs/values.sql", dictionary=base.dictionaries[str(column)]))
+    return {row["code"]: row["value"] for row in rows}
+
+
+def _by_code(base: Base, column: str) -> list[Any]:
+    found = dictionary(base, column)
+    return [found.get(code) for code in range(max(found, default=0) + 1)]
+
+
+def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: list[str]) -> Array:
+    """Targets in codes; a value the table does not have gets a code behind those that occur."""
+    if any(len(target) != len(columns) for target in targets):
+        raise UsageError("bad_target", f"a target has one value for each of {', '.join(columns)}")
+    kinds = np.zeros((len(targets), len(columns)), dtype=np.int64)
+    for i, known in enumerate(values):
+        place = {value: code for code, value in reversed(list(enumerate(known)))}
+        text = {str(value): code for value, code in place.items() if value is not None}
+        for row, target in enumerate(targets):
+            code = place.get(target[i], text.get(str(target[i])) if target[i] is not None else 0)
+            if code is None:
+                known.append(target[i])
+                code = place[target[i]] = text[str(target[i])] = len(known) - 1
+            kinds[row, i] = code
+    return kinds
+
+
+def _loaded_kinds(base: Base, columns: Sequence[Sql], kinds: Array) -> Sql:
+    numbered: dict[str, tuple[str, list[int]]] = {"c": ("bigint", list(range(len(kinds))))}
+    numbered |= {str(column): ("bigint", kinds[:, i].tolist()) for i, column in enumerate(columns)}
+    return base.engine.load({**numbered, "n_rows": ("bigint", [0] * len(kinds))}, "kinds")
+
+
+def _resemblance(base: Base, column: Sql, values: list[Any], exact: bool) -> Resemblance:
+    name, hierarchy = base.columns[str(column)]
+    table = base.table
+    return resemblance(
+        name, values, hierarchy, (table.domains or {}).get(name), (table.distances or {}).get(name), exact
+    )
+
+
+def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
+    """The distances between the values of D[S]; None when the table declares none."""
+    name, table = base.table.sensitives[0], base.table
+    domain, matrix = (table.domains or {}).get(name), (table.distances or {}).get(name)
+    if table.sensitive_hierarchy is None and matrix is None and domain is None:
+        return None
+    return _over_domain(base, table.sensitive_hierarchy, domain, matrix, exact)
+
+
+def given_distances(table: Studied, given: Any) -> Array | None:
+    """Distances between the values of D[S] from a hierarchy or a matrix given with the question."""
+    if isinstance(given, Hierarchy):
+        return _over_domain(table.base, given)
+    return _over_domain(table.base, matrix=given)
+
+
+def _over_domain(
+    base: Base,
+    hierarchy: Hierarchy | None = None,
+    domain: Any = None,
+    matrix: Any = None,
+    exact: bool = False,
+) -> Array | None:
+    """Distances between the values that occur, then those that are only in the hierarchy, list or matrix."""
+    name, occur = base.table.sensitives[0], list(dictionary(base, "s").values())
+    if matrix is not None:
+        others, _ = read_matrix(matrix, occur, name)
+    elif isinstance(hierarchy, Tree):
+        others = [row[0] for row in hierarchy.rows()]
+    else:
+        others = list(domain) if isinstance(domain, list | tuple) and not is_span(domain) else []
+    seen = {text_of(value) for value in occur if value is not None}
+    values = occur + [value for value in others if text_of(value) not in seen]
+    if len(values) > max(WIDE, len(occur)):
+        raise UsageError(
+            "wide_domain",
+            f"the domain of {name} has {len(values):,} values, too many to compare pair by pair",
+            hint="Ask for distance=js, or leave values that cannot occur out of the hierarchy.",
+        )
+    return resemblance(name, values, hierarchy, domain, matrix, exact).distances
