@@ -18,6 +18,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import api
 from privacy_sql.cli import main
+from privacy_sql.counted.base import OUT
 from privacy_sql.engines import _postgres_connection
 from privacy_sql.errors import EngineError, NoSafeChoice, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import FILE_NAME, Register
@@ -109,7 +110,7 @@ def test_everybody_who_is_judged_is_of_one_copy_though_their_tables_change(
     assert said == ([Fraction(1, 2), 4] if population else [1])
     engine.connection.execute("update people set zip = 'else'")
     engine.connection.execute("delete from everybody where zip <> '1'")
-    made.grouping.base.kept.clear()
+    made.base.memory.forget(OUT)
     assert [verdict.value for verdict in judge(made.grouping, asked).values()] == said
 
 
