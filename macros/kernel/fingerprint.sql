@@ -43,6 +43,14 @@ hashed as (
             {% endfor %}
         )) as h
     from counted
+),
+-- grouped, because an engine that puts a step into the next one would hash every row once for each digit
+hashes as (
+    select
+        h,
+        cast(sum(n) as bigint) as n
+    from hashed
+    group by h
 )
 select
     cast(coalesce(sum(n), 0) as bigint) as n_rows
@@ -57,5 +65,5 @@ select
     )), 0) as bigint) as h{{ piece + 1 }}
     {% endfor %}
 
-from hashed
+from hashes
 {% endmacro %}
