@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NoReturn, Protocol
 from weakref import WeakSet
 
-from privacy_sql.errors import Undecided
+from privacy_sql.errors import Undecided, ended
 
 GRACE = 0.5  # seconds in which a step that looks at the time may stop by itself
 
@@ -56,7 +56,13 @@ def watch(connection: Interruptible) -> None:
     _connections.add(connection)
 
 
-def interrupt(*_: object) -> NoReturn:
+def end(*_: object) -> NoReturn:
+    """What a signal that ends the program does: what fails from now on may have failed of that."""
+    ended.set()
+    interrupt()
+
+
+def interrupt() -> NoReturn:
     """Stop what runs, in the middle of a statement too."""
     for connection in list(_connections):
         connection.interrupt()
@@ -120,6 +126,11 @@ def finished() -> None:
     deadline = _current.get()
     if deadline is not None:
         deadline.armed = False
+
+
+def stopped() -> bool:
+    """Whether the alarm has rung, or somebody has ended the program."""
+    return rang() or ended.is_set()
 
 
 def rang() -> bool:

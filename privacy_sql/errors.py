@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -112,6 +113,10 @@ def interrupted(problem: BaseException) -> Interrupted:
     return _from(problem, Interrupted("interrupted", "interrupted; nothing more was published"))
 
 
+# set when somebody ends this program: libraries turn the interrupt into errors of their own
+ended = threading.Event()
+
+
 def as_error(problem: Exception) -> PrivacySqlError:
     """Any exception as one of ours; an unforeseen one may quote rows, so only its kind is told.
 
@@ -120,6 +125,8 @@ def as_error(problem: Exception) -> PrivacySqlError:
     """
     if isinstance(problem, PrivacySqlError):
         return problem
+    if ended.is_set():
+        return interrupted(problem)
     if isinstance(problem, UnicodeEncodeError):
         hint = "Files and folders need names in UTF-8: rename it."
         return _from(problem, UsageError("bad_name", "a name is not UTF-8 text", hint=hint))

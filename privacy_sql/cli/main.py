@@ -15,7 +15,7 @@ import click
 from privacy_sql import deadlines, progress
 from privacy_sql.cli import streams
 from privacy_sql.cli.outcome import Outcome
-from privacy_sql.errors import EngineError, PrivacySqlError, as_error, interrupted
+from privacy_sql.errors import EngineError, PrivacySqlError, as_error, ended, interrupted
 
 
 class Verbs(click.Group):
@@ -69,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         streams.in_utf8()
     streams.prepare()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with streams.ending_as_interrupts(deadlines.interrupt), progress.shown():
+    ended.clear()
+    with streams.ending_as_interrupts(deadlines.end), progress.shown():
         outcome = run(given)
     if "--unsafe-debug" in given:
         for problem in outcome.problems:
@@ -81,6 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         told, wrong = _text(outcome)
     streams.say(sys.stderr, wrong)
     unsaid = streams.say(sys.stdout, told)
+    exec("")  # an interrupt inside generated code is remembered until the next, and would be the exit code
     if unsaid is None or isinstance(unsaid, BrokenPipeError):  # whoever reads has read enough
         sys.exit(outcome.exit)
     # the answer did not arrive, and that is no answer

@@ -117,7 +117,7 @@ def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], No
     An interrupt ends it, and what was answered before is told.
     """
     from privacy_sql import progress
-    from privacy_sql.errors import as_error, interrupted
+    from privacy_sql.errors import Interrupted, as_error, interrupted
 
     for number, plan in enumerate(plans):
         progress.report("releases", number, len(plans))
@@ -127,9 +127,12 @@ def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], No
             whole.add(interrupted(problem))
             return
         except Exception as problem:
+            failure = as_error(problem)
+            if failure.exit == Interrupted.exit:
+                whole.add(failure)
+                return
             if len(plans) == 1:
                 raise
-            failure = as_error(problem)
             failure.where = failure.where or plan.name
             whole.add(failure)
             whole.lines += [f"{plan.name}: no answer", ""]

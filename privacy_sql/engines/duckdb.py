@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from privacy_sql import deadlines
 from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
@@ -291,6 +292,8 @@ class DuckDB(Engine):
                 raise KeyboardInterrupt from None
             raise
         except duckdb.Error as problem:
+            if deadlines.stopped():  # as when a frame was being read
+                raise KeyboardInterrupt from None
             told = explain(problem, query.origin, self._to.files)
             raise told from (problem if self._to.debug else None)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import files
-from privacy_sql.errors import PrivacySqlError, UsageError, as_error, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended, raise_all
 from privacy_sql.project.reading import Project
 from privacy_sql.publishing import targets
 from privacy_sql.reporting import making, page, records
@@ -37,6 +37,8 @@ def of_project(
                 making.write_page(found, folder / f"{plan.name}.html", ask, content, index=making.INDEX)
             )
         except Exception as problem:
+            if ended.is_set():
+                raise KeyboardInterrupt from None
             problems.append(as_error(problem))
             problems[-1].where = problems[-1].where or plan.name
             rows.append({**_row(plan.name), "sentence": "No report: privacy-sql report says why."})

@@ -14,6 +14,7 @@ from privacy_sql import api, files, manifest, progress
 from privacy_sql.counted import base, levels
 from privacy_sql.engines import Engine
 from privacy_sql.errors import (
+    Interrupted,
     PrivacySqlError,
     PublishedNotRecorded,
     UsageError,
@@ -85,11 +86,12 @@ def run_project(
                     recording.recorded(results[-1].release)  # what a run would keep for the report
         except KeyboardInterrupt as problem:
             _failed(results[-1], interrupted(problem))
-            break
         except OSError as problem:
             _failed(results[-1], files.unwritable(project.directory / "target", problem))
         except Exception as problem:
             _failed(results[-1], as_error(problem))
+        if results[-1].exit == Interrupted.exit:
+            break
         if (
             results[-1].problem is not None
             and not results[-1].published

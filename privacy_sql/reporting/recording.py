@@ -18,7 +18,7 @@ from privacy_sql import registry
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
 from privacy_sql.display.rounding import as_float
-from privacy_sql.errors import PrivacySqlError, UsageError, as_error
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended
 from privacy_sql.judge import judge
 from privacy_sql.publishing import audit, baseline
 from privacy_sql.query.template import names, render
@@ -133,6 +133,8 @@ def _tried(measure: Callable[[], Any]) -> Any:
     except PrivacySqlError as problem:
         return {"missing": str(problem)}
     except Exception as problem:  # an unforeseen error may quote rows: only its kind is told
+        if ended.is_set():
+            raise KeyboardInterrupt from None
         log.warning("a part of the report could not be measured: %s", as_error(problem).message)
         return {"missing": as_error(problem).message}
 

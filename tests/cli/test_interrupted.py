@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +18,7 @@ import pytest
 
 from privacy_sql.reporting import records
 from tests.command_line import call
+from tests.conftest import ROOT
 from tests.project.test_project import PROJECT, RELEASE, write
 
 VERBS = [
@@ -43,3 +51,49 @@ def test_what_was_finished_before_an_interrupt_is_kept(
     assert (told.exit, told.codes) == (130, ["interrupted"])
     kept = [record in (records.read(tmp_path, name) or {}) for name in ("first", "second")]
     assert kept == [True, False]
+
+
+@pytest.mark.parametrize("verb", ["run", "search", "check"])
+def test_an_interrupt_that_a_library_turns_into_an_error_is_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """As when it arrives while a module is loaded, or while the engine reads a frame."""
+    from privacy_sql.engines.duckdb import DuckDB
+
+    content = copy.deepcopy(PROJECT)
+    content["releases"] = {name: {**RELEASE, "output": {"target": f"out/{name}.csv"}} for name in ("a", "b")}
+    write(tmp_path, content)
+    ask, asked = DuckDB.columns, []
+
+    def ends(self: Any, *given: Any) -> Any:
+        asked.append(given)
+        if len(asked) == 2:
+            with contextlib.suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5)
+            raise ImportError("numpy could not be loaded")
+        return ask(self, *given)
+
+    monkeypatch.setattr(DuckDB, "columns", ends)
+    told = call(verb, "--project", tmp_path, "--json")
+    assert (told.exit, told.codes) == (130, ["interrupted"]), told.everything
+    assert told.json["safe"] is not True and not (tmp_path / "out" / "b.csv").exists()
+    assert call("verify", tmp_path / "privacy.yml", "--json").codes == ["no_manifest"]  # and it is over
+
+
+def test_an_interrupt_inside_generated_code_ends_with_the_exit_code_of_an_interrupt(tmp_path: Path) -> None:
+    """Python remembers it, and would end the program by a signal although the answer was given."""
+    program = (
+        "import sys\n"
+        "from privacy_sql.cli import main\n"
+        "from privacy_sql.cli.verbs import list as verb\n"
+        "def stop(*_, **__):\n"
+        "    exec('raise KeyboardInterrupt')\n"
+        "verb.command.callback = stop\n"
+        "main.main(['list', '--json'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130, done
+    assert json.loads(done.stdout)["exit"] == 130
