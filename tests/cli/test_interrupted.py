@@ -92,8 +92,9 @@ def test_an_interrupt_inside_generated_code_ends_with_the_exit_code_of_an_interr
         "verb.command.callback = stop\n"
         "main.main(['list', '--json'])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    (tmp_path / "program.py").write_text(program)
+    words = [sys.executable, "-m", "program"]  # as a program is started from its entry point
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 130, done
     assert json.loads(done.stdout)["exit"] == 130
