@@ -204,25 +204,21 @@ def same_parts(
 def _known_labels(engine: Engine, published: str | Path, release: Release) -> None:
     """Every published label is one that the column's hierarchy has at its level."""
     base = release.base
+    generalised = {c: level for c, level in release.levels.items() if level and c in release.columns}
+    if not generalised:
+        return
     session = engine.session([published]) if not isinstance(published, str) else engine.session()
-    relation = session.source(published)
-    for column, level in release.levels.items():
-        if level and column in release.columns:
-            levels = base.levels[base.aliases[column]]
-            known = [
-                row["label"]
-                for row in base.engine.fetch(
-                    render("publishing/known_labels.sql", levels=levels, level=level)
-                )
-            ]
-            query = render(
-                "publishing/labels.sql",
-                published=relation,
-                column=column,
-                labels=session.load({"label": ("varchar", known)}, "labels"),
-            )
-            if session.fetch(query)[0]["n_values"]:
-                raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
+    columns = []
+    for number, (column, level) in enumerate(generalised.items(), start=1):
+        levels = base.levels[base.aliases[column]]
+        query = render("publishing/known_labels.sql", levels=levels, level=level)
+        known = [row["label"] for row in base.engine.fetch(query)]
+        columns.append((column, Sql(f"c{number}"), session.load({"label": ("varchar", known)}, "labels")))
+    query = render("publishing/labels.sql", published=session.source(published), columns=columns)
+    (strange,) = session.fetch(query)
+    for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
+        if n_values:
+            raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
 
 
 def confirmed(release: Release, verdicts: Verdicts) -> Release:

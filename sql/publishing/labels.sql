@@ -1,13 +1,22 @@
--- Published values that are no label of the level they are published at.
--- in: published, column, labels (label)    out: n_values    grain: one row
+-- Published labels that are none of the level they are published at, column by column; the rows are read once.
+-- in: published, columns [(name, alias, labels (label))]    out: the aliases    grain: one row
 with shown as (
-    select distinct cast({{ adapter.quote(column) }} as varchar) as label
+    select distinct
+        {% for name, alias, labels in columns %}
+        cast({{ adapter.quote(name) }} as varchar) as {{ alias }}{% if not loop.last %},{% endif %}
+
+        {% endfor %}
     from {{ published }}
 )
-select cast(count(*) as bigint) as n_values
+select
+    {% for name, alias, labels in columns %}
+    cast(
+        coalesce(sum(case when shown.{{ alias }} is not null and k_{{ alias }}.label is null then 1 else 0 end), 0) as bigint
+    ) as {{ alias }}{% if not loop.last %},{% endif %}
+
+    {% endfor %}
 from shown
-left join {{ labels }} as known
-    on shown.label = known.label
-where
-    shown.label is not null
-    and known.label is null
+{% for name, alias, labels in columns %}
+left join {{ labels }} as k_{{ alias }}
+    on shown.{{ alias }} = k_{{ alias }}.label
+{% endfor %}

@@ -126,6 +126,29 @@ def test_rows_rewritten_before_they_appear_are_refused(
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("column", ["age", "zip"])
+def test_a_value_that_is_no_label_of_its_level_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, column: str
+) -> None:
+    """One cell of either generalised column, whatever the comparison of rows says."""
+    monkeypatch.setattr(audit, "_same_rows", lambda *_: None)
+
+    def one_cell(rows: pd.DataFrame) -> pd.DataFrame:
+        return rows.assign(**{column: ["strange", *rows[column][1:]]})
+
+    tamper(monkeypatch, one_cell)
+    people = pd.DataFrame({"age": ["21", "22"] * 4, "zip": ["10", "11"] * 4, "illness": list("abcdabcd")})
+    place = tmp_path / "people.csv"
+    people.to_csv(place, index=False)
+    with opened(tmp_path, kind) as engine:
+        table = ps.Table(place, {"age": ps.Intervals(10), "zip": ps.Mask(1)}, "illness")
+        # of one person nothing else is broken
+        made = ps.publish(engine, table, [ps.LDiversity(1)], ps.Generalise({"age": 1, "zip": 1}))
+        with pytest.raises(NotSafe, match=f"{column} holds values that are no label of level 1"):
+            put(engine, made, tmp_path, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_same_change_of_no_row_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
