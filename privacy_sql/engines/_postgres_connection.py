@@ -76,7 +76,8 @@ class Connection:
             if self.live.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
                 return
             for kind in ("view", "table"):
-                names = [name for name, made in (entry.split() for entry in left) if made == kind]
+                # a rollback may have taken some, and what has their names then is somebody's
+                names = [f"pg_temp.{name}" for name, made in (e.split() for e in left) if made == kind]
                 for first in range(0, len(names), AT_ONCE):
                     few = ", ".join(names[first : first + AT_ONCE])
                     self.live.execute(f"drop {kind} if exists {few} cascade".encode())

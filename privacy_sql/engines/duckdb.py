@@ -210,7 +210,7 @@ class DuckDB(Engine):
     def drop(self, relation: Sql) -> None:
         kind = self._mine.pop(relation, None)
         if kind:
-            self._run(Query(f"drop {kind} {relation}", "drop"))
+            self._run(Query(f"drop {kind} temp.{relation}", "drop"))
 
     # -- relations out -------------------------------------------------------------------------------
 
@@ -277,7 +277,8 @@ class DuckDB(Engine):
         while self._to.left:
             name, kind = self._to.left.pop()
             with contextlib.suppress(duckdb.Error):
-                self.connection.execute(f"drop {kind} if exists {name}")
+                # a rollback may have taken it, and what has its name then is somebody's
+                self.connection.execute(f"drop {kind} if exists temp.{name}")
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:

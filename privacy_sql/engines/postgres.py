@@ -207,7 +207,7 @@ class Postgres(Engine):
 
     def drop(self, relation: Sql) -> None:
         if kind := self._mine.pop(relation, None):
-            self._run(Query(f"drop {kind} {relation}", "drop"))
+            self._run(Query(f"drop {kind} pg_temp.{relation}", "drop"))
 
     def _schema(self, query: Query) -> pa.Schema:
         found = self._described(Query(query.text(self.dialect), query.origin))
@@ -280,7 +280,7 @@ class Postgres(Engine):
 
     def drop_table(self, table: str) -> None:
         for view in self._to.seen.get(named(table), []):  # there again after a rollback
-            self._run(Query(f"drop view if exists {view} cascade", "drop"))
+            self._run(Query(f"drop view if exists pg_temp.{view} cascade", "drop"))
         self._run(Query(f"drop table if exists {named(table)}", "drop"))
 
     def has_table(self, table: str) -> bool:

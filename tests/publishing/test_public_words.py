@@ -20,7 +20,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
-from tests.seeds import seeds
+from tests.seeds import enough, seeds
 
 Rows = list[dict[str, str]]
 # dated, and what follows from the order that a secret key gives the rows
@@ -189,7 +189,7 @@ def test_what_publishes_the_same_rows_is_told_in_the_same_words(
             assert text == other[1][told], f"{told} of seed {seed}, {[str(each) for each in require]}"
         if pairs == 1:
             return
-    assert pairs, "no two of these tables publish the same rows"
+    assert enough(pairs, 1), "no two of these tables publish the same rows"
 
 
 def published_as(files: dict[str, Counter[str]]) -> Any:

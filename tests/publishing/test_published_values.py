@@ -25,7 +25,7 @@ from privacy_sql.errors import NoSafeChoice, NotSafe, UsageError
 from privacy_sql.reporting import making
 from privacy_sql.reporting.recording import recorded
 from tests.oracles.published_values import Line, Reader
-from tests.seeds import seeds
+from tests.seeds import enough, seeds
 
 SEEDS = 18 * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
 AGES = [20, 22, 25, 31, 34, 38]
@@ -98,7 +98,7 @@ def released(engine: Any, rows: Rows, kind: str, asked: Any, method: Any) -> Ite
 @pytest.mark.parametrize("name", sorted(METHODS))
 def test_what_is_said_safe_is_safe_for_who_reads_the_file(tmp_path: Path, name: str, kind: str) -> None:
     with ps.connect() as engine:
-        assert sum(asked_about(engine, tmp_path, name, kind, seed) for seed in seeds(SEEDS)) > 1
+        assert enough(sum(asked_about(engine, tmp_path, name, kind, seed) for seed in seeds(SEEDS)), 2)
 
 
 def asked_about(engine: Any, folder: Path, name: str, kind: str, seed: int) -> bool:
@@ -145,7 +145,7 @@ def test_what_is_said_not_safe_is_not_for_who_would_read_it(engine: Any, kind: s
         (verdict,) = release.verdicts.values()
         assert verdict.value == found and release.safe == (found < Fraction(6, 10))
         refused += not release.safe
-    assert refused > 3
+    assert enough(refused, 4)
 
 
 @pytest.mark.parametrize("kind", SEVERAL)

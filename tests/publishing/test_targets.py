@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure, save
 from tests.command_line import Told, call
 from tests.conftest import ROOT
@@ -159,8 +160,6 @@ def test_figures_replace_figures_of_ours_only(tmp_path: Path) -> None:
     figure = Figure("fig5", "A figure", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
     for _ in range(2):
         assert len(save([figure], tmp_path / "ours")) == 3
-    from privacy_sql.errors import UsageError
-
     for name, text in (("fig5.csv", "mine"), ("fig5.json", "{}"), ("fig5.json", "[1]")):
         (tmp_path / "theirs").mkdir(exist_ok=True)
         (tmp_path / "theirs" / name).write_text(text)
@@ -360,6 +359,51 @@ def test_no_relation_but_our_own_is_replaced(store: Any) -> None:
     assert execute("select count(*) from published where illness = 'gout'") == [(8,)]
 
 
+def test_relations_of_somebody_that_are_called_like_ours_stay(
+    engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a transaction took with it when it failed is not dropped again by its name: it may be another."""
+    import gc
+
+    import privacy_sql as ps
+    from privacy_sql import api
+
+    kind = type(engine)
+    name, audited = kind._name, api._audited
+    ours: list[str] = []
+
+    def noted(self: Any, step: str) -> Any:
+        ours.append(name(self, step))
+        return ours[-1]
+
+    def fails(*given: Any) -> Any:
+        audited(*given)
+        raise UsageError("planted", "a fault")
+
+    def tried() -> list[str]:
+        ours.clear()
+        with pytest.raises(UsageError, match="a fault"):
+            ps.write(engine, made, "table:published", manifest_to=tmp_path / "p.manifest.json")
+        gc.collect()
+        engine.fetch(ps.Query("select 1 as one"))
+        return list(ours)
+
+    engine.connection.execute("create table people (age integer)")
+    engine.connection.execute("insert into people values (21), (21)")
+    made = ps.publish(engine, ps.Table("people", ["age"]), [ps.KAnonymity(2)], ps.Generalise())
+    monkeypatch.setattr(kind, "_name", noted)
+    monkeypatch.setattr(api, "_audited", fails)
+    first, second = tried(), tried()
+    step = int(second[0].split("_")[1]) - int(first[0].split("_")[1])
+    words = [each.split("_", 2) for each in second]
+    theirs = [f"ps_{int(number) + step}_{rest}" for _, number, rest in words]
+    for each in theirs:
+        engine.connection.execute(f"create table {each} (mine integer)")
+    assert tried() == theirs
+    for each in theirs:
+        assert engine.connection.execute(f"select count(mine) from {each}").fetchall() == [(0,)]
+
+
 def test_the_manifest_of_a_table_replaces_nothing_of_somebody_else(store: Any) -> None:
     folder, _, plan = store
     plan("published")
@@ -375,7 +419,6 @@ def test_a_folder_named_like_a_relation_is_not_that_relation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import privacy_sql as ps
-    from privacy_sql.errors import UsageError
 
     monkeypatch.chdir(tmp_path)
     with ps.connect("duckdb:store.db") as engine:
@@ -392,7 +435,6 @@ def test_a_folder_named_like_a_relation_is_not_that_relation(
 
 def test_python_writes_over_nothing_else_either(folder: Path) -> None:
     import privacy_sql as ps
-    from privacy_sql.errors import UsageError
 
     rich(folder)
     (folder / "foreign.parquet").write_bytes(b"mine")
@@ -424,7 +466,6 @@ def test_python_writes_over_nothing_else_either(folder: Path) -> None:
 )
 def test_an_address_is_no_folder_of_that_name(tmp_path: Path, name: str) -> None:
     import privacy_sql as ps
-    from privacy_sql.errors import UsageError
 
     write(tmp_path, PROJECT)
     planned(tmp_path, {"target": name})
