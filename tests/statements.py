@@ -1,7 +1,7 @@
 """Every statement the package renders for a set of typical calls, caught on its way to the engine.
 
 A template is only right in the text it renders to, so the linter and the golden files look at what is
-really sent. `tests/calls.py` holds the calls; together they must use every template under `sql/`.
+really sent. `tests/calls` holds the calls; together they must use every template under `sql/`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pytest
 from privacy_sql.query import template as query
 from privacy_sql.query.template import Query
 from tests import calls
+from tests.once import once
 
 SHAPES = 3  # a template with many branches is shown in its first few shapes
 
@@ -22,6 +23,10 @@ SHAPES = 3  # a template with many branches is shown in its first few shapes
 @cache
 def sent() -> dict[str, Query]:
     """The statements by a name that is stable from run to run: template and number of its shape."""
+    return once("statements", _sent)
+
+
+def _sent() -> dict[str, Query]:
     found: dict[str, Query] = {}
     original = query._filled
 
@@ -43,6 +48,6 @@ def _keep(found: dict[str, Query], template: str, text: str) -> None:
         found[f"{name}#{len(shapes) + 1}"] = Query(text, template)
 
 
-def statements() -> list[Any]:
-    """The statements as pytest parameters."""
-    return [pytest.param(name, statement, id=name) for name, statement in sorted(sent().items())]
+def shapes(template: str) -> list[Query]:
+    """What a template of `sql/` renders to in the typical calls, in the order they make it."""
+    return [query for name, query in sorted(sent().items()) if name.partition("#")[0] == template]
