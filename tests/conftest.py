@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 import signal
 import sys
 import tomllib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+import duckdb
 import pytest
 from hypothesis import settings
 
@@ -52,15 +56,26 @@ counted: Counter[str] = Counter()  # passed tests by engine
 _skipped: dict[str, str] = {}
 
 
-NIGHTLY = 20  # times the examples of a property
+TIMES = 20  # the examples of a property at night, beside those of the build
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+OTHERS = 3  # one in so many cases runs where counts travel, and so many times fewer examples off DuckDB
+LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A property that names its number of examples for the build looks at more of them at night."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """At night a property that names its number of examples looks at more of them, and all engines see all.
+
+    In the build every case runs on DuckDB and on PostgreSQL. The third engine has the rows of one and
+    the counts of the other, and adds the way between them: each test runs there with one in three of its cases.
+    """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
+    if not NIGHTLY:
+        left = _one_in_three(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in left])
+        items[:] = [item for item in items if item in left]
     if profile not in ("nightly", "hunt"):
         return
-    times = NIGHTLY if profile == "nightly" else 1
+    times = TIMES if profile == "nightly" else 1
     for test in {getattr(item, "function", None) for item in items}:
         chosen = getattr(test, "_hypothesis_internal_use_settings", None)
         if chosen is not None and chosen is not settings.default:
@@ -81,11 +96,51 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         item.user_properties.append(("fault", sum(os.times()[:4]) - sum(before[:4])))
 
 
+def _one_in_three(items: list[pytest.Item]) -> dict[pytest.Item, None]:
+    """The items without two thirds of each test's cases where counts travel; which, its name decides."""
+    cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if _engine_of(item) == "postgres_travelling":
+            cases_of[item.nodeid.partition("[")[0]].append(item)
+    left_out = set()
+    for name, found in cases_of.items():
+        first = crc32(name.encode()) % min(OTHERS, len(found))
+        left_out |= set(found) - set(found[first::OTHERS])
+    return dict.fromkeys(item for item in items if item not in left_out)
+
+
+def _engine_of(item: pytest.Item) -> str | None:
+    called = getattr(item, "callspec", None)
+    return called.params.get("engine") if called else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
+    """In the build a property is tried on DuckDB with all its examples, elsewhere with the first of them."""
+    test = getattr(pyfuncitem, "function", None)
+    chosen = getattr(test, "_hypothesis_internal_use_settings", None)
+    if NIGHTLY or chosen is None or _engine_of(pyfuncitem) in (None, "duckdb"):
+        return (yield)
+    fewer = min(chosen.max_examples, max(LEAST_EXAMPLES, chosen.max_examples // OTHERS))
+    test._hypothesis_internal_use_settings = settings(chosen, max_examples=fewer)  # type: ignore[union-attr]
+    try:
+        return (yield)
+    finally:
+        test._hypothesis_internal_use_settings = chosen  # type: ignore[union-attr]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # thousands of tests that stay are not looked through again and again
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # whoever starts the tests in the background of a shell leaves them deaf to interrupts, which some send
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         server.reserve()
+    elif not NIGHTLY:
+        # each worker has a core; at night, and without workers, DuckDB has all of them
+        duckdb.connect = functools.partial(duckdb.connect, config={"threads": 1})
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

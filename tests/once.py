@@ -1,4 +1,4 @@
-"""Work that all workers of a run of the tests share: whoever asks first does it, the others read the result."""
+"""Work that all workers of a run of the tests share: who asks first does it, the others read the result."""
 
 from __future__ import annotations
 

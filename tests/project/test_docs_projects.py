@@ -18,6 +18,8 @@ PUBLISHED = YAML(typ="base")
 OF_DBT = ("models", "packages", "sources")
 CRITERIA = {path.stem for path in (ROOT / "privacy_sql" / "criteria").glob("[a-z]*.py")}
 
+PEOPLE = 400
+
 
 def pieces() -> list[Any]:
     """What each page shows of privacy.yml, and the method of each line of a page's table."""
@@ -30,8 +32,13 @@ def pieces() -> list[Any]:
 
 
 def rows(folder: Path) -> dict[str, Any]:
-    """The example as a project that any piece fits into."""
+    """The example as a project that any piece fits into, with the first of its people."""
     example.write(folder)
+    with (folder / "data" / "people.csv").open("r+", encoding="utf-8") as people:
+        few = [next(people) for _ in range(PEOPLE)]
+        people.seek(0)
+        people.truncate()
+        people.writelines(few)
     project: dict[str, Any] = PUBLISHED.load((folder / "privacy.yml").read_text(encoding="utf-8"))
     return project
 
