@@ -65,8 +65,8 @@ LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """At night a property that names its number of examples looks at more of them, and all engines see all.
 
-    In the build every case runs on DuckDB and on PostgreSQL. The third engine has the rows of one and
-    the counts of the other, and adds the way between them: each test runs there with one in three of its cases.
+    In the build every case runs on DuckDB and on PostgreSQL. The third engine has the rows of one and the
+    counts of the other, and adds the way between them: each test runs there with one in three of its cases.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:
