@@ -144,6 +144,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    gc.unfreeze()
     if not hasattr(config, "workerinput"):
         server.stop()
 
