@@ -60,3 +60,49 @@ def test_dbt_and_a_run_show_the_same_label_for_every_value_at_every_level(name: 
         values += [str(draw.randint(-200, 200)) for _ in range(20)]
     for level in range(from_spec(hierarchy, "v", Path()).height + 1):
         assert labels_of_dbt(hierarchy, level, values) == labels_of_a_run(hierarchy, level, values), level
+
+
+def spelt(draw: random.Random, value: float) -> Any:
+    """One number as people write it."""
+    ways: list[Any] = [value, f"{value:g}", f"{value}0", f"+{value}" if value >= 0 else f"{value}"]
+    return draw.choice(ways + [int(value)] * (value == int(value)))
+
+
+def breaks(draw: random.Random) -> dict[str, Any]:
+    cuts, levels = (
+        sorted({draw.choice([draw.randint(-50, 50), draw.randint(-99, 99) / 10]) for _ in "12345"}),
+        [],
+    )
+    while cuts and len(levels) < 4:
+        levels.append([spelt(draw, float(cut)) for cut in cuts])
+        cuts = sorted(draw.sample(cuts, len(cuts) - 1))
+    return {"breaks": levels}
+
+
+def intervals(draw: random.Random) -> dict[str, Any]:
+    widths = [draw.choice([0.1, 0.25, 0.5])]
+    for _ in range(draw.randint(0, 2)):
+        widths.append(round(widths[-1] * draw.choice([2, 3, 4]), 4))
+    return {
+        "intervals": [spelt(draw, w) for w in widths],
+        "origin": spelt(draw, draw.choice([-3.0, 0.05, 2.5])),
+    }
+
+
+def days(draw: random.Random) -> dict[str, Any]:
+    parts = ["day", "month", "quarter", "year", "decade"]
+    return {"dates": sorted(draw.sample(parts, draw.randint(1, 5)), key=parts.index)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dbt_and_a_run_show_the_same_labels_of_any_hierarchy(seed: int) -> None:
+    draw = random.Random(seed)
+    kind = (breaks, intervals, days)[seed % 3]
+    hierarchy = kind(draw)
+    numbers = [spelt(draw, draw.randint(-600, 600) / 10) for _ in range(12)]
+    dates = [f"{draw.choice([1, 999, 1899, 2024]):04d}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+             for _ in range(8)]  # fmt: skip
+    values = [*(dates if kind is days else [*map(str, numbers), *NUMBERS, "007", "1E2"]), None]
+    for level in range(from_spec(hierarchy, "v", Path()).height + 1):
+        told = labels_of_dbt(hierarchy, level, values)
+        assert told == labels_of_a_run(hierarchy, level, values), (hierarchy, level)
