@@ -9,6 +9,7 @@ from typing import Any
 
 from privacy_sql.display import notebook
 from privacy_sql.display.rounding import Number as Number
+from privacy_sql.display.rounding import as_asked as as_asked
 from privacy_sql.display.rounding import as_float
 from privacy_sql.display.rounding import shown as shown
 
@@ -85,8 +86,12 @@ class Verdict:
     def explain(self) -> str:
         """One or two plain sentences: what was asked, what was found, and the worst case."""
         word = "holds" if self.safe else "does NOT hold"
-        found = "is unbounded or undefined" if self.value is None else f"is {shown(self.value)}"
-        need = f", and must be {self.relation} {shown(self.limit)}" if self.limit is not None else ""
+        found = (
+            "is unbounded or undefined"
+            if self.value is None
+            else f"is {shown(self.value, beside=self.limit)}"
+        )
+        need = f", and must be {self.relation} {as_asked(self.limit)}" if self.limit is not None else ""
         parts = [f"{self.requirement} {word}: its value {found}{need}.", self.story, *self.notes]
         return " ".join(part for part in parts if part)
 
@@ -140,7 +145,7 @@ def finite(number: Number | None) -> float | None:
 
 def measured(verdict: Verdict) -> tuple[str, str]:
     """The value and the limit of a verdict for people."""
-    limit = f"{verdict.relation} {shown(verdict.limit)}" if verdict.limit is not None else ""
+    limit = f"{verdict.relation} {as_asked(verdict.limit)}" if verdict.limit is not None else ""
     return shown(verdict.value, beside=verdict.limit), limit
 
 

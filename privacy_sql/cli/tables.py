@@ -120,7 +120,8 @@ def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], No
     from privacy_sql.errors import Interrupted, as_error, interrupted
 
     for number, plan in enumerate(plans):
-        progress.report("releases", number, len(plans))
+        if len(plans) > 1:
+            progress.report("releases", number, len(plans))
         try:
             ask(plan)
         except KeyboardInterrupt as problem:

@@ -80,7 +80,8 @@ class TCloseness(Criterion):
         group = max(distances, key=lambda g: distances[g])
         size = next(row["n_people"] for row in evidence if row["g"] == group)
         facts = {"size": size, "distance": str(distances[group])}
-        story = f"The farthest group holds {people(size)} and lies {shown(distances[group])} away."
+        far = shown(distances[group], beside=self.limit)
+        story = f"The farthest group holds {people(size)} and lies {far} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
     def _refuse_without_order(self, evidence: Sequence[Row]) -> None:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import isfinite
 
 Number = int | Fraction | float
 
 DIGITS = 4
+MOST_DECIMALS = 12
 MOST_DIGITS = 17  # a float has no more
 FINE = Fraction(1, 10**9)  # closer than this a float is taken for the whole number it was computed to be
 
@@ -28,7 +30,20 @@ def shown(number: Number | None, beside: Number | None = None) -> str:
         return "none"
     if isinstance(number, int):
         return str(number)
-    return _told_apart(number, DIGITS, "g", None if beside is None else f"{float(beside):.{DIGITS}g}")
+    return _told_apart(number, DIGITS, "g", beside)
+
+
+def as_asked(limit: Number) -> str:
+    """A limit as somebody wrote it: all its decimals where they end, so that it is not taken for another.
+
+    >>> as_asked(Fraction("0.49998")), as_asked(Fraction(1, 3)), as_asked(10), as_asked(Fraction("0.5"))
+    ('0.49998', '0.3333', '10', '0.5')
+    """
+    scaled = Fraction(limit) * 10**MOST_DECIMALS
+    if isinstance(limit, int) or scaled.denominator != 1 or abs(limit) >= 10**DIGITS:
+        return shown(limit)
+    text = f"{Decimal(scaled.numerator).scaleb(-MOST_DECIMALS):f}".rstrip("0").rstrip(".")
+    return text if len(text) > DIGITS + 2 else shown(limit)
 
 
 def decimals(number: Number, places: int) -> str:
@@ -59,20 +74,20 @@ def as_float(number: Number) -> float:
     return 1 - 2**-53 if found == 1 > number else found
 
 
-def _told_apart(number: Number, digits: int, kind: str, limit: str | None) -> str:
+def _told_apart(number: Number, digits: int, kind: str, beside: Number | None) -> str:
     written: Callable[[int], str] = lambda n: f"{as_float(number):.{n}{kind}}"  # noqa: E731
     if not isfinite(number):
         return written(digits)
+    limits = [] if beside is None else [Fraction(beside), Fraction(f"{float(beside):.{DIGITS}g}")]
     fractional = abs(number) < 10**DIGITS and _off_whole(number)
     for places in range(digits, MOST_DIGITS + 1):
         text = written(places)
         if fractional and Fraction(text).denominator == 1:
             continue
-        if (
-            limit is not None
-            and abs(Fraction(number) - Fraction(limit)) > FINE
-            and Fraction(text) == Fraction(limit)
-        ):
+        # on the same side of the limit, and not on it
+        if any(abs(Fraction(number) - limit) > FINE and Fraction(text) == limit for limit in limits):
+            continue
+        if limits and (number < limits[0]) != (Fraction(text) < limits[0]):
             continue
         return text
     return text

@@ -16,7 +16,7 @@ from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive
-from privacy_sql.verdict import Number, Verdict, finite, shown
+from privacy_sql.verdict import Number, Verdict, finite, measured, shown
 
 # of a minimal choice these are shown beside the one that was minimised; of the best one all
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
@@ -100,7 +100,7 @@ class SearchResult:
         safe = "" if found.safe_choices is None else f", {found.safe_choices} safe"
         lines = [f"{self.name}    {number_of(found.choices, 'choice')}{safe}, {found.explored} asked about"]
         if found.stopped:
-            lines.append(f"stopped     {found.stopped}; {number_of(found.undecided, 'choice')} not decided")
+            lines.append(f"stopped     {found.stopped}; {_left(found)}")
         lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
         if self.best is not None:
             proof = "optimal" if found.optimal else "not proved optimal"
@@ -129,6 +129,13 @@ def result(search: LatticeSearch, found: Found, *, briefly: bool = False) -> Sea
         frontier=tuple(frontier(search, finished=not briefly)),
         lattice=lattice(search, found),
     )
+
+
+def _left(found: Found) -> str:
+    """How much a search that was stopped left open; where choices are not tagged, nobody has counted it."""
+    if found.safe_choices is None:
+        return f"{found.explored} of {number_of(found.choices, 'choice')} asked about"
+    return f"{found.undecided} of {number_of(found.choices, 'choice')} undecided"
 
 
 def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
@@ -186,14 +193,13 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
     if found.stopped:
         return Undecided(
             "undecided",
-            f"no safe choice was found before the {found.stopped}; {found.undecided} of {found.choices}"
-            " choices are undecided",
+            f"no safe choice was found before the {found.stopped}; {_left(found)}",
             where=search.base.table.name,
             hint="Raise the limit, or ask for less.",
         )
     failing = {name: verdict for name, verdict in search.top_verdicts().items() if not verdict.safe}
     told = "; ".join(
-        f"{name} is {shown(verdict.value)} and must be {verdict.relation} {shown(verdict.limit)}"
+        f"{name} is {measured(verdict)[0]} and must be {measured(verdict)[1]}"
         for name, verdict in failing.items()
     )
     final = all(criterion.safe_under_merging for criterion in search.require)

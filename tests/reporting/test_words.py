@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from privacy_sql.cli.verbs.curve import _lines
-from privacy_sql.display.rounding import as_float, decimals, percent, shown
+from privacy_sql.display.rounding import as_asked, as_float, decimals, percent, shown
 from privacy_sql.errors import UsageError
 from privacy_sql.project.fields import load
 from privacy_sql.reporting.sections import Material, background, options, skyline
@@ -50,6 +50,10 @@ def test_a_number_is_never_written_as_a_whole_number_or_a_limit_that_it_only_com
         assert Fraction(shown(found, beside=border)) != border
         told = {"value_float": float(found), "limit": str(border), "relation": "<", "unit": "share"}
         assert value(told) not in limit(told)
+        above = found + 2 * (border - found)
+        for near in (found, above):
+            assert (Fraction(shown(near, beside=border)) < border) == (near < border)
+        assert Fraction(as_asked(found)) == found
     assert as_float(1 - Fraction(1, 10**30)) < 1 == as_float(1)
 
 
