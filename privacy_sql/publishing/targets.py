@@ -25,7 +25,7 @@ from privacy_sql.engines._sources import parts as parts_of
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.history import chain, ledger, register
 from privacy_sql.publishing import private_files, verifying
-from privacy_sql.query.template import Query
+from privacy_sql.query.template import Query, quote
 
 if TYPE_CHECKING:
     from privacy_sql.table import Table
@@ -302,11 +302,19 @@ def admit_tables(
 
 
 def _same_relation(engine: Engine, table: str, kept: Kept) -> bool:
-    """Whether two names mean one relation; a name without its schema is in the schema of the connection."""
+    """Whether two names mean one relation; a name without its schema is in the schema of the connection.
+
+    Unless that has none of the name: then it is in another one that the connection looks through, and a table
+    here would hide it.
+    """
     mine, other = _folded_name(table), _folded_name(kept.place)
-    if len(mine) != len(other):
+    if len(mine) != len(other) and mine[-1] == other[-1]:
         (found,) = engine.fetch(Query("select current_schema() as home", "looking for the schema"))
         home = (str(found["home"]).casefold(),)
+        short = min(table, kept.place, key=lambda name: len(_folded_name(name)))
+        own = ".".join([quote(str(found["home"])), *map(quote, parts_of(short))])
+        if len(_folded_name(short)) == 1 and engine.has_table(short) and not engine.has_table(own):
+            return True
         mine, other = (name if len(name) > 1 else (*home, *name) for name in (mine, other))
     shared = min(len(mine), len(other))
     return mine[-shared:] == other[-shared:]

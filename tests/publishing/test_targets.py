@@ -359,6 +359,27 @@ def test_no_relation_but_our_own_is_replaced(store: Any) -> None:
     assert execute("select count(*) from published where illness = 'gout'") == [(8,)]
 
 
+def test_a_source_that_another_schema_of_the_search_path_holds_is_no_target(tmp_path: Path) -> None:
+    import privacy_sql as ps
+    from tests import engines
+
+    with engines.connected("postgres") as home:
+        home.connection.execute("drop schema if exists late cascade; create schema late")
+        home.connection.execute("create table late.people (age integer)")
+        home.connection.execute("insert into late.people values (21), (21)")
+        home.connection.execute("set search_path = public, late")
+        made = ps.publish(home, ps.Table("people", ["age"]), [ps.KAnonymity(2)], ps.Generalise())
+        place = tmp_path / "p.manifest.json"
+        # the last one would hide the source from the next run
+        for name in ("late.people", "Late.People", '"late"."people"', "public.people"):
+            with pytest.raises(UsageError) as problem:
+                ps.write(home, made, f"table:{name}", manifest_to=place, overwrite=True)
+            assert problem.value.code == "target_in_use", name
+        assert ps.write(home, made, "table:public.published", manifest_to=place)
+        assert home.connection.execute("select count(*) from late.people").fetchall() == [(2,)]
+        home.connection.execute("drop schema late cascade")
+
+
 def test_relations_of_somebody_that_are_called_like_ours_stay(
     engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
