@@ -14,7 +14,7 @@ from privacy_sql.errors import Undecided
 from privacy_sql.kernels.marginals import consistent_tables
 from privacy_sql.kernels.marginals.junction_tree import maximal_sets
 from privacy_sql.kernels.marginals.worst_groups import smallest_sum
-from privacy_sql.marginals import evidence
+from privacy_sql.marginals import tables
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 from tests.seeds import START
@@ -40,12 +40,12 @@ def test_the_verdict_is_that_of_all_consistent_tables(engine: Any, small: Small)
 @few
 @given(small_collections(most_rows=10))
 def test_a_join_too_large_for_one_statement_gets_the_same_verdict(engine: Any, small: Small) -> None:
-    kept = evidence.PLAIN_GROUPS
-    evidence.PLAIN_GROUPS = 0
+    kept = tables.PLAIN_GROUPS
+    tables.PLAIN_GROUPS = 0
     try:
         walked = verdict(engine, small)
     finally:
-        evidence.PLAIN_GROUPS = kept
+        tables.PLAIN_GROUPS = kept
     once = verdict(engine, small)
     assert (walked.safe, walked.value) == (once.safe, once.value)
 

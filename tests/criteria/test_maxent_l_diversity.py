@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
 from privacy_sql.kernels.marginals.junction_tree import is_decomposable, maximal_sets
-from privacy_sql.marginals import evidence
+from privacy_sql.marginals import tables
 from tests.marginal_cases import Small, on_engine, small_collections
 from tests.oracles import marginals as oracle
 
@@ -64,12 +64,12 @@ def test_a_join_too_large_for_one_statement_gets_the_same_verdict(
 ) -> None:
     for params in ({"l": ell, "c": 2}, {"l": ell, "kind": "distinct"}, {"l": ell, "kind": "entropy"}):
         once = verdict(engine, small, **params)
-        kept = evidence.PLAIN_GROUPS
-        evidence.PLAIN_GROUPS = 0
+        kept = tables.PLAIN_GROUPS
+        tables.PLAIN_GROUPS = 0
         try:
             walked = verdict(engine, small, **params)
         finally:
-            evidence.PLAIN_GROUPS = kept
+            tables.PLAIN_GROUPS = kept
         assert (walked.safe, walked.exact) == (once.safe, once.exact)
         assert walked.value == (pytest.approx(once.value) if "kind" in params else once.value)
 
