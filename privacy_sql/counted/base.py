@@ -97,7 +97,8 @@ class Base:
     # the table counted again without one of several sensitive columns
     dropping: Callable[[str], Base] | None = None
     declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
-    population: Any = None  # everybody who might be in the table: what `table` names, or the copy of it
+    # everybody who might be in the table: what `table` names, or the copy of it; a frame would print rows
+    population: Any = field(default=None, repr=False)
     home: Engine | None = None  # where it lies, when `engine` is but a session of that
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
@@ -347,7 +348,7 @@ class Opened:
     source: Sql
     columns: Mapping[str, str]
     stamps: Mapping[Path, tuple[int, ...]]
-    population: Any = None
+    population: Any = field(default=None, repr=False)
 
 
 def _several(found: Opened, table: Table, several: bool) -> Base:
