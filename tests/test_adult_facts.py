@@ -22,7 +22,7 @@ def base():
     """The counted base: rows without NULL of the training part, hierarchies of the data's own folder."""
     folder = os.environ.get("PRIVACY_SQL_DATA")
     if not folder:
-        pytest.skip("PRIVACY_SQL_DATA is not set to the folder of the study data")
+        pytest.skip("needs the data sets: set PRIVACY_SQL_DATA")
     rows = pd.read_csv(Path(folder) / "adult.csv.gz", dtype=str, keep_default_na=False, na_values=[""])
     rows = rows.dropna()
     rows = rows[rows["part"] == "train"][[*COLUMNS, "occupation"]]

@@ -1,4 +1,4 @@
-{# PostgreSQL's words, for dbt; Python translates the default words itself. #}
+{# PostgreSQL's table of words, for dbt; Python translates the default words itself. #}
 {% macro postgres__matches(column, pattern) -%}
 (concat(cast({{ column }} as varchar), '|') ~ {{ pattern }})
 {%- endmacro %}

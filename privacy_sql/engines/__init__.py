@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from privacy_sql import registry
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Query, Sql
+from privacy_sql.query.words import refuse_unspoken
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,5 +183,8 @@ def connect(url: str = "duckdb:", **options: object) -> Engine:
         raise UsageError(
             "bad_url", "a connection is written engine:place", hint='For example "duckdb:file.db".'
         )
-    engine: Engine = registry.get("engines", scheme)(rest, **options)
+    part = registry.get("engines", scheme)
+    if part.__module__.startswith("privacy_sql."):
+        refuse_unspoken(scheme)
+    engine: Engine = part(rest, **options)
     return engine

@@ -21,7 +21,7 @@ DATA = os.environ.get("PRIVACY_SQL_DATA")
 LEVELS = [Fraction(1), Fraction(1, 2), Fraction(1, 4)]
 
 
-@pytest.mark.skipif(not DATA, reason="set PRIVACY_SQL_DATA to the folder of the study data")
+@pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 def test_missing_values_hide_nobody_in_two_releases_of_a_census_file(tmp_path: Path) -> None:
     dice = np.random.default_rng(0)
     with ps.connect() as engine:

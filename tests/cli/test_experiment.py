@@ -16,7 +16,7 @@ from privacy_sql.papers import Figure
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 
 
-@pytest.mark.skipif(not DATA, reason="PRIVACY_SQL_DATA is not the folder of the study data")
+@pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 def test_an_experiment_writes_its_figures(tmp_path: Path) -> None:
     arguments = ["experiment", "martin", "--part", "fig5", "--data", str(DATA), "-o", str(tmp_path / "out")]
     dry = run([*arguments, "--dry-run"])

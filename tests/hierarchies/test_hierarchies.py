@@ -463,7 +463,7 @@ def test_a_tree_of_fifty_thousand_values_stays_within_200_bytes_each(tmp_path: P
 def study_data() -> Path:
     folder = os.environ.get("PRIVACY_SQL_DATA")
     if not folder:
-        pytest.skip("PRIVACY_SQL_DATA is not set to the folder of the study data")
+        pytest.skip("needs the data sets: set PRIVACY_SQL_DATA")
     return Path(folder)
 
 

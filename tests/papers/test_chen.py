@@ -19,9 +19,7 @@ from privacy_sql.papers import chen
 from privacy_sql.studies.skyline import Skylines
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="PRIVACY_SQL_DATA is not set to the folder of the study data"
-)
+needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 
 
 @pytest.fixture(scope="module")

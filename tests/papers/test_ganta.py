@@ -16,7 +16,7 @@ from privacy_sql.papers import ganta
 from privacy_sql.papers._overlap import Pair, People
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
-pytestmark = pytest.mark.skipif(not DATA, reason="set PRIVACY_SQL_DATA to the folder of the study data")
+pytestmark = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 MONDRIAN = ("mondrian", "mondrian")
 # percentages; a mean over few seeds of 5,000 people lies this near the mean over many
 TOLERANCE = 0.5

@@ -14,9 +14,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.papers import Figure, kifer
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
-pytestmark = pytest.mark.skipif(
-    not DATA, reason="PRIVACY_SQL_DATA is not set to the folder of the study data"
-)
+pytestmark = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 near = pytest.approx
 
 

@@ -20,9 +20,7 @@ from privacy_sql.papers._partition import partition
 from tests.oracles import background_knowledge as oracle
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="PRIVACY_SQL_DATA is not set to the folder of the study data"
-)
+needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 
 
 @pytest.fixture(scope="module")

@@ -24,9 +24,7 @@ from privacy_sql.papers import Figure, martin, save
 from tests.oracles import worst_case as oracle
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="PRIVACY_SQL_DATA is not set to the folder of the study data"
-)
+needs_data = pytest.mark.skipif(not DATA, reason="needs the data sets: set PRIVACY_SQL_DATA")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ SWITCHES = (
 def browser() -> Iterator[Any]:
     """A browser that keeps its console and what it asks the network for."""
     if CHROMIUM is None or DRIVER is None:
-        pytest.skip("needs Debian's chromium and chromium-driver")
+        pytest.skip("needs a browser: Debian's chromium and chromium-driver, or unset PRIVACY_SQL_AXE")
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
