@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
+from privacy_sql.counted.levels import Labels, every_label
 from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, is_folder
@@ -22,6 +23,9 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.conditions import with_numbers
 from privacy_sql.query.template import Query, Sql, condition, names, render
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import SensitiveValues
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,7 @@ class Base:
             memory=Memory(
                 levels=labels.get("levels", self.levels),
                 level_codes=self.level_codes,
+                domains=self.domains,
                 **self.memory.known("sensitive_codes"),
             ),
         )
@@ -221,9 +226,26 @@ class Base:
         return made
 
     @remembered
+    def labels(self) -> list[Labels]:
+        """The values of every quasi-identifier with their labels at every level, in memory."""
+        return every_label(self)
+
+    @remembered
+    def domains(self) -> list[Labels]:
+        """The same of the whole table, where only what is left of it is searched."""
+        return self.labels
+
+    @remembered
     def level_codes(self) -> dict[str, Sql]:
         """The same labels as small integers: (code, c0..cH)."""
         return {c: levels.codes(self.engine, made, self.columns[c][1]) for c, made in self.levels.items()}
+
+    @property
+    def sensitive_values(self) -> SensitiveValues:
+        """What is asked about the sensitive values in memory."""
+        from privacy_sql.counted.groups import SensitiveValues
+
+        return SensitiveValues(self)
 
     @remembered
     def sensitive_codes(self) -> Sql:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, PrivacySqlError, number_of
+from privacy_sql.errors import DataError, PrivacySqlError, number_of, raise_all
 from privacy_sql.hierarchies import Hierarchy, Tree
-from privacy_sql.query.template import Sql, render
+from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from privacy_sql.counted.base import Base
 
 
 def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
@@ -27,17 +34,64 @@ def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Tab
 
 def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
     """A dictionary's values at every level of a hierarchy: (code, n_rows, l0..lH)."""
+    return engine.create(_labelled(engine, dictionary, kind))
+
+
+def _labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
     lookup = engine.load(_lookup(kind), "lookup") if isinstance(kind, Tree) else None
-    return engine.create(
-        render(
-            "counted/levels.sql",
-            dictionary=dictionary,
-            height=kind.height,
-            lookup=lookup,
-            recipe=None if lookup else kind.recipe(),
-            value=Sql("d.value"),
-        )
+    return render(
+        "counted/levels.sql",
+        dictionary=dictionary,
+        height=kind.height,
+        lookup=lookup,
+        recipe=None if lookup else kind.recipe(),
+        value=Sql("d.value"),
     )
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The values of one column, one place each: their codes, their rows, and their label at every level."""
+
+    code: npt.NDArray[np.int64]
+    n_rows: npt.NDArray[np.int64]
+    number: npt.NDArray[np.float64] | None  # not a number where a value is none; of a numeric hierarchy only
+    at: tuple[npt.NDArray[np.int64], ...]  # per level the code of each value's label, the value itself first
+
+
+def every_label(base: Base) -> list[Labels]:
+    """The labels of all quasi-identifiers, gathered in one statement; unmapped values are refused."""
+    import numpy as np
+
+    engine = base.engine
+    kinds = {column: kind for column, (_, kind) in base.columns.items()}
+    columns = [(*_levels_of(base, column, kind), kind.height, kind.numeric) for column, kind in kinds.items()]
+    highest = max((kind.height for kind in kinds.values()), default=0)
+    query = render("counted/every_label.sql", columns=columns, highest=highest, value=Sql("v.l0"))
+    found = {name: np.asarray(column) for name, column in engine.arrays(query).items()}
+    order = np.lexsort((found["code"], found["position"]))
+    found = {name: column[order] for name, column in found.items()}
+    ends = np.searchsorted(found["position"], np.arange(len(kinds) + 1))
+    made, problems = [], []
+    for (column, kind), start, end in zip(kinds.items(), ends[:-1], ends[1:], strict=True):
+        its = {name: values[start:end] for name, values in found.items()}
+        stray = its["is_mapped"] == 0
+        n_stray, n_rows = int(stray.sum()), int(its["n_rows"][stray].sum())
+        problems += _unmapped(n_stray, n_rows, kind, base.table.name, base.columns[column][0])
+        number = np.where(its["is_number"] == 1, its["number"], np.nan) if kind.numeric else None
+        at = tuple(its[f"c{level}"].astype(np.int64) for level in range(kind.height + 1))
+        made.append(Labels(its["code"].astype(np.int64), its["n_rows"].astype(np.int64), number, at))
+    raise_all(problems)
+    return made
+
+
+def _levels_of(base: Base, column: str, kind: Hierarchy) -> tuple[Sql, Sql | None]:
+    """The labels of a column as they are made already, else as the query that makes them."""
+    if base.memory.known("levels") and column in base.levels:
+        return base.levels[column], base.level_codes[column]
+    if kind.height:
+        return Sql(f"({_labelled(base.engine, base.dictionaries[column], kind).sql})"), None
+    return Sql(f"(select code, n_rows, value as l0 from {base.dictionaries[column]})"), None
 
 
 def codes(engine: Engine, levels: Sql, kind: Hierarchy) -> Sql:
@@ -48,13 +102,17 @@ def codes(engine: Engine, levels: Sql, kind: Hierarchy) -> Sql:
 def unmapped(engine: Engine, levels: Sql, kind: Hierarchy, table: str, column: str) -> list[PrivacySqlError]:
     """The error for values a hierarchy does not cover: how many, never which."""
     (found,) = engine.fetch(render("counted/unmapped.sql", levels=levels, height=kind.height))
-    if not found["n_values"]:
+    return _unmapped(found["n_values"], found["n_rows"], kind, table, column)
+
+
+def _unmapped(n_values: int, n_rows: int, kind: Hierarchy, table: str, column: str) -> list[PrivacySqlError]:
+    if not n_values:
         return []
     return [
         DataError(
             "unmapped_value",
-            f"the hierarchy of {column} does not cover {number_of(found['n_values'], 'value')}"
-            f" ({number_of(found['n_rows'], 'row')})",
+            f"the hierarchy of {column} does not cover {number_of(n_values, 'value')}"
+            f" ({number_of(n_rows, 'row')})",
             where=f"{table}.{column}",
             hint=f"{kind.unmapped_hint} A project run lists them in target/private/unmapped.csv.",
         )

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from privacy_sql.criteria import Row
 from privacy_sql.verdict import Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Bools, Groups, Ints
+
+# shares in groups of fewer people are different doubles when they are different
+TOLD_APART = 2**26
 
 
 def rise(row: Row) -> Fraction:
@@ -26,3 +34,44 @@ def told(row: Row) -> tuple[Witness, str]:
         " in the worst group."
     )
     return Witness(facts, {"g": row["g"]}), story
+
+
+def extremes(groups: Groups) -> tuple[list[Row], list[Row]]:
+    """For each value its count where its share is largest, and where it is smallest."""
+    order, ends = groups.by_share
+    most, least = order[ends[1:] - 1], order[ends[:-1]]
+    return _rows(groups, most), _rows(groups, least)
+
+
+def gaining(groups: Groups, kept: Callable[[Row], bool], *, losing: bool = False) -> Bools:
+    """The groups in which some value has a share too far above its overall share, or `losing` below it.
+
+    What is kept at one share is kept at all nearer ones, so the first that is not is found by halving.
+    """
+    order, ends = groups.by_share
+    gone = groups.none
+    for start, end, middle in zip(ends[:-1].tolist(), ends[1:].tolist(), groups.middles, strict=True):
+        near, far = (middle - 1, start - 1) if losing else (middle, end)
+        step = -1 if losing else 1
+        if near == far or kept(_rows(groups, order[[far - step]])[0]):
+            continue
+        good, bad = near - step, far - step  # the one kept, as far as is known, the other not
+        while abs(bad - good) > 1:
+            between = (good + bad) // 2
+            if kept(_rows(groups, order[[between]])[0]):
+                good = between
+            else:
+                bad = between
+        failing = order[start : bad + 1] if losing else order[bad:end]
+        gone[groups.of_each[failing]] = True
+    return gone
+
+
+def _rows(groups: Groups, places: Ints) -> list[Row]:
+    """Some counts as a template tells them: beside the group's people and the value's overall count."""
+    assert groups.overall is not None
+    g = groups.of_each[places]
+    columns = (groups.n[places], groups.people[g], groups.overall[groups.value[places]], g)
+    found = zip(*(column.tolist() for column in columns), strict=True)
+    names = ("n_rows", "n_people", "n_overall", "g")
+    return [{**dict(zip(names, row, strict=True)), "n_all": groups.n_all} for row in found]

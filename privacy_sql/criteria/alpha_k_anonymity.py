@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, make
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.engines import Columns
 from privacy_sql.errors import UsageError, people
 from privacy_sql.verdict import Verdict, Witness
 
+if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups
+
 
 @dataclass(frozen=True)
-class AlphaKAnonymity(Criterion):
+class AlphaKAnonymity(ByFormula):
     """No watched value has a share above alpha in a group, and every group holds at least k people.
 
     li2009, Sec. VI recalls it (Wong et al.'s (α,k)-anonymity). `values` names the watched ones, all of them
@@ -64,6 +68,13 @@ class AlphaKAnonymity(Criterion):
         if self.values is None:
             return {}
         return {"watched": {"value": ("varchar", list(self.values))}}
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        top = groups.top if self.values is None else groups.top_of(self.values)
+        return [
+            Formula(top, groups.people, "<=", self.limit),
+            Formula(groups.people, None, ">=", self.k),
+        ]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The largest share decides, unless only a group is too small.

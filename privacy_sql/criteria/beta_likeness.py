@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
-from privacy_sql.criteria._shares import rise, told
+from privacy_sql.criteria import Exact, Row, exact, one_of
+from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.criteria._shares import TOLD_APART, extremes, gaining, rise, told
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.closeness import bounded_gain
 from privacy_sql.verdict import Number, Verdict, Witness, holds
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.groups import Bools, Groups
 
 KINDS = ("basic", "enhanced")
 
 
 @dataclass(frozen=True)
-class BetaLikeness(Criterion):
+class BetaLikeness(OnArrays):
     """The relative gain of every value, (share - overall share) / overall share, is bounded.
 
     Cao and Karras's β-likeness, a bound on the adversary of ganta2008, Def. 5 for each value by itself:
@@ -55,6 +60,15 @@ class BetaLikeness(Criterion):
 
     def context(self) -> dict[str, Any]:
         return {}
+
+    def fits(self, base: Base) -> bool:
+        return bool(base.rows < TOLD_APART)
+
+    def decide(self, groups: Groups) -> Verdict:
+        return self.judge(extremes(groups)[0])
+
+    def breaking(self, groups: Groups) -> Bools:
+        return gaining(groups, lambda row: holds(self._gain(row), self.relation, self.limit))
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The value that gains most decides.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import Undecided, UsageError, number_of, people
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
@@ -28,12 +29,14 @@ from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness, shown
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.counted.groups import Bools, Groups, Ints
     from privacy_sql.criteria import Evidence
 
 
 @dataclass(frozen=True)
-class CKSafety(Criterion):
+class CKSafety(OnArrays):
     """The best guess of an adversary who knows the groups and k implications more stays below c.
 
     martin2007, Def. 13; `value` is the maximum disclosure of Def. 6, exact. Merging groups never raises it
@@ -106,6 +109,27 @@ class CKSafety(Criterion):
         }
         private = {"g": int(groups[target]), "others": [int(groups[n]) for n in numbers if n != target]}
         return self.verdict(knowledge.value, Witness(facts, private), _story(target + 1, facts, knowledge))
+
+    def fits(self, base: Base) -> bool:
+        return bool(base.table.values_per_person == "one")
+
+    def decide(self, groups: Groups) -> Verdict:
+        if not len(groups):
+            return self.verdict(None, Witness({}))
+        with within_reach():
+            knowledge = worst_knowledge(self._shapes(groups)[0], self.k)
+        return self.verdict(knowledge.value, Witness({}))
+
+    def breaking(self, groups: Groups) -> Bools:
+        if not len(groups):
+            return groups.none
+        shapes, shape = self._shapes(groups)
+        with within_reach():
+            unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
+        return groups.in_any(shape, unsafe)
+
+    def _shapes(self, groups: Groups) -> tuple[GroupShapes, Ints]:
+        return GroupShapes.from_ranked(groups.people, groups.start, groups.ranked, self.k + 1)
 
     def failing(self, evidence: Evidence) -> list[int]:
         """Groups to leave out so that the others are safe together."""

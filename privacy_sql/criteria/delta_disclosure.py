@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, exact
-from privacy_sql.criteria._shares import rise, told
+from privacy_sql.criteria import Exact, Row, exact
+from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.criteria._shares import TOLD_APART, extremes, gaining, rise, told
 from privacy_sql.kernels.closeness import log_change
-from privacy_sql.verdict import Verdict, Witness
+from privacy_sql.verdict import Verdict, Witness, holds
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.groups import Bools, Groups
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure(Criterion):
+class DeltaDisclosure(OnArrays):
     """|ln(share / overall share)| stays below delta for every value of the table in every group.
 
     Brickell and Shmatikov's δ-disclosure privacy, for the adversary of ganta2008, Def. 5. `value` is the
@@ -46,6 +51,22 @@ class DeltaDisclosure(Criterion):
 
     def context(self) -> dict[str, Any]:
         return {}
+
+    def fits(self, base: Base) -> bool:
+        return bool(base.rows < TOLD_APART)
+
+    def decide(self, groups: Groups) -> Verdict:
+        lacking = groups.lacking
+        if lacking.any():  # whoever is there certainly does not have the value that is lacking
+            return self.verdict(None, Witness({}))
+        most, least = extremes(groups)
+        return self.judge([*most, *least])
+
+    def breaking(self, groups: Groups) -> Bools:
+        def kept(row: Row) -> bool:
+            return holds(log_change(rise(row)), self.relation, self.limit)
+
+        return groups.lacking | gaining(groups, kept) | gaining(groups, kept, losing=True)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The value that changes most decides; one that is absent cannot be bounded.

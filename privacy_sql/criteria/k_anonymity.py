@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.criteria import Row, at_least
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import number_of, people
 from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Groups
     from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
-class KAnonymity(Criterion):
+class KAnonymity(ByFormula):
     """Every group holds at least k people; `value` is the size of the smallest group.
 
     martin2007, Sec. 1 (Samarati and Sweeney's k-anonymity). Merging two groups gives a larger one, and
@@ -47,6 +49,9 @@ class KAnonymity(Criterion):
 
     def fewest_people(self, table: Table) -> int:
         return self.k
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        return [Formula(groups.people, None, ">=", self.k)]
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         return [row["g"] for row in evidence if row["n_people"] < self.k]

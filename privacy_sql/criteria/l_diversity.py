@@ -9,18 +9,20 @@ from math import ceil, floor, log
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
 from privacy_sql.verdict import Number, Verdict, Witness, shown
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.groups import Bools, Groups
     from privacy_sql.table import Table
 
 KINDS = ("distinct", "entropy", "recursive", "probabilistic")
 
 
 @dataclass(frozen=True)
-class LDiversity(Criterion):
+class LDiversity(ByFormula):
     """Every group shows varied sensitive values; `value` depends on `kind`, as does what it is compared with.
 
     - distinct: the fewest values a group shows, at least l
@@ -109,13 +111,47 @@ class LDiversity(Criterion):
         return 1 / self.ell if self.kind == "probabilistic" else self.ell
 
     def context(self) -> dict[str, Any]:
+        low, high = self._unsure
+        return {"kind": self.kind, "ell": floor(self.ell), "low": repr(low), "high": repr(high)}
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        """For all kinds but the entropy, which is no ratio of whole numbers."""
+        if self.kind == "distinct":
+            return [Formula(groups.n_values, None, ">=", self.ell)]
+        if self.kind == "recursive":
+            tail = groups.people - groups.top_sums(int(self.ell) - 1)
+            return [Formula(groups.top, tail, self.relation, self.limit)]
+        shown = groups.showing  # people without any value have no commonest one
+        return [Formula(groups.top[shown], groups.people[shown], "<=", self.limit, shown)]
+
+    def decide(self, groups: Groups) -> Verdict:
+        if self.kind != "entropy" or not len(groups):
+            return super().decide(groups) if len(groups) else self.verdict(None, Witness({}))
+        low, high = self._unsure
+        entropies = groups.entropies
+        near, uniform = groups.between(entropies, low, high)
+        kinds = {tuple(sorted(groups.counts(g))): g for g in near}
+        told = {int(entropies.argmin()), *kinds.values(), *groups.one_for_each(groups.n_values, uniform)}
+        n_below = int((entropies < low).sum())
+        rows = [{"g": g, "n_rows": n, "n_below": n_below} for g in told for n in groups.counts(g)]
+        return self.judge(rows)
+
+    def breaking(self, groups: Groups) -> Bools:
+        if self.kind != "entropy":
+            return super().breaking(groups)
+        low, high = self._unsure
+        gone: Bools = groups.entropies < low
+        near, uniform = groups.between(groups.entropies, low, high)
+        gone[uniform] = groups.n_values[uniform] < ceil(self.ell)  # as hard to guess as that many values
+        for group in near:
+            gone[group] = not entropy_reaches(groups.counts(group), self.ell)
+        return gone
+
+    @property
+    def _unsure(self) -> tuple[float, float]:
+        """Between these entropies, in nats, floats do not decide."""
         nats = log(self.ell.numerator) - log(self.ell.denominator)
-        return {
-            "kind": self.kind,
-            "ell": floor(self.ell),
-            "low": repr(nats - UNSURE),
-            "high": repr(nats + UNSURE),
-        }
+        return nats - UNSURE, nats + UNSURE
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The group that shows least decides.

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
+import numpy as np
+
+from privacy_sql.counted.groups import Bools, Groups
 from privacy_sql.criteria import Criterion, Row, Splits
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
@@ -22,7 +26,7 @@ from privacy_sql.kernels.skyline.breach_probability import (
     least_amounts,
     worst_case,
 )
-from privacy_sql.kernels.skyline.groups import Histograms
+from privacy_sql.kernels.skyline.groups import Histograms, worst_groups
 from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
 from privacy_sql.kernels.skyline.running import Question, RunningSkyline, Seen
 from privacy_sql.query.template import Query, Sql, literal, render
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
     from privacy_sql.criteria import Evidence
     from privacy_sql.table import Table
+
+# counts of every group and value side by side, as leaving groups out needs them
+MOST_COUNTS = 50_000_000
 
 
 class _Part(NamedTuple):
@@ -269,7 +276,7 @@ def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
 
 
 @dataclass(frozen=True)
-class _WithOneValueEach(PrivacySkyline):
+class _WithOneValueEach(PrivacySkyline, OnArrays):
     """chen2008, Theorem 3: merging groups never raises a breach probability."""
 
     safe_under_merging: ClassVar[bool] = True
@@ -286,6 +293,46 @@ class _WithOneValueEach(PrivacySkyline):
         for skyline, (ruled_out, known, family), _ in self.limits:
             least[skyline] = max(least[skyline], known + max(ruled_out, family) + 2)
         return min(least.values())
+
+    def fits(self, base: Base) -> bool:
+        """Not where every group beside every value would be too many counts."""
+        return bool(base.combinations * base.statistics["s"]["n_values"] <= MOST_COUNTS)
+
+    def decide(self, groups: Groups) -> Verdict:
+        own = self._own(groups)
+        worst: _Part | None = None
+        safe, sums = True, {}
+        for code, places in groups.by_value():
+            holders, held = groups.n[places], groups.of_each[places]
+            for point in (limit for limit in self.limits if limit.skyline == own.get(code, 0)):
+                ruled_out = point.amounts.ruled_out
+                for length in (ruled_out, ruled_out + 1):
+                    if length not in sums:
+                        sums[length] = groups.top_sums(length)
+                # leave the value itself out, or the next commonest, whichever takes less
+                taken = np.minimum(sums[ruled_out][held], sums[ruled_out + 1][held] - holders)
+                part = _part(code, point, tuple(worst_groups(groups.people[held], holders, taken)), "one")
+                safe &= part.safe
+                worst = part if worst is None else min(worst, part, key=_Part.slack)
+        if worst is None:
+            return self.verdict(Fraction(0), Witness({}), limit=self.limits[0].limit)
+        return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)
+
+    def breaking(self, groups: Groups) -> Bools:
+        counts = np.zeros((len(groups), 0 if groups.overall is None else len(groups.overall)), np.int64)
+        counts[groups.of_each, groups.value] = groups.n
+        shown = np.flatnonzero(counts.any(axis=0))
+        tables = Histograms(counts[:, shown], groups.people, tuple(shown.tolist()))
+        rows = rows_to_leave_out(tables, self.limits, self._own(groups), "one")
+        return groups.marked(np.array(rows, np.int64))
+
+    def _own(self, groups: Groups) -> dict[int, int]:
+        if not per_value_of(self.per_value):
+            return {}
+        assert groups.values is not None
+        base = groups.values.base
+        own, _ = base.memory.once(("own skylines", str(self)), lambda: self._own_skylines(base))
+        return own
 
 
 @dataclass(frozen=True)

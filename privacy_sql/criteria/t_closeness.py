@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
+from privacy_sql.criteria import Exact, Row, exact, one_of
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import DataError, people
 from privacy_sql.query.template import Sql
 from privacy_sql.verdict import Verdict, Witness, shown
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.groups import Groups
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
 # the ordered distance sorts shares as floats, which tells all fractions apart up to this product of sizes
 SORTED_EXACTLY = 2**52
+# differences are whole numbers of at most 64 bits up to this product, as in the template
+FITTING = 4 * 10**18
 
 
 @dataclass(frozen=True)
-class TCloseness(Criterion):
+class TCloseness(ByFormula):
     """No group lies farther than t from the whole table; `value` is the largest distance, a fraction.
 
     ganta2008, Def. 5 (Li, Li and Venkatasubramanian's t-closeness), with the earth mover's distance:
@@ -65,6 +72,26 @@ class TCloseness(Criterion):
 
     def context(self) -> dict[str, Any]:
         return {"distance": self.distance, "value": Sql("v.value")}
+
+    def fits(self, base: Base) -> bool:
+        """Not where the template measures in floats, or has no order or hierarchy for the values."""
+        if self.distance == "hierarchical" and not hasattr(base.table.sensitive_hierarchy, "height"):
+            return False
+        scale = 2 * self._height(base)
+        if self.distance == "ordered":
+            if base.rows**2 > SORTED_EXACTLY or base.sensitive_values.numbers is None:
+                return False
+            scale = base.statistics["s"]["n_values"]
+        return bool(base.rows**2 * (2 * scale + 2) < FITTING)
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        from privacy_sql.criteria import _distances
+
+        difference, scale = getattr(_distances, self.distance)(groups)
+        return [Formula(difference, groups.people * (scale * groups.n_all), "<=", self.limit)]
+
+    def _height(self, base: Base) -> int:
+        return int(base.table.sensitive_hierarchy.height) if self.distance == "hierarchical" else 1
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The farthest group decides.

@@ -65,6 +65,11 @@ class Engine(ABC):
         return False
 
     @property
+    def embedded(self) -> bool:
+        """Whether what is counted lies in this process."""
+        return False
+
+    @property
     def at_once(self) -> int:
         """How many choices a search had best count in one statement, where each statement has its price."""
         return 1

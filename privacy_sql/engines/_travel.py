@@ -57,7 +57,8 @@ def _copied(relation: Sql | None, source: Engine, target: Engine) -> Sql:
 class Travelled(Engine):
     """An engine whose counted relations are searched by an embedded engine."""
 
-    # its `travel` is 0: what is counted through this engine has travelled already, or is to stay
+    # what is counted through this engine has travelled already, or is to stay
+    embedded = True
 
     def __init__(self, home: Engine, near: Engine, prefix: str, places: Any, numbers: Any) -> None:
         self._home = home

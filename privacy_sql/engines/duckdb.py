@@ -43,6 +43,7 @@ class DuckDB(Engine):
     """Embedded DuckDB: `duckdb:` in memory or `duckdb:file.db`."""
 
     dialect = "duckdb"
+    embedded = True
     undoes = True
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What each choice of a lattice costs under a utility: from its labels where they are enough, else by SQL."""
+"""What each choice of a lattice costs under a utility: from its labels, or else from its groups."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import numpy as np
 
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
+from privacy_sql.counted.groups import sum_of_logs
+from privacy_sql.counted.levels import Labels
 from privacy_sql.criteria import Criterion
 from privacy_sql.judge import failing
+from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Column, Grouped, Label, Learnt, Published, Utility
+from privacy_sql.utilities import Additive, Column, Grouped, Held, Label, Learnt, Published, Utility
 from privacy_sql.utilities._counting_queries import Answers
 from privacy_sql.utilities.query_error import QueryError
 
@@ -35,14 +38,27 @@ class Seen:
                 self._failing[str(criterion)] = frozenset(failing(self.grouping, criterion))
         return frozenset().union(*(self._failing[str(criterion)] for criterion in criteria))
 
+    def without(self, gone: frozenset[int]) -> Seen:
+        """The groups that stay."""
+        return Seen(self.grouping.without(gone))
+
     @cached_property
     def groups(self) -> dict[str, np.ndarray[Any, Any]]:
         """The groups with their keys and people: g, k1.., n_people."""
         return self._counted(self.grouping.members)
 
+    @property
+    def people(self) -> np.ndarray[Any, Any]:
+        """The people of each group."""
+        return self.groups["n_people"]
+
+    def labels(self, position: int) -> np.ndarray[Any, Any]:
+        """The label of one column in each group, as codes."""
+        return self.groups[f"k{position + 1}"]
+
     def people_in(self, gone: frozenset[int]) -> int:
         """How many people some groups hold."""
-        return int(self.groups["n_people"][self.among(gone)].sum()) if gone else 0
+        return int(self.people[self.among(gone)].sum()) if gone else 0
 
     def rows_in(self, gone: frozenset[int]) -> int:
         """How many rows some groups hold, where a person may have several."""
@@ -79,20 +95,25 @@ class Shown:
     """What a choice publishes: its groups, without those that are suppressed."""
 
     choice: Choice
-    seen: Seen
-    gone: frozenset[int] = frozenset()
+    seen: Any  # `Seen`, or the groups in memory
+    gone: Any = frozenset()  # some of its groups
     n_before: int = 0  # people whom the groups seen leave out already
 
     @cached_property
     def n_suppressed(self) -> int:
         """The people who are left out."""
-        return self.n_before + self.seen.people_in(self.gone)
+        return int(self.n_before + self.seen.people_in(self.gone))
 
     @cached_property
-    def grouping(self) -> Grouping:
+    def left(self) -> Any:
         """The groups that stay."""
-        whole = self.seen.grouping
-        return whole.without(self.gone) if self.gone else whole
+        return self.seen.without(self.gone) if self.gone else self.seen
+
+    @property
+    def grouping(self) -> Grouping:
+        """The same as relations."""
+        found: Grouping = self.left.grouping
+        return found
 
 
 class Costs:
@@ -102,31 +123,15 @@ class Costs:
         self.base = base
         self.k = k  # the largest that is required
         self._loaded: dict[tuple[int, int], Sql] = {}
+        self._covered: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
         self._asked: Answers | None = None
 
     @cached_property
     def labels(self) -> list[list[dict[int, Label]]]:
         """Per column and level the labels by code."""
-        columns = [
-            (
-                self.base.level_codes.get(column),
-                self.base.levels.get(column, self.base.dictionaries[column]),
-                kind.height,
-                kind.numeric,
-            )
-            for column, (_, kind) in self.base.columns.items()
+        return [
+            [_labels_at(labels, level) for level, _ in enumerate(labels.at)] for labels in self.base.labels
         ]
-        found: list[list[dict[int, Label]]] = [[{} for _ in range(height + 1)] for _, _, height, _ in columns]
-        for row in self.base.engine.fetch(render("lattice/utility_labels.sql", columns=columns)):
-            found[row["position"]][row["level"]][row["code"]] = Label(
-                row["level"],
-                row["n_leaves"],
-                row["n_rows"],
-                _bits(row["n_rows"], row["weight"]),
-                row["low"],
-                row["high"],
-            )
-        return found
 
     @cached_property
     def n_people(self) -> int:
@@ -180,6 +185,8 @@ class Costs:
         """The cost of what is published; suppressed rows cost as much as a row can."""
         if isinstance(utility, Additive):
             return utility.cost(self._published_labels(shown), self.n_people)
+        if isinstance(shown.seen, SeenInMemory):
+            return self._cost_in_memory(utility, shown)
         if isinstance(utility, QueryError):
             return self._answers(utility).error(shown.grouping.candidate, shown.choice)
         engine, context = shown.grouping.base.engine, self._context(shown)
@@ -189,6 +196,33 @@ class Costs:
         assert isinstance(utility, Grouped)
         rows = engine.fetch(render(f"utilities/{utility.template or utility.name}.sql", **context))
         return utility.value(rows, self.published(shown))
+
+    def _cost_in_memory(self, utility: Utility, shown: Shown) -> float:
+        held = self._held(shown.left, shown)
+        if isinstance(utility, QueryError):
+            bottom = (0,) * len(shown.choice)
+            finest = Shown(bottom, SeenInMemory(shown.seen.counts, shown.seen.counts.groups(bottom)))
+            return self._answers(utility).error_of(held, self._held(finest.seen, finest), shown.choice)
+        assert isinstance(utility, Grouped | Learnt)
+        return utility.value(utility.counted(held), self.published(shown))  # type: ignore[arg-type]
+
+    def _held(self, seen: SeenInMemory, shown: Shown) -> Held:
+        """What a choice publishes, for utilities that are measured in memory."""
+        labels = [seen.labels(position) for position, _ in enumerate(self.base.columns)]
+        leaves = np.ones(len(seen.of))
+        for position, (level, codes) in enumerate(zip(shown.choice, labels, strict=True)):
+            if level:
+                leaves *= self._leaves_of(position, level)[codes]
+        n = seen.counts.n_of_source
+        source = int(n.sum()), sum_of_logs(n)
+        return Held(seen.of, leaves, source, self.published(shown).everywhere, labels)
+
+    def _leaves_of(self, position: int, level: int) -> np.ndarray[Any, Any]:
+        """How many raw values each label of a level covers, by its code."""
+        if (position, level) not in self._covered:
+            codes = self.base.labels[position].at[level]
+            self._covered[position, level] = np.bincount(codes).astype(np.float64)
+        return self._covered[position, level]
 
     def _answers(self, utility: QueryError) -> Answers:
         if self._asked is None:
@@ -209,11 +243,10 @@ class Costs:
         if not shown.n_suppressed:
             return [(column, [(label, label.n_rows) for label in level.values()]) for column, level in found]
         kept = ~shown.seen.among(shown.gone)
-        people = shown.seen.groups["n_people"][kept]
-        labels = [shown.seen.groups[str(alias)][kept] for alias in self._aliases]
+        people = shown.seen.people[kept]
         return [
-            (column, _totals(level, codes, people))
-            for (column, level), codes in zip(found, labels, strict=True)
+            (column, _totals(level, shown.seen.labels(position)[kept], people))
+            for position, (column, level) in enumerate(found)
         ]
 
     @property
@@ -255,6 +288,32 @@ def _totals(
     level: Mapping[int, Label], codes: np.ndarray[Any, Any], people: np.ndarray[Any, Any]
 ) -> list[tuple[Label, int]]:
     """The labels of a column that are published, each with its people."""
-    found, places = np.unique(codes, return_inverse=True)
-    totals = np.bincount(places, weights=people, minlength=len(found))
-    return [(level[int(code)], int(total)) for code, total in zip(found, totals, strict=True)]
+    totals = np.bincount(codes, weights=people)
+    found = np.flatnonzero(totals)
+    return [(level[code], int(total)) for code, total in zip(found.tolist(), totals[found], strict=True)]
+
+
+def _labels_at(labels: Labels, level: int) -> dict[int, Label]:
+    """The labels of a level by code, counted over the values they cover."""
+    codes, place = np.unique(labels.at[level], return_inverse=True)
+    n_leaves = np.bincount(place, minlength=len(codes))
+    n_rows = np.bincount(place, labels.n_rows, minlength=len(codes))
+    weights = np.bincount(place, labels.n_rows * np.log(np.maximum(labels.n_rows, 1)), minlength=len(codes))
+    lows, highs = [None] * len(codes), [None] * len(codes)
+    if labels.number is not None:
+        lows, highs = _extents(labels.number, place, len(codes))
+    columns = (codes.tolist(), n_leaves.tolist(), n_rows.tolist(), weights.tolist(), lows, highs)
+    return {
+        code: Label(level, leaves, int(rows), _bits(int(rows), weight), low, high)
+        for code, leaves, rows, weight, low, high in zip(*columns, strict=True)
+    }
+
+
+def _extents(numbers: Any, place: Any, length: int) -> tuple[list[Any], list[Any]]:
+    """The smallest and the largest number behind each label; None where no value is a number."""
+    low, high = np.full(length, np.inf), np.full(length, -np.inf)
+    told = ~np.isnan(numbers)
+    np.minimum.at(low, place[told], numbers[told])
+    np.maximum.at(high, place[told], numbers[told])
+    found = np.isfinite(low)
+    return [[float(n) if has else None for n, has in zip(ends, found, strict=True)] for ends in (low, high)]  # type: ignore[return-value]

@@ -14,11 +14,9 @@ from typing import Any
 
 from privacy_sql.counted.base import Base, Key
 from privacy_sql.counted.grouping import PACKED_LIMIT, Grouping
+from privacy_sql.lattice.in_memory import WORTH_KEEPING, lattice_of
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
-
-# a counted choice is worth its memory when it saves most of the counting from there
-WORTH_KEEPING = 3
 
 
 @dataclass(frozen=True)
@@ -82,26 +80,14 @@ class Rollup:
     @cached_property
     def lattice(self) -> Lattice:
         """One axis per quasi-identifier, with the labels its values show at each level."""
-        labels = {column: [row["n_labels"] for row in levels] for column, levels in self._labels.items()}
-        labels |= {str(c): [self.base.statistics[c]["n_values"]] for c in self.columns if c not in labels}
-        return Lattice(tuple(tuple(max(1, n) for n in labels[column]) for column in self.columns))
-
-    @cached_property
-    def _labels(self) -> dict[str, list[dict[str, int]]]:
-        """Per column with a hierarchy how many labels each level shows, and one of their codes."""
-        coded = self.base.level_codes
-        heights = [(codes, self.base.columns[column][1].height) for column, codes in coded.items()]
-        rows = self.base.engine.fetch(render("lattice/labels.sql", columns=heights)) if heights else []
-        rows.sort(key=lambda row: (row["position"], row["level"]))
-        return {
-            column: [row for row in rows if row["position"] == position]
-            for position, column in enumerate(coded)
-        }
+        return lattice_of(self.base)
 
     def _only(self, key: Key) -> int | None:
         """The code of a level at which all values read alike: nothing has to be looked up there."""
-        found = self._labels[key.column][key.level] if key.column in self._labels else None
-        return found["code"] if found is not None and found["n_labels"] == 1 else None
+        if key.level == 0 and not self.base.columns[key.column][1].height:
+            return None
+        codes = self.base.domains[list(self.base.columns).index(key.column)].at[key.level]
+        return int(codes[0]) if len(codes) and (codes == codes[0]).all() else None
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
         """A choice from the user's column names; columns that are not named stand as they are."""

@@ -20,11 +20,14 @@ from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
+from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
 from privacy_sql.lattice.costs import Costs, Seen, Shown
+from privacy_sql.lattice.in_memory import InMemory, fits, thinned_in_memory
+from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.lattice.rollup import Rolled, Rollup
-from privacy_sql.lattice.suppression import Thinned, thinned
+from privacy_sql.lattice.suppression import thinned
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
 from privacy_sql.searches.full_domain import FullDomainSearch, Goal
@@ -43,6 +46,8 @@ class LatticeSearch:
     """Which choices of a base are safe, and what they cost.
 
     `allowed` is the share of the people who may be suppressed. `verdicts` keeps what was decided on the way.
+    Counting and deciding are done in memory where the table fits and every requirement can be decided there;
+    else by statements, with the same answers.
     """
 
     base: Base
@@ -50,6 +55,7 @@ class LatticeSearch:
     minimise: str = "loss"
     allowed: Fraction = Fraction(0)
     with_values: bool = False  # sensitive values are counted although no requirement reads them
+    in_memory: bool | None = None  # whether it is; decided from the table where it is not said
     verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -59,14 +65,26 @@ class LatticeSearch:
         together = bool(self.base.sides and self.allowed)
         reads = [*(c.reads_sensitive for c in self.require), self.pricing.utility.reads_sensitive]
         reads += [together, self.with_values]
-        self.rollup = Rollup(self.base, with_sensitive=bool(self.base.table.sensitives) and any(reads))
+        with_sensitive = bool(self.base.table.sensitives) and any(reads)
+        if self.in_memory is None:
+            self.in_memory = self._fits()
+        self.counts = InMemory(self.base, with_sensitive=with_sensitive) if self.in_memory else None
+        self.rollup = Rollup(self.base, with_sensitive=with_sensitive)
         self._last: Shown | None = None
         self._again: dict[Choice, Shown] = {}
         self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
         # the same choices for every further sensitive column; their own columns stand as they are
         self.sides = [
-            LatticeSearch(side, self.require, self.minimise, with_values=together) for side in self.base.sides
+            LatticeSearch(side, self.require, self.minimise, with_values=together, in_memory=self.in_memory)
+            for side in self.base.sides
         ]
+
+    def _fits(self) -> bool:
+        """Whether all that is asked can be asked in memory, for every sensitive column."""
+        bases = (self.base, *self.base.sides)
+        return all(fits(base, self.require) for base in bases) and all(
+            utility.on_arrays for utility in (*self.pricing.measures, self.pricing.utility)
+        )
 
     @property
     def lattice(self) -> Lattice:
@@ -76,7 +94,7 @@ class LatticeSearch:
         """All minimal safe choices, the best or one; best-first with a gap where the lattice is too large."""
         if self.lattice.size > MOST_TAGGED:
             return BestFirst().choose(self.lattice, self.decide, self.pricing, limits)
-        walk = FullDomainSearch(goal, self.base.engine.at_once)
+        walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
         return walk.choose(self.lattice, self.decide, self.pricing, limits)
 
     # -- answers ---------------------------------------------------------------------------------------
@@ -84,23 +102,23 @@ class LatticeSearch:
     def decide(self, choices: Sequence[Choice]) -> list[Answer]:
         """Whether each choice is safe, and whether that settles coarser or finer ones too."""
         self.tried.update(dict.fromkeys(choices))
-        seen = [Seen(grouping) for grouping in self._groupings(choices)]
+        seen = self._seen(choices)
         if self.allowed:
             return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
         return self._for_every_column(choices, seen)
 
-    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
+    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[Any]) -> list[Answer]:
         """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
         answers = dict(zip(choices, self._plain(choices, seen), strict=True))
         for side in self.sides:
             asked = [choice for choice, answer in answers.items() if answer.safe]
-            found = side._plain(asked, [Seen(grouping) for grouping in side._groupings(asked)])
+            found = side._plain(asked, side._seen(asked))
             for choice, other in zip(asked, found, strict=True):
                 carries = other.carries and (not other.safe or answers[choice].carries)
                 answers[choice] = Answer(other.safe, carries)
         return list(answers.values())
 
-    def _plain(self, choices: Sequence[Choice], seen: Sequence[Seen]) -> list[Answer]:
+    def _plain(self, choices: Sequence[Choice], seen: Sequence[Any]) -> list[Answer]:
         """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
         carries = all(criterion.safe_under_merging for criterion in self.require)
         answers = dict.fromkeys(choices, Answer(True, carries))
@@ -124,7 +142,7 @@ class LatticeSearch:
             raise undecided
         return list(answers.values())
 
-    def _suppressing(self, choice: Choice, seen: Seen) -> Answer:
+    def _suppressing(self, choice: Choice, seen: Any) -> Answer:
         """With suppression: failing groups may go, as long as they hold few enough rows.
 
         When a group that contains a safe group is safe, the rows in failing groups become fewer with every
@@ -146,14 +164,14 @@ class LatticeSearch:
         untouched = not shown.n_suppressed and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
 
-    def _beyond(self, choice: Choice, seen: Seen) -> bool:
+    def _beyond(self, choice: Choice, seen: Any) -> bool:
         """Whether too many rows fail what is required at least, so that finer choices fail it for more."""
         bounding = [c for criterion in self.require for c in growing(criterion)]
         if self.sides:
             return self._together(choice, seen, bounding) is None
         return self._too_many(seen, seen.failing(bounding))
 
-    def _thinned(self, choice: Choice, seen: Seen) -> Shown | None:
+    def _thinned(self, choice: Choice, seen: Any) -> Shown | None:
         """What stays when failing groups go, and those that fail then; None when too many rows would go."""
         if self.sides:
             return self._thinned_together(choice, seen)
@@ -162,39 +180,53 @@ class LatticeSearch:
             shown = self._shown(choice, seen, gone)
             if all(criterion.safe_under_suppression for criterion in self.require):
                 return shown  # leaving out a group changes no other
-            more = Seen(shown.grouping).failing(self.require) - gone
+            more = shown.left.failing(self.require) - gone
             if not more:
                 return shown
             gone |= more
         return None
 
-    def _thinned_together(self, choice: Choice, seen: Seen) -> Shown | None:
+    def _thinned_together(self, choice: Choice, seen: Any) -> Shown | None:
         """The same for several sensitive columns: what fails for one leaves for all."""
         found = self._together(choice, seen, self.require)
         if found is None:
             return None
-        for side, grouping in zip((self, *self.sides), found.groupings, strict=True):
-            side._last = Shown(choice, Seen(grouping), n_before=found.n_suppressed)
+        left, n_suppressed = found
+        for side, its in zip((self, *self.sides), left, strict=True):
+            side._last = Shown(choice, its, n_before=n_suppressed)
         return self._last
 
-    def _together(self, choice: Choice, seen: Seen, require: Sequence[Criterion]) -> Thinned | None:
-        groupings = [seen.grouping, *(side._groupings([choice])[0] for side in self.sides)]
-        rolled = [grouping for grouping in groupings if isinstance(grouping, Rolled)]
-        return thinned(rolled, lambda it: Seen(it).failing(require), self.allowed * self.base.rows)
+    def _together(
+        self, choice: Choice, seen: Any, require: Sequence[Criterion]
+    ) -> tuple[Sequence[Any], int] | None:
+        """What stays for each column, and how many people leave; None when these are too many."""
+        every = [seen, *(side._seen([choice])[0] for side in self.sides)]
+        most = self.allowed * self.base.rows
+        if self.in_memory:
+            return thinned_in_memory(every, require, most)
+        rolled = [its.grouping for its in every if isinstance(its.grouping, Rolled)]
+        found = thinned(rolled, lambda it: Seen(it).failing(require), most)
+        if found is None:
+            return None
+        return [Seen(grouping) for grouping in found.groupings], found.n_suppressed
 
-    def _too_many(self, seen: Seen, gone: frozenset[int]) -> bool:
+    def _too_many(self, seen: Any, gone: Any) -> bool:
         """Whether more rows than allowed would go; also lines, values and people where these differ."""
         if not self.base.people:
-            return seen.people_in(gone) > self.allowed * self.base.rows
-        everybody = int(seen.groups["n_people"].sum())
-        return (
+            return bool(seen.people_in(gone) > self.allowed * self.base.rows)
+        everybody = int(seen.people.sum())
+        return bool(
             seen.rows_in(gone) > self.allowed * self.base.rows
             or seen.lines_in(gone) > self.allowed * self.base.n_lines
             or seen.people_in(gone) > self.allowed * everybody
         )
 
     def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
-        verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
+        if self.in_memory:
+            assert isinstance(criterion, OnArrays)
+            verdicts = [criterion.decide(its.left.of) for its in shown]
+        else:
+            verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
         for its, verdict in zip(shown, verdicts, strict=True):
             self.verdicts.setdefault(its.choice, {})[str(criterion)] = verdict
         return verdicts
@@ -214,9 +246,13 @@ class LatticeSearch:
         """Every requirement asked about the most general choice, nobody suppressed."""
         found = {}
         for side in (self, *self.sides):
-            (grouping,) = side._groupings([self.lattice.top])
+            (seen,) = side._seen([self.lattice.top])
             for criterion in self.require:
-                found[for_column(str(criterion), side.base)] = decided(grouping, criterion)
+                requirement = for_column(str(criterion), side.base)
+                if isinstance(seen, SeenInMemory) and isinstance(criterion, OnArrays):
+                    found[requirement] = criterion.decide(seen.of)
+                else:
+                    found[requirement] = decided(seen.grouping, criterion)
         return found
 
     def asked(self, choice: Choice) -> dict[str, Verdict]:
@@ -229,12 +265,17 @@ class LatticeSearch:
 
     # -- what is shown ---------------------------------------------------------------------------------
 
+    def _seen(self, choices: Sequence[Choice]) -> list[Any]:
+        if self.counts is not None:
+            return [SeenInMemory(self.counts, self.counts.groups(choice)) for choice in choices]
+        return [Seen(grouping) for grouping in self._groupings(choices)]
+
     def _groupings(self, choices: Sequence[Choice]) -> list[Grouping]:
         if self._needs_base:
             return [Grouping.by(self.base, self.base.keys(self.rollup.named(choice))) for choice in choices]
         return list(self.rollup.groupings(choices))
 
-    def _shown(self, choice: Choice, seen: Seen, gone: frozenset[int] = frozenset()) -> Shown:
+    def _shown(self, choice: Choice, seen: Any, gone: Any = frozenset()) -> Shown:
         self._last = Shown(choice, seen, gone)
         return self._last
 
@@ -244,21 +285,27 @@ class LatticeSearch:
             return self._last
         if choice in self._again:
             return self._again[choice]
-        (grouping,) = self._groupings([choice])
-        seen = Seen(grouping)
+        (seen,) = self._seen([choice])
         return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
 
     def count_again(self, choices: Sequence[Choice]) -> None:
         """Choices that are to be shown one by one, counted together; with suppression each stands alone."""
         if choices and not self.allowed:
-            found = zip(choices, self._groupings(choices), strict=True)
-            self._again = {choice: Shown(choice, Seen(grouping)) for choice, grouping in found}
+            found = zip(choices, self._seen(choices), strict=True)
+            self._again = {choice: Shown(choice, seen) for choice, seen in found}
 
     def valued(self, shown: Shown) -> Shown:
         """The same groups with their sensitive values, where the search goes without them."""
         if self.rollup.with_sensitive or self._needs_base or not self.base.table.sensitives:
             return shown
+        if self.in_memory:
+            counts = self._values_in_memory
+            return Shown(shown.choice, SeenInMemory(counts, counts.groups(shown.choice)), shown.gone)
         return Shown(shown.choice, Seen(self._with_values.grouping(shown.choice)), shown.gone)
+
+    @cached_property
+    def _values_in_memory(self) -> InMemory:
+        return InMemory(self.base, with_sensitive=True)
 
     @cached_property
     def _with_values(self) -> Rollup:

@@ -14,7 +14,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from privacy_sql.counted.groups import Groups
 
 Row = Mapping[str, Any]
 
@@ -55,6 +61,17 @@ class Published:
         return self.n_suppressed / (self.n_combinations * self.n_values)
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a choice publishes, as groups in memory."""
+
+    groups: Groups
+    leaves: npt.NDArray[np.float64]  # raw combinations that could stand behind each group
+    source: tuple[int, float]  # rows of the table, and the sum of n ln n over its combinations
+    everywhere: float  # of `Published`
+    labels: Sequence[npt.NDArray[np.int64]]  # per quasi-identifier the label of each group, as codes
+
+
 class Utility(ABC):
     """One way to measure what a release costs its readers."""
 
@@ -69,11 +86,22 @@ class Utility(ABC):
         """The number people know under this name."""
         return cost
 
+    # whether it can be measured on groups in memory
+    on_arrays: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Who changes how a value is made says anew what it is made from."""
+        said = {*vars(cls)}
+        if "on_arrays" not in said and said & {"value", "counted", "template"}:
+            cls.on_arrays = "counted" in said and cls.__module__ != __name__
+
 
 class Additive(Utility):
     """A utility that is the mean over columns of a penalty that depends on a published value alone."""
 
     monotone = True
+
+    on_arrays = True
 
     @abstractmethod
     def penalty(self, label: Label, column: Column) -> float:
@@ -99,6 +127,10 @@ class Grouped(Utility):
 
     template: ClassVar[str] = ""
 
+    def counted(self, held: Held) -> Sequence[Row]:
+        """The rows of the template, from groups in memory; who has none is measured by its template."""
+        raise NotImplementedError
+
     @abstractmethod
     def value(self, rows: Sequence[Row], published: Published) -> float:
         """The cost, from the rows of the template."""
@@ -106,6 +138,10 @@ class Grouped(Utility):
 
 class Learnt(Utility):
     """A utility that is learnt from all that is published: its template counts equal rows, as arrays."""
+
+    def counted(self, held: Held) -> Mapping[str, Any]:
+        """The columns of the template, from groups in memory; who has none is measured by its template."""
+        raise NotImplementedError
 
     @abstractmethod
     def value(self, counted: Mapping[str, Any], published: Published) -> float:

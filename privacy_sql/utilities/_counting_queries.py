@@ -6,11 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
+from privacy_sql.utilities import Held
 from privacy_sql.utilities.query_error import Query, QueryError
+
+Shares = npt.NDArray[np.float64]
 
 
 class Answers:
@@ -25,12 +31,15 @@ class Answers:
             )
         self.base, self.utility = base, utility
         self._shares: dict[tuple[str, int], Sql] = {}
+        self._tables: dict[tuple[int, int, int], Shares] = {}  # number of a query, column, level
+        self._true: dict[int, float] = {}
 
     @cached_property
     def values(self) -> list[list[int]]:
         """The codes of every quasi-identifier and of the sensitive value, in order."""
-        dictionaries = [self.base.dictionaries[column] for column in [*self.base.columns, "s"]]
-        return [self._codes(dictionary) for dictionary in dictionaries]
+        columns = zip(self.base.columns.values(), self.base.labels, self.base.domains, strict=True)
+        quasi = [domain if kind.height else labels for (_, kind), labels, domain in columns]
+        return [*(labels.code.tolist() for labels in quasi), self._codes(self.base.dictionaries["s"])]
 
     @cached_property
     def queries(self) -> list[Query]:
@@ -46,6 +55,41 @@ class Answers:
     def error(self, histogram: Sql, choice: Choice) -> float:
         """The mean relative error when the queries are answered from published counts."""
         return self.utility.value(self.actual, self.estimated(histogram, choice))
+
+    def error_of(self, held: Held, finest: Held, choice: Choice) -> float:
+        """The same from groups in memory; the finest choice of all tells the true answers."""
+        bottom = (0,) * len(choice)
+        if not self._true:
+            self._true = self._answered(finest, bottom)
+        return self.utility.value(self._true, self._answered(held, choice))
+
+    def _answered(self, held: Held, choice: Choice) -> dict[int, float]:
+        """The answer to each query: all counts by the share of their labels that it asks for."""
+        groups, last = held.groups, len(self.values) - 1
+        sensitive = np.array(self.values[last])
+        answers = {}
+        for number, query in enumerate(self.queries):
+            wanted = np.zeros(int(sensitive.max()) + 1, np.bool_)
+            wanted[sensitive[list(query[last])]] = True
+            places = np.flatnonzero(wanted[groups.value])
+            told = groups.n[places].astype(np.float64)
+            for position in sorted(query.keys() - {last}):
+                shares = self._shares_of(number, query[position], position, choice[position])
+                told *= shares[held.labels[position]][groups.of_each[places]]
+            answers[number] = float(told.sum())
+        return answers
+
+    def _shares_of(self, number: int, asked: frozenset[int], position: int, level: int) -> Shares:
+        """For every label, by its code, the share of its leaves that a query asks for."""
+        if (number, position, level) not in self._tables:
+            codes, labels = np.array(self.values[position]), self.base.domains[position]
+            n_codes = self.base.statistics[list(self.base.columns)[position]]["top"] + 1
+            label_of = np.zeros(n_codes, np.int64)
+            label_of[labels.code] = labels.at[level]
+            leaves = np.bincount(labels.at[level], minlength=n_codes)
+            met = np.bincount(label_of[codes[list(asked)]], minlength=n_codes)
+            self._tables[number, position, level] = met / np.maximum(leaves, 1)
+        return self._tables[number, position, level]
 
     def estimated(self, histogram: Sql, choice: Choice) -> dict[int, float]:
         """The answers a reader gets from published counts."""
@@ -103,11 +147,11 @@ class Answers:
 
     def _labels(self, column: str, level: int) -> dict[int, int]:
         """The label of every raw value at a level."""
-        codes = self.base.level_codes.get(column, self.base.dictionaries[column])
-        at = level if column in self.base.level_codes else None
-        rows = self.base.engine.fetch(render("utilities/raw_codes.sql", codes=codes, level=at))
-        return {row["code"]: row["label"] for row in rows}
+        labels = self.base.domains[list(self.base.columns).index(column)]
+        return dict(zip(labels.code.tolist(), labels.at[level].tolist(), strict=True))
 
     def _codes(self, dictionary: Sql) -> list[int]:
-        rows = self.base.engine.fetch(render("utilities/raw_codes.sql", codes=dictionary, level=None))
-        return sorted(Counter(row["code"] for row in rows))
+        rows = self.base.engine.fetch(
+            render("counted/listed.sql", relation=dictionary, columns=names(["code"]))
+        )
+        return sorted(row["code"] for row in rows)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from math import fsum, prod
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def ambiguity(groups: Iterable[tuple[Sequence[int], int]], domains: Sequence[int], n_rows: int) -> float:
@@ -24,6 +24,9 @@ class Ambiguity(Grouped):
 
     name = "ambiguity"
     monotone = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        return [{"possible": float((held.groups.people * held.leaves).sum())}]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

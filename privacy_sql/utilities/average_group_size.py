@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def average_group_size(n_published: int, n_groups: int) -> Fraction:
@@ -22,6 +22,9 @@ class AverageGroupSize(Grouped):
 
     name = "average_group_size"
     monotone = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        return [{"n_people": int(held.groups.people.sum()), "n_groups": len(held.groups)}]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

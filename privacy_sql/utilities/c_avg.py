@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def c_avg(n_published: int, n_groups: int, k: int) -> Fraction:
@@ -24,6 +24,9 @@ class CAvg(Grouped):
     template = "average_group_size"
     monotone = True
     needs_k = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        return [{"n_people": int(held.groups.people.sum()), "n_groups": len(held.groups)}]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def classification(groups: Iterable[tuple[int, int]], n_rows: int) -> Fraction:
@@ -24,6 +24,9 @@ class Classification(Grouped):
     monotone = True  # the majority of a merged group is at most the sum of both majorities
     reads_sensitive = True
     needs_sensitive = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        return [{"n_rows": held.groups.n_all, "n_top": int(held.groups.top.sum())}]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.errors import UsageError
-from privacy_sql.utilities import Learnt, Published
+from privacy_sql.utilities import Held, Learnt, Published
 
 Weights = npt.NDArray[np.int64]
 
@@ -70,6 +70,11 @@ class ClassificationAccuracy(Learnt):
     needs_sensitive = True
     folds = 10
     seed = 0
+
+    def counted(self, held: Held) -> Mapping[str, Any]:
+        groups = held.groups
+        labels = {f"k{n}": codes[groups.of_each] for n, codes in enumerate(held.labels, start=1)}
+        return {**labels, "class": groups.value, "n_rows": groups.n}
 
     def value(self, counted: Mapping[str, Any], published: Published) -> float:
         labels = [column for name, column in counted.items() if name not in ("class", "n_rows")]

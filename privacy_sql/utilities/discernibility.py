@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def discernibility(sizes: Iterable[int], n_suppressed: int, n_rows: int) -> int:
@@ -21,6 +21,9 @@ class Discernibility(Grouped):
 
     name = "discernibility"
     monotone = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        return [{"n_people": size, "n_groups": 1} for size in held.groups.people.tolist()]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         sizes = (row["n_people"] for row in rows for _ in range(row["n_groups"]))

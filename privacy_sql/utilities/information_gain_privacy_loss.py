@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from math import log
 
+from privacy_sql.counted.groups import sum_of_logs
 from privacy_sql.kernels.information_gain import gain_per_loss
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def gained(n_rows: int, by_value: float, by_group: float, by_both: float) -> float:
@@ -32,6 +33,19 @@ class InformationGainPrivacyLoss(Grouped):
     name = "information_gain_privacy_loss"
     reads_sensitive = True
     needs_sensitive = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        groups = held.groups
+        by_group, by_value = groups.sums(groups.n), groups.by_code
+        return [
+            {
+                "n_rows": groups.n_all,
+                "by_both": sum_of_logs(groups.n),
+                "by_group": sum_of_logs(by_group),
+                "by_value": sum_of_logs(by_value),
+                "smallest": int(groups.people.min()) if len(groups) else 0,
+            }
+        ]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

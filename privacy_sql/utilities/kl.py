@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from math import fsum, log
 
-from privacy_sql.utilities import Grouped, Published, Row
+from privacy_sql.counted.groups import sum_of_logs
+from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def kl(cells: Iterable[tuple[int, int, int]], n_suppressed: int = 0, domain: int = 1) -> float:
@@ -37,6 +38,12 @@ class Kl(Grouped):
     name = "kl"
     monotone = True
     reads_sensitive = True
+
+    def counted(self, held: Held) -> Sequence[Row]:
+        n, leaves = held.groups.shown
+        n_source, source = held.source
+        found = {"n_shown": int(n.sum()), "shown": sum_of_logs(n, n / held.leaves[leaves] + held.everywhere)}
+        return [{**found, "n_source": n_source, "source": source}]
 
     def value(self, rows: Sequence[Row], published: Published) -> float:
         (found,) = rows

@@ -73,6 +73,7 @@ class QueryError(Utility):
     selectivity = 0.05
     n_queries = 200
     seed = 2009
+    on_arrays = True
 
     def queries(self, domains: Sequence[int]) -> list[Query]:
         """The queries; the last domain is that of the sensitive value."""

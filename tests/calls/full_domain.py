@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.lattice import in_memory
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.project import proposing
 from tests.calls import JOBS, WORKERS, workers
@@ -28,18 +32,35 @@ UTILITIES = (
 )
 
 
+@contextmanager
+def _by_statements() -> Iterator[None]:
+    """Searches as they are where a table is too large to be counted in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_memory, "MOST_COMBINATIONS", -1)
+        yield
+
+
 def searched(engine: ps.Engine) -> None:
     """The best levels under every kind of utility, with and without suppression."""
     table = ps.Table(pd.DataFrame(WORKERS), {"age": ps.Intervals(5, 20), "job": JOBS}, "s")
     require = [ps.KAnonymity(2), ps.LDiversity(2)]
     for minimise in UTILITIES:
         for share in (0, "0.4"):
-            ps.publish(engine, table, require, ps.FullDomain(minimise, share))
+            with _by_statements():
+                ps.publish(engine, table, require, ps.FullDomain(minimise, share))
+
+
+def in_arrays(engine: ps.Engine) -> None:
+    """A search in memory: what it reads of the table and of its sensitive values."""
+    ordered = ps.TCloseness("0.9", distance="ordered")
+    rows = pd.DataFrame({"age": ["1", "2", "13", "14"], "s": ["1", "2", "1", "3"]})
+    ps.publish(engine, ps.Table(rows, {"age": ps.Intervals(5, 20)}, "s"), [ordered], ps.FullDomain())
 
 
 def together(engine: ps.Engine) -> None:
     """Several choices in one statement."""
-    search = LatticeSearch(count(engine, workers()), (ps.KAnonymity(2), ps.LDiversity(2)))
+    require = (ps.KAnonymity(2), ps.LDiversity(2))
+    search = LatticeSearch(count(engine, workers()), require, in_memory=False)
     search.decide(list(search.lattice.choices()))
 
 
@@ -54,7 +75,8 @@ def several_values(engine: ps.Engine) -> None:
     """People with several sensitive values."""
     rows = pd.DataFrame({"id": ["1", "1", "2"], "c": ["a", "a", "b"], "s": ["x", "y", "x"]})
     table = ps.Table(rows, {"c": ps.KeepOrDrop()}, "s", identifier="id", values_per_person="set")
-    ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed="0.5"))
+    with _by_statements():
+        ps.publish(engine, table, [ps.KAnonymity(1)], ps.FullDomain(max_suppressed="0.5"))
 
 
 def recoded(engine: ps.Engine) -> None:
@@ -91,7 +113,8 @@ def suppressed_together(engine: ps.Engine) -> None:
     """Rows that leave for two sensitive columns."""
     rows = pd.DataFrame({"c": list("aaab"), "s": list("xxyz"), "t": list("vvww")})
     table = ps.Table(rows, {"c": ps.KeepOrDrop()}, ("s", "t"))
-    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.FullDomain(max_suppressed="0.5"))
+    with _by_statements():
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.FullDomain(max_suppressed="0.5"))
     ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({"c": 0}, "0.5"))
     assert release.suppressed == 2
 

@@ -175,8 +175,10 @@ def decided(search):
 
 
 def test_several_choices_take_as_many_statements_with_results_as_one(engine, monkeypatch):
-    search = LatticeSearch(Small(10).base(engine), (ps.KAnonymity(1), ps.LDiversity(1)))
+    require = (ps.KAnonymity(1), ps.LDiversity(1))
+    search = LatticeSearch(Small(10).base(engine), require, in_memory=False)
     choices = list(search.lattice.choices())
+    assert search.base.level_codes  # looked up once for all of them
     kind, fetched = type(search.base.engine), []
     fetch = kind.fetch
     monkeypatch.setattr(kind, "fetch", lambda self, query: fetched.append(query.origin) or fetch(self, query))

@@ -199,7 +199,7 @@ def test_an_interrupt_publishes_nothing(engine, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("privacy_sql.lattice.search.decided_each", interrupted)
+    monkeypatch.setattr("privacy_sql.lattice.search.LatticeSearch.decide", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain())
 

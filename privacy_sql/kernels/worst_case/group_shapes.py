@@ -76,6 +76,21 @@ class GroupShapes:
         first, shape, copies = _alike(np.column_stack([size, top]))
         return cls(size[first], top[first], copies), groups[starts], shape
 
+    @classmethod
+    def from_ranked(cls, size: Ints, start: Ints, ranked: Ints, width: int) -> tuple[GroupShapes, Ints]:
+        """Shapes of groups whose counts lie one after another, largest first; and the shape of each.
+
+        Group i has the counts from start[i] up to start[i + 1]; only the `width` largest are kept.
+        """
+        values = np.diff(start)
+        width = min(width, int(values.max(initial=0)))
+        top = np.zeros((len(size), width), np.int64)
+        for place in range(width):
+            reaching = values > place
+            top[reaching, place] = ranked[start[:-1][reaching] + place]
+        first, shape, copies = _alike(np.column_stack([size, top]))
+        return cls(size[first], top[first], copies), shape
+
     def useful_facts(self, facts: int) -> int:
         """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group."""
         if facts < 0:

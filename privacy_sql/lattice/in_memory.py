@@ -1,0 +1,369 @@
+"""The choices of a lattice counted in memory: packed codes sorted and added up, no statement per choice.
+
+LeFevre et al. 2005 (Incognito), roll-up property, as in `rollup.py`: a coarser choice is counted from the
+smallest finer one already counted. A combination of codes is one integer, each column in bits of its own at
+every level, so a coarser choice changes only the bits of the columns it generalises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.groups import EXACT, Bools, Groups, Ints, totals
+from privacy_sql.criteria import Criterion
+from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.spaces.lattice import Choice, Lattice
+
+# above this many combinations the engine counts: it has a memory limit, and spills
+MOST_COMBINATIONS = 4_000_000
+# a packed key stays below the sign of 64 bits
+MOST_BITS = 62
+# a counted choice is worth its memory when it saves most of the counting from there
+WORTH_KEEPING = 3
+# what is kept beside the base, in sizes of the base
+MOST_KEPT = 2
+
+
+def fits(base: Base, require: Sequence[Criterion]) -> bool:
+    """Whether the choices of a table can be counted, and these requirements decided, in memory."""
+    if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
+        return False
+    if sum(_widths(base)) + _width(base, "s") > MOST_BITS:
+        return False
+    implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
+    return all(
+        decided_on_arrays(criterion) and isinstance(criterion, OnArrays) and criterion.fits(base)
+        for criterion in implied
+    )
+
+
+def _width(base: Base, column: str) -> int:
+    """How many bits the codes of a column need."""
+    return int(base.statistics[column]["top"]).bit_length() if column in base.statistics else 0
+
+
+def _widths(base: Base) -> list[int]:
+    return [_width(base, column) for column in base.columns]
+
+
+def lattice_of(base: Base) -> Lattice:
+    """One axis per quasi-identifier, with the labels its values show at each level."""
+    return Lattice(
+        tuple(
+            tuple(max(1, int(np.count_nonzero(np.bincount(codes)))) for codes in labels.at)
+            for labels in base.domains
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations that occur, packed and in order, and how often each does."""
+
+    keys: Ints
+    n: Ints
+
+    @classmethod
+    def added_up(cls, keys: Ints, n: Ints) -> Combinations:
+        """Equal combinations counted together."""
+        bits = int(n.max(initial=0)).bit_length()
+        if int(keys.max(initial=0)).bit_length() + bits <= MOST_BITS:
+            packed = (keys << bits) | n  # one array sorts several times faster than an order of another
+            packed.sort()
+            keys, n = packed >> bits, packed & ((1 << bits) - 1)
+        else:
+            order = np.argsort(keys)
+            keys, n = keys[order], n[order]
+        first = starts(keys)
+        return cls(keys[first], np.add.reduceat(n, first) if len(first) else n)
+
+
+def starts(keys: Ints) -> Ints:
+    """Where each run of equal keys begins."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
+
+
+class Known:
+    """One counted relation at the choices asked about so far, the smallest of them kept."""
+
+    def __init__(self, finest: Combinations, packing: Packing, low: int) -> None:
+        self._packing, self._low = packing, low  # bits of the sensitive value, below all others
+        self._kept = [finest]
+        self._choices = np.zeros((1, len(packing.widths)), np.int64)
+        self._sizes = [len(finest.keys)]
+
+    def at(self, choice: Choice) -> Combinations:
+        """The combinations of a choice, counted from the smallest finer choice that is kept."""
+        finer = np.flatnonzero((self._choices <= np.array(choice)).all(axis=1)).tolist()
+        source = min(finer, key=self._sizes.__getitem__)
+        below = self._choices[source].tolist()
+        if list(choice) == below:
+            return self._kept[source]
+        keys = self._packing.coarser(self._kept[source].keys, below, choice, self._low)
+        made = Combinations.added_up(keys, self._kept[source].n)
+        room = MOST_KEPT * self._sizes[0] - sum(self._sizes[1:])
+        if len(made.keys) * WORTH_KEEPING <= self._sizes[source] and len(made.keys) <= room:
+            self._kept.append(made)
+            self._choices = np.concatenate([self._choices, [choice]])
+            self._sizes.append(len(made.keys))
+        return made
+
+
+class Packing:
+    """Where the code of each quasi-identifier stands in a packed key, and how codes become coarser ones."""
+
+    def __init__(self, base: Base) -> None:
+        self.widths = _widths(base)
+        self.shifts = [sum(self.widths[n + 1 :]) for n in range(len(self.widths))]
+        self._labels = base.domains
+        self._tables: dict[tuple[int, int], Ints] = {}
+
+    def packed(self, columns: Sequence[Ints]) -> Ints:
+        """One key for each combination of codes."""
+        keys = np.zeros(len(columns[0]), np.int64)
+        for codes, shift in zip(columns, self.shifts, strict=True):
+            keys |= codes.astype(np.int64) << shift
+        return keys
+
+    def codes(self, keys: Ints, position: int) -> Ints:
+        """The codes of one column."""
+        return (keys >> self.shifts[position]) & ((1 << self.widths[position]) - 1)
+
+    def coarser(self, keys: Ints, below: Sequence[int], choice: Sequence[int], low: int) -> Ints:
+        """The keys at a coarser choice; `low` bits below them stay as they are."""
+        kept, constant, tables = -1, 0, []
+        for position, (was, level) in enumerate(zip(below, choice, strict=True)):
+            if was == level:
+                continue
+            shift, mask = self.shifts[position] + low, (1 << self.widths[position]) - 1
+            kept &= ~(mask << shift)
+            at = self._labels[position].at[level]
+            if len(at) and (at == at[0]).all():  # all values read alike: nothing has to be looked up
+                constant |= int(at[0]) << shift
+            else:
+                tables.append((shift, mask, self._table(position, level)))
+        made = (keys & kept) | constant
+        for shift, mask, table in tables:
+            made |= table[(keys >> shift) & mask] << shift
+        return np.asarray(made)
+
+    def _table(self, position: int, level: int) -> Ints:
+        """The code at a level for every code at a finer one."""
+        if (position, level) not in self._tables:
+            labels = self._labels[position]
+            table = np.zeros(1 << self.widths[position], np.int64)
+            for finer in range(level - 1, -1, -1):
+                table[labels.at[finer]] = labels.at[level]
+            self._tables[position, level] = table
+        return self._tables[position, level]
+
+
+class InMemory:
+    """The groups of every choice of a base; `with_sensitive` with what they hold."""
+
+    def __init__(self, base: Base, *, with_sensitive: bool) -> None:
+        self.base = base
+        self.with_sensitive = with_sensitive
+        self._low = _width(base, "s") if with_sensitive else 0
+        self._values = self._known(base.relation, with_sensitive)
+        self._people = self._known(base.people, False) if base.people else None
+        self._holders = self._known(base.holders, False) if base.holders else None
+
+    @cached_property
+    def packing(self) -> Packing:
+        return Packing(self.base)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        return lattice_of(self.base)
+
+    @cached_property
+    def overall(self) -> Ints | None:
+        """How often each sensitive value occurs in the whole table."""
+        if not self.with_sensitive:
+            return None
+        finest = self._values.at((0,) * len(self.packing.widths))
+        return totals(finest.keys & ((1 << self._low) - 1), finest.n, self.base.sensitive_values.n_codes)
+
+    @property
+    def n_of_source(self) -> Ints:
+        """How often each combination of the source occurs."""
+        return self._values.at((0,) * len(self.packing.widths)).n
+
+    def _known(self, relation: Sql, with_sensitive: bool) -> Known:
+        columns = names([*self.base.columns, *(["s"] if with_sensitive else []), "n_rows"])
+        found = self.base.engine.arrays(render("counted/listed.sql", relation=relation, columns=columns))
+        codes = [np.asarray(found[str(column)]) for column in columns[:-1]]
+        quasi = codes[:-1] if with_sensitive else codes
+        keys = self.packing.packed(quasi)
+        if with_sensitive:
+            keys = (keys << self._low) | codes[-1].astype(np.int64)
+        counted = Combinations.added_up(keys, np.asarray(found["n_rows"]).astype(np.int64))
+        return Known(counted, self.packing, self._low if with_sensitive else 0)
+
+    def groups(self, choice: Choice) -> Groups:
+        """The groups of a choice."""
+        found = self._values.at(choice)
+        group = found.keys >> self._low
+        if self._people is None:
+            first = starts(group)
+            key, people = group[first], np.add.reduceat(found.n, first) if len(first) else found.n
+            rows = holders = None
+        else:
+            members = self._people.at(choice)
+            key, people = members.keys, members.n
+            rows, holders = self._beside(key, group, found.n), self._held(key, choice)
+        start = np.zeros(len(key) + 1, np.int64)
+        if self.with_sensitive:
+            np.cumsum(np.bincount(np.searchsorted(key, group), minlength=len(key)), out=start[1:])
+        return Groups(
+            key=key,
+            people=people,
+            start=start,
+            value=found.keys & ((1 << self._low) - 1) if self.with_sensitive else found.keys[:0],
+            n=found.n if self.with_sensitive else found.n[:0],
+            values=self.base.sensitive_values if self.with_sensitive else None,
+            overall=self.overall,
+            rows=rows,
+            holders=holders,
+        )
+
+    def _held(self, key: Ints, choice: Choice) -> Ints:
+        assert self._holders is not None
+        found = self._holders.at(choice)
+        return self._beside(key, found.keys, found.n)
+
+    @staticmethod
+    def _beside(key: Ints, group: Ints, n: Ints) -> Ints:
+        """Counts added up for each group, which may have none."""
+        return totals(np.searchsorted(key, group), n, len(key))
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Some groups of a choice."""
+
+    groups: Bools
+
+    def __bool__(self) -> bool:
+        return bool(self.groups.any())
+
+    def __or__(self, other: Mask) -> Mask:
+        return Mask(self.groups | other.groups)
+
+    def __sub__(self, other: Mask) -> Mask:
+        return Mask(self.groups & ~other.groups)
+
+
+class Seen:
+    """The groups of a choice in memory and what has been asked about them, each thing once.
+
+    `kept` are the places of these groups among all groups of the choice, where some have been left out.
+    """
+
+    def __init__(self, counts: InMemory, groups: Groups, kept: Ints | None = None, n_before: int = 0) -> None:
+        self.counts, self.of = counts, groups
+        self._kept, self._n_before = kept, n_before
+        self._failing: dict[str, Bools] = {}
+
+    def failing(self, criteria: Sequence[Criterion]) -> Mask:
+        """The groups that break one of the requirements on their own, among all groups of the choice."""
+        found = self.of.none
+        for criterion in criteria:
+            assert isinstance(criterion, OnArrays)
+            if str(criterion) not in self._failing:
+                self._failing[str(criterion)] = criterion.breaking(self.of)
+            found = found | self._failing[str(criterion)]
+        if self._kept is None:
+            return Mask(found)
+        everywhere: npt.NDArray[np.bool_] = np.zeros(self._n_before, np.bool_)
+        everywhere[self._kept[found]] = True
+        return Mask(everywhere)
+
+    def without(self, gone: Mask) -> Seen:
+        """The groups that stay."""
+        kept = np.flatnonzero(~gone.groups)
+        return Seen(self.counts, self.of.without(gone.groups), kept, len(gone.groups))
+
+    def people_in(self, gone: Mask) -> int:
+        return int(self.of.people[gone.groups].sum()) if gone else 0
+
+    def rows_in(self, gone: Mask) -> int:
+        """How many rows some groups hold, where a person may have several."""
+        return int(self._rows[gone.groups].sum()) if gone else 0
+
+    def lines_in(self, gone: Mask) -> int:
+        """How many lines some groups have: one for each value, and one for each person without any."""
+        if not gone:
+            return 0
+        assert self.of.holders is not None
+        return self.rows_in(gone) + self.people_in(gone) - int(self.of.holders[gone.groups].sum())
+
+    @property
+    def _rows(self) -> Ints:
+        return self.of.people if self.of.rows is None else self.of.rows
+
+    @property
+    def people(self) -> Ints:
+        """The people of each group."""
+        return self.of.people
+
+    def labels(self, position: int) -> Ints:
+        """The label of one column in each group, as codes."""
+        return self.counts.packing.codes(self.of.key, position)
+
+    def among(self, gone: Mask) -> Bools:
+        """For each group whether it is one of these."""
+        return gone.groups if gone else self.of.none
+
+
+def thinned_in_memory(
+    every: Sequence[Seen], require: Sequence[Criterion], most: Fraction
+) -> tuple[list[Seen], int] | None:
+    """What stays for several sensitive columns when what fails for any of them leaves, until none fails.
+
+    What leaves is a cell: labels with all sensitive values, as in `suppression.py`. None when more than
+    `most` people would leave.
+    """
+    left = [seen.of for seen in every]
+    cells = [_cells(seen, every[0]) for seen in every]
+    total, quiet, turn = left[0].n_all, 0, 0
+    gone = np.zeros(len(cells[0]), np.bool_)
+    while quiet < len(left):
+        failing = left[turn].none
+        for criterion in require:
+            assert isinstance(criterion, OnArrays)
+            failing = failing | criterion.breaking(left[turn])
+        quiet = 0 if failing.any() else quiet + 1
+        if not quiet:
+            gone[cells[turn][failing[left[turn].of_each]]] = True
+            for side, groups in enumerate(left):
+                stays = ~gone[cells[side]]
+                left[side], cells[side] = groups.holding(stays), cells[side][stays]
+            if total - left[0].n_all > most or not left[0].n_all:
+                return None
+        turn = (turn + 1) % len(left)
+    made = [Seen(seen.counts, groups) for seen, groups in zip(every, left, strict=True)]
+    return made, total - left[0].n_all
+
+
+def _cells(seen: Seen, first: Seen) -> Ints:
+    """For each count the number of its cell, the same for all sensitive columns of a choice."""
+    codes: dict[str, Ints] = {seen.counts.base.table.sensitives[0]: seen.of.value}
+    for position, (name, _) in enumerate(seen.counts.base.columns.values()):
+        codes[name] = seen.labels(position)[seen.of.of_each]
+    names_of_first = [name for name, _ in first.counts.base.columns.values()]
+    packed = first.counts.packing.packed([codes[name] for name in names_of_first])
+    bits = _width(first.counts.base, "s")
+    packed = (packed << bits) | codes[first.counts.base.table.sensitives[0]]
+    cells = np.empty(len(packed), np.int64)
+    cells[np.argsort(packed)] = np.arange(len(packed))
+    return cells

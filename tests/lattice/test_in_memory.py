@@ -1,0 +1,323 @@
+"""Groups in memory and statements give the same answers: verdicts, values, failing groups, searches, costs.
+
+Random tables with NULLs, values in a hierarchy and numbers, one value per person, sets and multisets, one and
+several sensitive columns; limits at what is attained, just below and just above it. What both say is held
+against the definitions in `test_lattice_truth.py` and `test_several_sensitive.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.counted.base import Base, count
+from privacy_sql.criteria import Criterion
+from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
+from privacy_sql.judge import decided, failing
+from privacy_sql.lattice import in_memory
+from privacy_sql.lattice.costs import Seen
+from privacy_sql.lattice.in_memory import InMemory
+from privacy_sql.lattice.result import result
+from privacy_sql.lattice.rollup import Rollup
+from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.utilities.average_group_size import AverageGroupSize
+from privacy_sql.verdict import Verdict
+
+NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
+SEEDS = range(100 if NIGHTLY else 2)
+AGES = ["20", "21", "25", "31", "38", "44", None]
+JOBS = ["a", "b", "c", "d", None]
+PARENTS = {"a": "x", "b": "x", "c": "y", "d": "y"}
+ILLS = {"flu": "cold", "cough": "cold", "mumps": "viral", "zoster": "viral"}
+WAGES = ["1", "2", "2.5", "7", "30"]
+STEP = Fraction(1, 10**9)
+
+Make = Callable[[Fraction], Criterion]
+"""A requirement with this limit."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A requirement whose limit is chosen: how it is made, about which column, and what is a limit."""
+
+    make: Make
+    sensitive: str = "illness"
+    several: bool = False  # whether it is defined where people have several values
+    whole: bool = False
+    least: Fraction = Fraction(0)
+    most: Fraction = Fraction(1)
+
+
+KINDS = {
+    "k": Kind(
+        lambda x: ps.KAnonymity(int(x)), several=True, whole=True, least=Fraction(1), most=Fraction(99)
+    ),
+    "distinct": Kind(lambda x: ps.LDiversity(str(x)), several=True, least=Fraction(1), most=Fraction(99)),
+    "entropy": Kind(lambda x: ps.LDiversity(str(x), kind="entropy"), least=Fraction(1), most=Fraction(99)),
+    "recursive": Kind(lambda x: ps.LDiversity(2, kind="recursive", c=str(x)), most=Fraction(99)),
+    "recursive, not strict": Kind(
+        lambda x: ps.LDiversity(3, kind="recursive", c=str(x), strict=False), most=Fraction(99)
+    ),
+    "probabilistic": Kind(
+        lambda x: ps.LDiversity(str(1 / x), kind="probabilistic"), several=True, least=Fraction(1, 99)
+    ),
+    "alpha": Kind(lambda x: ps.AlphaKAnonymity(str(x), 2), several=True),
+    "alpha, watched": Kind(lambda x: ps.AlphaKAnonymity(str(x), 1, ["flu", "zoster", "none"]), several=True),
+    "t": Kind(lambda x: ps.TCloseness(str(x))),
+    "t, hierarchical": Kind(lambda x: ps.TCloseness(str(x), distance="hierarchical")),
+    "t, ordered": Kind(lambda x: ps.TCloseness(str(x), distance="ordered"), sensitive="wage"),
+    "beta": Kind(lambda x: ps.BetaLikeness(str(x)), most=Fraction(99)),
+    "beta, enhanced": Kind(lambda x: ps.BetaLikeness(str(x), "enhanced"), least=STEP, most=Fraction(99)),
+    "delta": Kind(lambda x: ps.DeltaDisclosure(str(x)), most=Fraction(99)),
+    "ck": Kind(lambda x: ps.CKSafety(str(x), 1), least=STEP),
+    "skyline": Kind(
+        lambda x: ps.PrivacySkyline(
+            [[0, 0, 0, str(x)], [1, 1, 0, "0.99"]], {"flu": [[1, 0, 1, str(x)]], "gout": [[0, 0, 0, "0.5"]]}
+        ),
+        least=STEP,
+    ),
+}
+
+
+def people(seed: int, values_per_person: str = "one", several: bool = False) -> ps.Table:
+    rng = random.Random(seed)
+    ills = [*rng.sample(sorted(ILLS), rng.randint(1, 4)), *([None] if rng.random() < 0.4 else [])]
+    rows = []
+    for number in range(rng.randint(1, 30)):
+        person = (str(number), rng.choice(AGES[-rng.randint(1, 7) :]), rng.choice(JOBS[: rng.randint(1, 5)]))
+        held = (
+            [rng.choice(ills) for _ in range(rng.randint(1, 3))]
+            if values_per_person != "one"
+            else [rng.choice(ills)]
+        )
+        for ill in set(held) if values_per_person == "set" else held:
+            rows.append((*person, ill, rng.choice(WAGES)))
+    frame = pd.DataFrame(rows, columns=["id", "age", "job", "illness", "wage"], dtype=object)
+    jobs = ps.Tree({job: [parent, "*"] for job, parent in PARENTS.items()})
+    ill = ps.Tree({ill: [kind, "*"] for ill, kind in ILLS.items()})
+    more = {} if values_per_person == "one" else {"identifier": "id", "values_per_person": values_per_person}
+    return ps.Table(
+        frame,
+        {"age": ps.Intervals(10), "job": jobs},
+        ["illness", "wage"] if several else "illness",
+        sensitive_hierarchy=None if several else ill,
+        **more,
+    )
+
+
+def about(table: ps.Table, kind: Kind) -> ps.Table:
+    """The table with the sensitive column a requirement is about."""
+    if kind.sensitive == "illness":
+        return table
+    return ps.Table(table.source, dict(table.hierarchies), kind.sensitive)
+
+
+def labels(seen: Any, gone: Sequence[int]) -> set[tuple[int, ...]]:
+    """Groups by what they are published under."""
+    columns = [seen.labels(position).tolist() for position, _ in enumerate(("age", "job"))]
+    return {row for row, out in zip(zip(*columns, strict=True), seen.among(gone), strict=True) if out}
+
+
+def alike(one: Verdict, other: Verdict) -> bool:
+    if isinstance(one.value, float) or isinstance(other.value, float):
+        assert one.value is not None and other.value is not None
+        return one.safe == other.safe and float(one.value) == pytest.approx(float(other.value), abs=1e-9)
+    return (one.safe, one.value, one.limit, one.relation) == (
+        other.safe,
+        other.value,
+        other.limit,
+        other.relation,
+    )
+
+
+class Both:
+    """One base, counted by statements and in memory."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.rollup = Rollup(base, with_sensitive=True)
+        self.arrays = InMemory(base, with_sensitive=True)
+
+    def compared(self, choice: tuple[int, ...], criterion: Criterion) -> Verdict:
+        """The verdict both give, after looking that they give the same, also on which groups fail."""
+        assert isinstance(criterion, OnArrays) and decided_on_arrays(criterion) and criterion.fits(self.base)
+        grouping, groups = self.rollup.grouping(choice), self.arrays.groups(choice)
+        told, found = decided(grouping, criterion), criterion.decide(groups)
+        assert alike(found, told), (choice, str(criterion), found, told)
+        seen, held = Seen(grouping), in_memory.Seen(self.arrays, groups)
+        theirs = labels(seen, frozenset(failing(grouping, criterion)))
+        mine = labels(held, held.failing([criterion]))
+        assert mine == theirs, (choice, str(criterion))
+        return told
+
+
+def near(value: Any, kind: Kind) -> Iterator[Fraction]:
+    """Limits at what is attained, just below and just above."""
+    if value is None:
+        return
+    attained = Fraction(value)
+    steps = [-1, 0, 1] if kind.whole else [-STEP, 0, STEP]
+    yield from (x for x in (attained + step for step in steps) if kind.least <= x <= kind.most)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
+def test_verdicts_values_and_failing_groups_are_those_of_the_template(
+    name: str, values_per_person: str
+) -> None:
+    kind = KINDS[name]
+    if values_per_person != "one" and not kind.several:
+        return
+    n_safe, n_not = 0, 0
+    with ps.connect() as engine:
+        for seed in SEEDS:
+            table = about(people(seed, values_per_person), kind)
+            both = Both(count(engine, table))
+            for choice in both.arrays.lattice.choices():
+                first = kind.make(max(kind.least, min(kind.most, Fraction(2)))).on(table)
+                for limit in near(both.compared(choice, first).value, kind):
+                    verdict = both.compared(choice, kind.make(limit).on(table))
+                    n_safe, n_not = n_safe + verdict.safe, n_not + (not verdict.safe)
+    assert n_safe and n_not
+
+
+REQUIRED: list[list[Criterion]] = [
+    [ps.KAnonymity(2)],
+    [ps.KAnonymity(3), ps.LDiversity(2)],
+    [ps.KAnonymity(2), ps.LDiversity(2, kind="recursive", c=2)],
+    [ps.LDiversity("2", kind="entropy")],
+    [ps.LDiversity("3/2", kind="probabilistic")],
+    [ps.AlphaKAnonymity("1/2", 2)],
+    [ps.TCloseness("0.3"), ps.KAnonymity(2)],
+    [ps.BetaLikeness("1"), ps.LDiversity(2)],
+    [ps.BetaLikeness("2", "enhanced")],
+    [ps.DeltaDisclosure("0.9")],
+    [ps.CKSafety("0.8", 1)],
+    [ps.PrivacySkyline([[1, 0, 1, "0.8"], [0, 1, 0, "0.7"]])],
+]
+UTILITIES = [
+    "loss",
+    "discernibility",
+    "kl",
+    "query_error",
+    "ambiguity",
+    "classification",
+    "average_group_size",
+]
+
+
+def same_search(base: Base, require: Sequence[Criterion], utility: str, allowed: Fraction) -> bool:
+    """Whether any choice is safe, after looking that both ways of searching say the same of everything."""
+    asked = tuple(criterion.on(base.table) for criterion in require)
+    slow, fast = (LatticeSearch(base, asked, utility, allowed, in_memory=memory) for memory in (False, True))
+    theirs, mine = slow.run("all"), fast.run("all")
+    assert mine.minimal == theirs.minimal, (require, allowed)
+    assert (mine.safe_choices, mine.complete, mine.optimal) == (
+        theirs.safe_choices,
+        theirs.complete,
+        theirs.optimal,
+    )
+    if mine.best is None:
+        assert theirs.best is None
+        return False
+    assert theirs.best is not None
+    assert mine.cost == pytest.approx(theirs.cost)
+    for search, other in ((slow, fast), (fast, slow)):  # each choice costs both ways what the other says
+        search.complete([theirs.best, mine.best])
+        assert other.pricing.cost(mine.best) == pytest.approx(mine.cost)
+        assert search.shown(mine.best).n_suppressed == other.shown(mine.best).n_suppressed
+        for choice in search.verdicts:
+            other.complete([choice])
+            for requirement, verdict in search.asked(choice).items():
+                assert alike(verdict, other.asked(choice)[requirement]), (choice, requirement)
+    one, two = result(slow, theirs).to_json(), result(fast, theirs).to_json()
+    assert one["best"]["values"] == pytest.approx(two["best"]["values"])
+    assert one["best"].get("suppressed") == two["best"].get("suppressed")
+    assert [choice["levels"] for choice in one["minimal"]] == [choice["levels"] for choice in two["minimal"]]
+    for choice, other_choice in zip(one["minimal"], two["minimal"], strict=True):
+        assert choice["values"] == pytest.approx(other_choice["values"])
+    return True
+
+
+@pytest.mark.parametrize("values_per_person", ["one", "set", "multiset"])
+@pytest.mark.parametrize("allowed", ["0", "1/5", "1/2"])
+def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
+    values_per_person: str, allowed: str
+) -> None:
+    found = 0
+    with ps.connect() as engine:
+        for seed in range(3 * len(SEEDS)):
+            rng = random.Random(f"{seed} {values_per_person} {allowed} {found}")
+            table = people(rng.randrange(10**6), values_per_person)
+            fit = [
+                require
+                for require in REQUIRED
+                if values_per_person == "one"
+                or not any(c.needs_one_value or c.on(table).needs_base for c in require)
+            ]
+            base = count(engine, table)
+            if base.holds_rows and base.rows:
+                found += same_search(base, rng.choice(fit), rng.choice(UTILITIES), Fraction(allowed))
+    assert found
+
+
+@pytest.mark.parametrize("allowed", ["0", "1/4"])
+def test_a_search_for_several_sensitive_columns_is_the_same_in_memory(allowed: str) -> None:
+    found = 0
+    with ps.connect() as engine:
+        for seed in SEEDS:
+            rng = random.Random(f"{seed} several {allowed}")
+            base = count(engine, people(rng.randrange(10**6), several=True), several=True)
+            require = rng.choice([[ps.KAnonymity(2)], [ps.LDiversity(2)], [ps.AlphaKAnonymity("0.7", 2)]])
+            found += same_search(base, require, rng.choice(UTILITIES[:2]), Fraction(allowed))
+    assert found
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_engine_gives_the_same_answers_as_arrays(engine: Any, seed: int) -> None:
+    base = count(engine, people(seed + 5))
+    for require in (REQUIRED[2], REQUIRED[6]):
+        same_search(base, require, "discernibility", Fraction(1, 5))
+
+
+class Stricter(ps.KAnonymity):
+    """A requirement of somebody's own that judges otherwise than what it is made from."""
+
+    def judge(self, evidence: Any) -> Verdict:
+        return self.verdict(0, ps.Witness({}))
+
+
+class Averaged(AverageGroupSize):
+    """A utility of somebody's own, whose template is another's."""
+
+    def value(self, rows: Any, published: Any) -> float:
+        return 1.0
+
+
+def test_what_is_changed_by_somebody_is_asked_of_its_own_template() -> None:
+    assert decided_on_arrays(ps.KAnonymity(2)) and not decided_on_arrays(Stricter(2))
+    assert AverageGroupSize.on_arrays and not Averaged.on_arrays
+    with ps.connect() as engine:
+        base = count(engine, people(3))
+        assert LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
+        search = LatticeSearch(base, (Stricter(2),))
+        assert not search.in_memory and search.run("all").best is None
+
+
+def test_larger_tables_and_wider_keys_are_counted_by_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ps.connect() as engine:
+        base = count(engine, people(3))
+        monkeypatch.setattr(in_memory, "MOST_COMBINATIONS", base.combinations - 1)
+        assert not LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
+        monkeypatch.setattr(in_memory, "MOST_COMBINATIONS", base.combinations)
+        assert LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
+        monkeypatch.setattr(in_memory, "MOST_BITS", 3)
+        assert not LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
