@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
@@ -23,9 +23,6 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.conditions import with_numbers
 from privacy_sql.query.template import Query, Sql, condition, names, render
 from privacy_sql.table import Table
-
-if TYPE_CHECKING:
-    from privacy_sql.counted.groups import SensitiveValues
 
 
 @dataclass(frozen=True)
@@ -228,7 +225,8 @@ class Base:
     @remembered
     def labels(self) -> list[Labels]:
         """The values of every quasi-identifier with their labels at every level, in memory."""
-        return every_label(self)
+        made = self.memory.known("levels") and (self.levels, self.level_codes)
+        return every_label(self.engine, self.table.name, self.columns, self.dictionaries, made or None)
 
     @remembered
     def domains(self) -> list[Labels]:
@@ -239,13 +237,6 @@ class Base:
     def level_codes(self) -> dict[str, Sql]:
         """The same labels as small integers: (code, c0..cH)."""
         return {c: levels.codes(self.engine, made, self.columns[c][1]) for c, made in self.levels.items()}
-
-    @property
-    def sensitive_values(self) -> SensitiveValues:
-        """What is asked about the sensitive values in memory."""
-        from privacy_sql.counted.groups import SensitiveValues
-
-        return SensitiveValues(self)
 
     @remembered
     def sensitive_codes(self) -> Sql:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from privacy_sql.counted.base import Base
-
 
 def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
     """The table with bands written for fractions, `[20, 25)`, where a column in whole bands holds some."""
@@ -59,39 +57,44 @@ class Labels:
     at: tuple[npt.NDArray[np.int64], ...]  # per level the code of each value's label, the value itself first
 
 
-def every_label(base: Base) -> list[Labels]:
-    """The labels of all quasi-identifiers, gathered in one statement; unmapped values are refused."""
+def every_label(
+    engine: Engine,
+    table: str,
+    columns: Mapping[str, tuple[str, Hierarchy]],
+    dictionaries: Mapping[str, Sql],
+    made: tuple[Mapping[str, Sql], Mapping[str, Sql]] | None,
+) -> list[Labels]:
+    """The labels of several columns, gathered in one statement; unmapped values are refused.
+
+    `made` are relations of labels and of their codes, where there are some already.
+    """
     import numpy as np
 
-    engine = base.engine
-    kinds = {column: kind for column, (_, kind) in base.columns.items()}
-    columns = [(*_levels_of(base, column, kind), kind.height, kind.numeric) for column, kind in kinds.items()]
-    highest = max((kind.height for kind in kinds.values()), default=0)
-    query = render("counted/every_label.sql", columns=columns, highest=highest, value=Sql("v.l0"))
+    asked = []
+    for column, (_, kind) in columns.items():
+        if made is not None and column in made[0]:
+            levels, codes = made[0][column], made[1][column]
+        elif kind.height:
+            levels, codes = Sql(f"({_labelled(engine, dictionaries[column], kind).sql})"), None
+        else:
+            levels, codes = Sql(f"(select code, n_rows, value as l0 from {dictionaries[column]})"), None
+        asked.append((levels, codes, kind.height, kind.numeric))
+    highest = max((kind.height for _, kind in columns.values()), default=0)
+    query = render("counted/every_label.sql", columns=asked, highest=highest, value=Sql("v.l0"))
     found = {name: np.asarray(column) for name, column in engine.arrays(query).items()}
     order = np.lexsort((found["code"], found["position"]))
     found = {name: column[order] for name, column in found.items()}
-    ends = np.searchsorted(found["position"], np.arange(len(kinds) + 1))
-    made, problems = [], []
-    for (column, kind), start, end in zip(kinds.items(), ends[:-1], ends[1:], strict=True):
-        its = {name: values[start:end] for name, values in found.items()}
+    ends = np.searchsorted(found["position"], np.arange(len(columns) + 1))
+    labels, problems = [], []
+    for (name, kind), start, end in zip(columns.values(), ends[:-1], ends[1:], strict=True):
+        its = {part: values[start:end] for part, values in found.items()}
         stray = its["is_mapped"] == 0
-        n_stray, n_rows = int(stray.sum()), int(its["n_rows"][stray].sum())
-        problems += _unmapped(n_stray, n_rows, kind, base.table.name, base.columns[column][0])
+        problems += _unmapped(int(stray.sum()), int(its["n_rows"][stray].sum()), kind, table, name)
         number = np.where(its["is_number"] == 1, its["number"], np.nan) if kind.numeric else None
         at = tuple(its[f"c{level}"].astype(np.int64) for level in range(kind.height + 1))
-        made.append(Labels(its["code"].astype(np.int64), its["n_rows"].astype(np.int64), number, at))
+        labels.append(Labels(its["code"].astype(np.int64), its["n_rows"].astype(np.int64), number, at))
     raise_all(problems)
-    return made
-
-
-def _levels_of(base: Base, column: str, kind: Hierarchy) -> tuple[Sql, Sql | None]:
-    """The labels of a column as they are made already, else as the query that makes them."""
-    if base.memory.known("levels") and column in base.levels:
-        return base.levels[column], base.level_codes[column]
-    if kind.height:
-        return Sql(f"({_labelled(base.engine, base.dictionaries[column], kind).sql})"), None
-    return Sql(f"(select code, n_rows, value as l0 from {base.dictionaries[column]})"), None
+    return labels
 
 
 def codes(engine: Engine, levels: Sql, kind: Hierarchy) -> Sql:

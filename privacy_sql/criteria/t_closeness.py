@@ -77,9 +77,11 @@ class TCloseness(ByFormula):
         """Not where the template measures in floats, or has no order or hierarchy for the values."""
         if self.distance == "hierarchical" and not hasattr(base.table.sensitive_hierarchy, "height"):
             return False
+        from privacy_sql.counted.groups import SensitiveValues
+
         scale = 2 * self._height(base)
         if self.distance == "ordered":
-            if base.rows**2 > SORTED_EXACTLY or base.sensitive_values.numbers is None:
+            if base.rows**2 > SORTED_EXACTLY or SensitiveValues(base).numbers is None:
                 return False
             scale = base.statistics["s"]["n_values"]
         return bool(base.rows**2 * (2 * scale + 2) < FITTING)

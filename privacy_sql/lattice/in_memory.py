@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.groups import EXACT, Bools, Groups, Ints, totals
+from privacy_sql.counted.groups import EXACT, Bools, Groups, Ints, SensitiveValues, totals
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.query.template import Sql, names, render
@@ -191,7 +191,7 @@ class InMemory:
         if not self.with_sensitive:
             return None
         finest = self._values.at((0,) * len(self.packing.widths))
-        return totals(finest.keys & ((1 << self._low) - 1), finest.n, self.base.sensitive_values.n_codes)
+        return totals(finest.keys & ((1 << self._low) - 1), finest.n, SensitiveValues(self.base).n_codes)
 
     @property
     def n_of_source(self) -> Ints:
@@ -230,7 +230,7 @@ class InMemory:
             start=start,
             value=found.keys & ((1 << self._low) - 1) if self.with_sensitive else found.keys[:0],
             n=found.n if self.with_sensitive else found.n[:0],
-            values=self.base.sensitive_values if self.with_sensitive else None,
+            values=SensitiveValues(self.base) if self.with_sensitive else None,
             overall=self.overall,
             rows=rows,
             holders=holders,
