@@ -40,9 +40,14 @@ def test_the_attack_reports_counts_and_exit_0(
 
 
 def test_more_exposed_than_allowed_is_exit_1(hospitals: list[str]) -> None:
-    assert run(["attack", "intersection", *hospitals, "--max-exposed", "0.4"]).exit == 1
-    assert run(["attack", "intersection", *hospitals, "--max-exposed", "0.5"]).exit == 0
+    # Alice is known, and Bob, who is in both releases, fits no group of either
+    for limit, code in (("0.5", 1), ("0.99", 1), ("1", 0)):
+        assert run(["attack", "intersection", *hospitals, "--max-exposed", limit]).exit == code
     assert run(["attack", "intersection", *hospitals, "--max-exposed", "0.4", "--at", "0.9"]).exit == 1
+    people = Path(hospitals[hospitals.index("--people") + 1])
+    people.write_text("who,age,zip\nAlice,28,13012\n")
+    assert run(["attack", "intersection", *hospitals, "--max-exposed", "0.99"]).exit == 1
+    assert run(["attack", "intersection", *hospitals, "--max-exposed", "1"]).exit == 0
     assert run(["attack", "intersection", *hospitals, "--max-exposed", "lots"]).exit == 2
 
 
