@@ -22,7 +22,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
-from privacy_sql.methods import Method, Proposal
+from privacy_sql.methods import Method, Proposal, share
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
@@ -247,6 +247,9 @@ def released(
         # a line is published for each value, and for each person without one
         every = _rows(base, base.source)
         rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
+    verdicts = proposal.promise() if proposal.promise else asked.judge(proposal.grouping)
+    allowed = share(getattr(method, "max_suppressed", 0), "max_suppressed")
+    differ = bool(allowed or proposal.suppressed) or base.table.values_per_person != "one"
     release = Release(
         name=base.table.name,
         table=base.table,
@@ -258,6 +261,7 @@ def released(
         rows_in=rows_in,
         rows_out=rows_out,
         repeated=repeated,
+        step=public_record.step(verdicts) if differ and proposal.published is None else None,
         quasi=proposal.quasi,
         levels=proposal.levels,
         group=proposal.group,
@@ -291,13 +295,16 @@ def write(
     *,
     overwrite: bool = False,
     manifest_to: str | Path | None = None,
+    csv: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a release to a file, a folder or `table:NAME`, audited from its own bytes; returns its manifest.
 
+    `csv={"formulas": "escape"}` puts an apostrophe before cells of a CSV file that a spreadsheet would run.
     Refuses a release that is not safe, and one whose published form does not keep the requirements.
     """
     refuse_no_release(release)
     writing.refuse_no_path(target, "a target")
+    escape = publication.escapes(csv)
     if release.refusal is not None:
         raise release.refusal
     if not release.safe:
@@ -305,7 +312,7 @@ def write(
         raise NotSafe(
             "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
         )
-    return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to)
+    return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to, escape=escape)
 
 
 def put_out(
@@ -314,13 +321,14 @@ def put_out(
     *,
     overwrite: bool = False,
     manifest_to: str | Path | None = None,
+    escape: bool = False,
     register: Register | None = None,
     kept: Sequence[Kept] = (),
     told: Callable[[Path], None] = lambda place: None,
 ) -> Path:
     """Write a release that is safe, and enter it into a register that the caller holds."""
     return publication.publish(
-        form_of(release, target, Path(manifest_to) if manifest_to else None, kept),
+        form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape),
         overwrite=overwrite,
         judge=lambda auditor, written: _audited(auditor, written, release),
         describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
@@ -351,7 +359,12 @@ def dry_write(release: Release, target: str | Path) -> None:
 
 
 def form_of(
-    release: Release, target: str | Path, manifest_to: Path | None = None, kept: Sequence[Kept] = ()
+    release: Release,
+    target: str | Path,
+    manifest_to: Path | None = None,
+    kept: Sequence[Kept] = (),
+    *,
+    escape: bool = False,
 ) -> publication.Form:
     """What a release is written as: files, or tables of its engine."""
     home: Engine = release.base.engine
@@ -366,7 +379,7 @@ def form_of(
         raise UsageError("bad_target", reason, hint="Name a path, such as out/people.csv.")
     file = _file(Path(target), release)
     files = parts.part_files(file, release) if release.parts else {"": file}
-    return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept)
+    return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept, escape)
 
 
 def _file(target: Path, release: Release) -> Path:
@@ -405,10 +418,8 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
             "privacy_sql": privacy_sql.__version__,
             "engine": release.base.engine.version(),
         },
-        "rows_in": release.rows_in,
-        "rows_out": release.rows_out,
-        "suppressed": release.suppressed,
-        "repeated": release.repeated,
+        **public_record.rows(release.counts, release.step),
+        "rows_rounded_to": release.step,
         "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
         "roles": table.roles,
         "where": table.where,

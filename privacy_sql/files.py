@@ -10,9 +10,10 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import progress
 from privacy_sql.errors import EngineError, UsageError
@@ -20,6 +21,14 @@ from privacy_sql.errors import EngineError, UsageError
 # the folders that this run holds, by device and number
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
 KINDS = {".csv": "csv", ".parquet": "parquet"}
+ESCAPED = {"formulas": "escape"}  # what the manifest says of a CSV file that was written so
+
+
+class Escaped(type(Path())):  # type: ignore[misc]
+    """A CSV file of ours in which what a spreadsheet would run has an apostrophe; an engine takes it off.
+
+    Any other path to it, a copy as text among them, reads what stands in the file.
+    """
 
 
 def kind_of(target: Path) -> str:
@@ -45,6 +54,16 @@ def no_place(text: str) -> str:
     if text.startswith("~"):
         return f"{text} begins with ~, which only a shell reads"
     return ""
+
+
+def written(part: Mapping[str, Any], folder: Path) -> Path:
+    """Where a file of a release lies, by its manifest; an engine reads what was meant by its cells.
+
+    >>> type(written({"file": "a.csv", "csv": {"formulas": "escape"}}, Path("out"))).__name__
+    'Escaped'
+    """
+    file = folder / str(part["file"])
+    return Escaped(file) if part.get("csv") == ESCAPED else file
 
 
 @contextlib.contextmanager

@@ -29,6 +29,9 @@ class Release:
     rows_in: int | None  # None: how many rows the counts are made from is nobody's business
     rows_out: int
     repeated: int = 0  # rows that say of a person what another one says
+    step: int | None = (
+        None  # rows left out or repeated are told to others in whole steps; None: there are none
+    )
     quasi: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     group: str | None = None
@@ -72,6 +75,16 @@ class Release:
         if found is None:
             raise UsageError("no_groups", f"the method {self.method} publishes no groups of rows")
         return found
+
+    @property
+    def counts(self) -> dict[str, int | None]:
+        """Its rows: read, published, left out, and written again."""
+        return {
+            "rows_in": self.rows_in,
+            "rows_out": self.rows_out,
+            "suppressed": self.suppressed,
+            "repeated": self.repeated,
+        }
 
     def sql(self, dialect: str = "duckdb") -> str:
         """The SELECT whose rows leave."""

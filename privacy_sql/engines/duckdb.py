@@ -20,6 +20,7 @@ from privacy_sql import deadlines
 from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
+from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import statements
@@ -85,7 +86,7 @@ class DuckDB(Engine):
 
     def source(self, source: Source) -> Sql:
         if is_file(source):
-            return self._plain(self._file(existing(Path(source))))
+            return as_meant(self, source, self._plain(self._file(existing(Path(source)))))
         if isinstance(source, str):
             known = self._known(source)
             return self._plain(known, bool(self.fetch(Query(COLLATED, "looking for collations"))))

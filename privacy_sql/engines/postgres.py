@@ -25,6 +25,7 @@ from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines import _copy as binary
 from privacy_sql.engines import _postgres as words
+from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._postgres_connection import Connection, where
 from privacy_sql.engines._sources import (
     csv_header,
@@ -90,7 +91,7 @@ class Postgres(Engine):
             path = existing(Path(source))
             if path.suffix.lower() == ".parquet":
                 return self._plain(self.take(arrows.of_parquet(path), "reading"))
-            return self._csv(path)
+            return as_meant(self, source, self._csv(path))
         if isinstance(source, str):
             return self._known(source)
         return self._plain(self.take(arrows.of_frame(source), "frame"))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
+from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._sources import existing, is_file, no_source, parts
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import statements
@@ -120,7 +121,7 @@ class Spark(Engine):
 
     def source(self, source: Source) -> Sql:
         if is_file(source):
-            return self._plain(self._file(existing(Path(source), folders=True)))
+            return as_meant(self, source, self._plain(self._file(existing(Path(source), folders=True))))
         if isinstance(source, str):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)

@@ -120,7 +120,8 @@ def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[s
         "sensitive": list(table.sensitives),
         "insensitive": list(table.insensitive),
     }
-    if manifest["suppressed"]:
+    # a manifest rounds the rows that were left out down
+    if manifest["suppressed"] or manifest.get("rows_rounded_to"):
         arguments["leave_out"] = _leave_out(table, require)
     if table.where:
         arguments["where"] = _condition(table)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import manifest
+from privacy_sql import files, manifest
 from privacy_sql.errors import NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
@@ -250,7 +250,7 @@ def _places(content: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
 
 def _written(part: Mapping[str, Any], folder: Path) -> Path:
     """A published file that is as it was written; an attack on anything else would say nothing."""
-    file = folder / str(part["file"])
+    file = files.written(part, folder)
     if not file.exists() or manifest.checksum(file) != part["sha256"]:
         raise NotSafe("output_changed", f"{file.name} is not as it was written")
     return file

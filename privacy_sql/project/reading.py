@@ -18,7 +18,7 @@ from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.methods import Method
 from privacy_sql.project.fields import FILE as FILE
 from privacy_sql.project.fields import Fields, load
-from privacy_sql.publishing import targets
+from privacy_sql.publishing import publication, targets
 from privacy_sql.table import Table
 
 PROJECT_KEYS = ("version", "name", "connections", "releases")
@@ -44,6 +44,7 @@ class Output:
     file: Path | None = None
     connection: str | None = None
     relation: str | None = None
+    escape: bool = False  # cells of a CSV file that a spreadsheet would run get an apostrophe
 
 
 @dataclass(frozen=True)
@@ -321,7 +322,7 @@ class _Reader(Fields):
     def output(self, content: object, where: str) -> Output | None:
         if content is None:
             return None
-        fields = self.mapping(content, ("target", "connection", "relation"), where)
+        fields = self.mapping(content, ("target", "connection", "relation", "csv"), where)
         if ("target" in fields) == ("relation" in fields):
             self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
             return None
@@ -329,7 +330,12 @@ class _Reader(Fields):
             if reason := files.no_place(str(fields["target"])):
                 self.wrong(f"{where}.target", reason, "Name a path, such as out/people.csv.")
                 return None
-            return Output(file=self.path(fields["target"], f"{where}.target"))
+            escape = False
+            with self.noting(f"{where}.csv"):
+                escape = publication.escapes(self.mapping(fields.get("csv", {}), None, f"{where}.csv"))
+            return Output(file=self.path(fields["target"], f"{where}.target"), escape=escape)
+        if "csv" in fields:
+            self.wrong(f"{where}.csv", "is about a file; a table has no cells that a spreadsheet runs")
         connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
         return Output(connection=connection, relation=str(fields["relation"]))
 

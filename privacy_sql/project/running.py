@@ -163,7 +163,8 @@ def _run(
         return
     result.target = _shown(project, output)
     result.warnings += api.beside(release)
-    if isinstance(output, Path) and files.kind_of(output) == "csv":
+    assert plan.output is not None
+    if isinstance(output, Path) and files.kind_of(output) == "csv" and not plan.output.escape:
         result.warnings += api.formulas(release)
     if dry_run:
         result.warnings += register_check.warnings(project.directory, release)
@@ -239,6 +240,7 @@ def _written(
         output,
         overwrite=overwrite,
         manifest_to=kept,
+        escape=plan.output is not None and plan.output.escape,
         register=register if register.path.exists() else None,
         kept=project.kept(plan),
         told=told,

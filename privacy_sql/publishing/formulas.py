@@ -6,24 +6,24 @@ from collections import Counter
 from collections.abc import Iterable
 
 from privacy_sql.engines import Engine
+from privacy_sql.engines._escaping import FORMULA, is_formula
 from privacy_sql.errors import number_of
 from privacy_sql.query.template import Sql, render
-
-FORMULA = "^[=+@\t-].*"  # is_number says which of them are numbers
 
 
 def warnings(engine: Engine, shown: Iterable[Sql]) -> tuple[str, ...]:
     """A warning for each column of what is shown as CSV in which text begins like a formula."""
     counts: Counter[str] = Counter()
     for relation in shown:
+        counts.update({name: 1 for name in engine.columns(relation) if is_formula(name)})
         texts = [name for name, kind in engine.columns(relation).items() if kind == "text"]
         if texts:
-            query = render("publishing/formulas.sql", relation=relation, columns=texts, pattern=FORMULA)
+            query = render("publishing/formulas.sql", relation=relation, columns=texts, formula=FORMULA)
             (found,) = engine.fetch(query)
             counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
     return tuple(
         f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
-        " them for formulas; import the columns as text"
+        " them for formulas; write `csv: {formulas: escape}` under output, or import the columns as text"
         for name, n in counts.items()
         if n
     )

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql import registry
+
+ROWS = ("rows_in", "rows_out", "suppressed", "repeated")
 FEWEST = 3  # "fewer than 2" would tell that it is one
 USUAL = 5
 
@@ -45,6 +48,37 @@ def smallest_told(verdicts: Any) -> int:
     """The smallest count of people that is told: the largest k that is required of groups, 5 without one."""
     required = [verdict["params"].get("k") for verdict in verdicts if verdict.get("unit") == "people"]
     return max(FEWEST, max([int(k) for k in required if str(k).isdigit()], default=USUAL))
+
+
+def step(verdicts: Mapping[str, Any]) -> int:
+    """In what steps rows that are left out, or written again, are told: the smallest count that is told."""
+    known = registry.available("criteria")
+    return smallest_told(
+        {
+            "params": verdict.params,
+            "unit": registry.get("criteria", verdict.criterion).unit_of(verdict.params, verdict.relation),
+        }
+        for verdict in verdicts.values()
+        if verdict.criterion in known
+    )
+
+
+def rows(counts: Mapping[str, Any], step: int | None) -> dict[str, Any]:
+    """How many rows were read, published, left out and written again, which add up.
+
+    Where rows may be left out or written again, how many are is known from no published row. They are told in
+    whole steps, rounded down, and the rows that were read are their sum.
+
+    >>> rows({"rows_in": 40, "rows_out": 27, "suppressed": 13, "repeated": 0}, 5)["rows_in"]
+    37
+    """
+    told: dict[str, Any] = {name: counts.get(name) for name in ROWS}
+    if step is None:
+        return told
+    for name in ("suppressed", "repeated"):
+        told[name] = (told[name] or 0) // step * step
+    known = told["rows_in"] is not None
+    return told | {"rows_in": sum(told[name] for name in ROWS[1:]) if known else None}
 
 
 def only(record: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
-from privacy_sql.errors import EngineError, PrivacySqlError, PublishedNotRecorded
+from privacy_sql.engines._escaping import escaped
+from privacy_sql.errors import EngineError, PrivacySqlError, PublishedNotRecorded, UsageError, did_you_mean
 from privacy_sql.history.register import Private, Register
 from privacy_sql.judge import Verdicts
 from privacy_sql.publishing import intents, targets
@@ -36,6 +37,7 @@ from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query
 
 Output = dict[str, Any]
+FORMULAS = ("warn", "escape")  # what is done about cells that a spreadsheet would run; usually the first
 
 
 @dataclass
@@ -51,6 +53,7 @@ class Files:
     finals: Mapping[str, Path]
     views: Mapping[str, Query]
     kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
+    escape: bool = False  # cells of CSV that a spreadsheet would run are stopped by an apostrophe
     token: str = field(default_factory=lambda: secrets.token_hex(6))
     accepted: dict[str, str] = field(init=False, default_factory=dict)
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
@@ -69,7 +72,10 @@ class Files:
         hidden = {part: self._hidden(final) for part, final in self.finals.items()}
         try:
             for part, path in hidden.items():
-                self.engine.write_file(self.views[part], path, writing.kind_of(self.finals[part]))
+                view = self.views[part]
+                if isinstance(path, writing.Escaped):
+                    view = escaped(self.engine, view)
+                self.engine.write_file(view, path, writing.kind_of(self.finals[part]))
                 writing.sync_all(path)
             self.accepted = {part: manifest.checksum(path) for part, path in hidden.items()}
             yield hidden
@@ -90,6 +96,7 @@ class Files:
                 "file": final.name,
                 "sha256": self.accepted[part],
                 "bytes": manifest.size(self._hidden(final)),
+                **({"csv": writing.ESCAPED} if isinstance(self._hidden(final), writing.Escaped) else {}),
             }
             for part, final in self.finals.items()
         ]
@@ -108,7 +115,8 @@ class Files:
             intents.appear(file, self.place.parent, overwrite=intent.overwrite)
 
     def _hidden(self, final: Path) -> Path:
-        return writing.hidden(final, self.token)
+        place = writing.hidden(final, self.token)
+        return writing.Escaped(place) if self.escape and writing.kind_of(final) == "csv" else place
 
 
 @dataclass
@@ -182,6 +190,22 @@ class Tables:
 
 Form = Files | Tables
 Judge = Callable[[Engine, Mapping[str, Any]], Verdicts]
+
+
+def escapes(csv: Mapping[str, Any] | None) -> bool:
+    """Whether CSV is written with an apostrophe before what a spreadsheet would run; refuses other words.
+
+    >>> escapes({"formulas": "escape"}), escapes({"formulas": "warn"}), escapes(None)
+    (True, False, False)
+    """
+    asked = csv or {}
+    if not isinstance(asked, Mapping) or set(asked) - {"formulas"}:
+        raise UsageError("bad_csv", "csv has one key, formulas", hint="Write {formulas: escape}.")
+    word = asked.get("formulas", FORMULAS[0])
+    if word not in FORMULAS:
+        hint = did_you_mean(str(word), FORMULAS)
+        raise UsageError("bad_csv", f"formulas is {' or '.join(FORMULAS)}", hint=hint)
+    return bool(word == "escape")
 
 
 def publish(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import criteria, manifest, registry
+from privacy_sql import criteria, files, manifest, registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping
@@ -138,7 +138,7 @@ def _table(content: Mapping[str, Any], place: Path) -> Table | None:
     reason = said.get("acknowledge")
     free = of("insensitive")
     return Table(
-        place.parent / part["file"] if "file" in part else part["relation"],
+        files.written(part, place.parent) if "file" in part else part["relation"],
         [name for name in of("quasi-identifier") if name not in known],
         _sensitive(of("sensitive")),
         group=next((name for name, form in published.items() if form == "group number"), None),

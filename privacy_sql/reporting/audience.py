@@ -16,6 +16,7 @@ from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.publishing import public_record
 from privacy_sql.publishing.baseline import SURE
 from privacy_sql.publishing.public_record import only, smallest_told
+from privacy_sql.reporting import words
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.words import AtMost, Below
 
@@ -86,13 +87,8 @@ def few(number: object, k: int) -> Any:
 
 def _run(run: Record, k: int) -> Record:
     told = only(run, RUN)
-    missing = {name: few(run.get(name), k) for name in ("suppressed", "repeated")}
     told |= {
-        # the difference to the rows published would tell how few are left out, or written again
-        "rows_in": None
-        if any(isinstance(number, Below) for number in missing.values())
-        else run.get("rows_in"),
-        **missing,
+        **words.rows(run, _step(run, k)),
         "choice": public_record.choice(run.get("choice")),
         "claims": only(run.get("claims"), CLAIMS),
         "hierarchies": {name: only(kind, HIERARCHY) for name, kind in run.get("hierarchies", {}).items()},
@@ -113,6 +109,13 @@ def _run(run: Record, k: int) -> Record:
         several = run.get("values_per_person", "one") != "one"
         told[name] = {"missing": SEVERAL} if several else _part(run, name, lambda part, m=mask: m(part, k))
     return told
+
+
+def _step(run: Record, k: int) -> int | None:
+    """In what steps the rows are told that were left out or written again; earlier records do not say."""
+    if "step" in run:
+        return run["step"]  # type: ignore[no-any-return]
+    return k if run.get("suppressed") or run.get("repeated") else None
 
 
 def _part(run: Record, name: str, mask: Any) -> Any:

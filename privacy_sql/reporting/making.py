@@ -12,7 +12,7 @@ from typing import Any
 
 from privacy_sql import files, manifest
 from privacy_sql.errors import PrivacySqlError, as_error, raise_all
-from privacy_sql.publishing import targets, verifying
+from privacy_sql.publishing import public_record, targets, verifying
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.reporting import page as reporting
 from privacy_sql.reporting import recording, records, static
@@ -21,7 +21,7 @@ from privacy_sql.reporting.records import Record
 INDEX = "index.html"
 # what a run's record and a manifest say in the same words
 AS_WRITTEN = (
-    *("rows_in", "rows_out", "suppressed", "repeated", "method", "choice"),
+    *("method", "choice"),
     *("claims", "search", "sql", "baseline", "insensitive"),
 )
 
@@ -141,7 +141,15 @@ def from_manifest(content: Record) -> Record:
         "require": [verdict["requirement"] for verdict in verdicts],
         "exit": 0,
         **{key: content.get(key) for key in AS_WRITTEN},
+        **_rows(content),
     }
+
+
+def _rows(content: Record) -> Record:
+    """The rows as the manifest counts them; manifests of 0.1.0 round none, and do not say so."""
+    told = {name: content.get(name) for name in public_record.ROWS}
+    step = content.get("rows_rounded_to")
+    return told | ({"step": step, "rounded_to": step} if "rows_rounded_to" in content else {})
 
 
 def _columns(content: Record, roles: Mapping[str, str]) -> list[Record]:

@@ -32,7 +32,10 @@ def material_of(
 ) -> Material:
     """The records of a release, without what its audience may not see."""
     chosen = audience_of(found["run"], audience)
-    kept = masked(found) if chosen == "public" else dict(found)
+    run = found["run"]
+    # records of the project count exactly, a manifest alone does not
+    exact = {**found, "run": {**run, **words.rows(run, run.get("rounded_to"))}}
+    kept = masked(found) if chosen == "public" else exact
     return Material(kept["release"], chosen, kept["run"], kept, manifest)
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from privacy_sql.display.rounding import shown
+from privacy_sql.publishing import public_record
 
 TOP = "*"
 
@@ -16,6 +17,13 @@ class Below(int):
 
     def __str__(self) -> str:
         return f"fewer than {int(self):,}"
+
+
+class AtLeast(int):
+    """A count that is told in steps, rounded down."""
+
+    def __str__(self) -> str:
+        return f"at least {int(self):,}"
 
 
 class AtMost(float):
@@ -30,7 +38,22 @@ def count(number: int | None) -> str:
     """
     if number is None:
         return "not told"
-    return str(number) if isinstance(number, Below) else f"{number:,}"
+    return str(number) if isinstance(number, Below | AtLeast) else f"{number:,}"
+
+
+def rows(counts: Mapping[str, Any], step: int | None) -> dict[str, Any]:
+    """Rows read, published, left out and written again, as others may be told of them.
+
+    >>> told = rows({"rows_in": 40, "rows_out": 27, "suppressed": 13, "repeated": 0}, 5)
+    >>> [count(number) for number in told.values()]
+    ['at least 37', '27', 'at least 10', 'fewer than 5']
+    """
+    told = public_record.rows(counts, step)
+    if step is None:
+        return told
+    for name in ("suppressed", "repeated"):
+        told[name] = AtLeast(told[name]) if told[name] else Below(step)
+    return {**told, "rows_in": told["rows_in"] and AtLeast(told["rows_in"])}
 
 
 def number_of(number: int | None, one: str, many: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import pandas as pd
 
 import privacy_sql as ps
@@ -12,3 +14,12 @@ def several_values(engine: ps.Engine) -> None:
     rows = pd.DataFrame({"id": [1, 1, 2], "age": [30, 30, 30], "illness": ["flu", "cold", None]})
     table = ps.Table(rows, ["age"], "illness", identifier="id", values_per_person="set")
     ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
+
+
+def escaped_cells(engine: ps.Engine) -> None:
+    """What a spreadsheet would run is written with an apostrophe, and read without it."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows = pd.DataFrame({"=town": ["@a", "@a"], "age": [30, 30], "illness": ["-", "'=flu"]})
+        table = ps.Table(rows, ["=town", "age"], "illness")
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
+        ps.write(engine, release, f"{folder}/people.csv", csv={"formulas": "escape"})

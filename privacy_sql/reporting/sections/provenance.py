@@ -43,6 +43,8 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "method", _method(material)
     yield "required", " · ".join(run.get("require", []))
     yield "output", output.get("file") or output.get("relation") or run.get("target")
+    if any("csv" in part for part in output.get("files", [output])):
+        yield "cells a spreadsheet would run", "written with an apostrophe in front, which is not theirs"
     if output.get("relation") or output.get("relations"):
         yield "read again", "no: privacy-sql verify --connect does that for a table"
     yield "sha256 of the output", output.get("sha256")

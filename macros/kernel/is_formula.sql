@@ -1,0 +1,10 @@
+{#
+Whether a spreadsheet may take a cell of a CSV file for a formula: how it begins, and that it is no number. A carriage
+return counts as a tab, because no statement should hold one.
+#}
+{% macro is_formula(cell, formula) -%}
+{%- set plain -%}
+replace(cast({{ cell }} as varchar), chr(13), chr(9))
+{%- endset -%}
+({{ privacy_sql.matches(plain, privacy_sql.literal(formula)) }} and not {{ privacy_sql.is_number(plain) }})
+{%- endmacro %}

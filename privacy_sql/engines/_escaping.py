@@ -1,0 +1,73 @@
+"""Cells of a CSV file that a spreadsheet would run: what they begin with, and the apostrophe that stops it.
+
+Text that begins with = + - @, a tab or a carriage return, and is no number, gets an apostrophe in front. So
+does text that begins with apostrophes and one of these, so that every written cell stands for one value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from privacy_sql.files import Escaped
+from privacy_sql.query.template import Query, Sql, render
+
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+
+FORMULA = "^[=+@\t-]"  # a carriage return is made a tab before
+QUOTED = "^'+[=+@\t-]"
+PATTERNS = {"formula": FORMULA, "quoted": QUOTED}
+NUMBER = re.compile(r" *[+-]?([0-9]{1,40}([.][0-9]{0,40})?|[.][0-9]{1,40})([eE][+-]?[0-9]{1,2})? *")
+# what these print never begins so
+HARMLESS = ("integer", "boolean")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may take text for a formula.
+
+    >>> [is_formula(text) for text in ("=1+1", "-5", "-5-", "'=1")]
+    [True, False, True, False]
+    """
+    text = text.replace("\r", "\t")
+    return re.match(FORMULA, text) is not None and not NUMBER.fullmatch(text)
+
+
+def escaped_text(text: str) -> str:
+    """What is written for a text.
+
+    >>> [escaped_text(text) for text in ("=1", "-5", "'=1", "'-5", "'x")]
+    ["'=1", '-5', "''=1", "''-5", "'x"]
+    """
+    return f"'{text}" if _changed(text) else text
+
+
+def meant(written: str) -> str:
+    """The text that was written so.
+
+    >>> [meant(escaped_text(text)) for text in ("=1", "-5", "'=1", "'-5", "'x")]
+    ['=1', '-5', "'=1", "'-5", "'x"]
+    """
+    return written[1:] if written.startswith("'") and _changed(written[1:]) else written
+
+
+def _changed(text: str) -> bool:
+    return is_formula(text) or re.match(QUOTED, text.replace("\r", "\t")) is not None
+
+
+def escaped(engine: Engine, query: Query) -> Query:
+    """The rows of a query as they are written."""
+    relation = engine.rows_of(query)
+    columns = [
+        (name, escaped_text(name), kind not in HARMLESS) for name, kind in engine.columns(relation).items()
+    ]
+    return render("engines/escaped.sql", relation=relation, columns=columns, **PATTERNS)
+
+
+def as_meant(engine: Engine, source: Any, relation: Sql) -> Sql:
+    """The rows of a file; where it was written so, what was meant by them."""
+    if not isinstance(source, Escaped):
+        return relation
+    columns = [(name, meant(name)) for name in engine.columns(relation)]
+    query = render("engines/unescaped.sql", relation=relation, columns=columns, **PATTERNS)
+    return engine.create(query, view=True)
