@@ -130,7 +130,7 @@ def test_formulas_and_manifests_that_tell_too_much_are_warned_of(tmp_path: Path)
         place = ps.write(engine, release, tmp_path / "out.csv")
     assert call("check", "--json", place).json["releases"][0]["warnings"] == [
         "ill: 8 cells of the CSV begin with = + - @ or a tab, and a spreadsheet may take them for formulas;"
-        " import the columns as text"
+        " write `csv: {formulas: escape}` under output, or import the columns as text"
     ]
     old = {"versions": {"privacy_sql": "0.1.0"}, "search": {"minimise": "loss", "values": {"loss": 0.25}}}
     place.write_bytes(manifest.canonical(json.loads(place.read_text()) | old))
