@@ -449,14 +449,24 @@ def _read(release: Release) -> dict[str, Hierarchy]:
     Bands are written for fractions as soon as one row holds one. Where no band is printed, the manifest may
     not tell that either.
     """
-    base: Base = release.base
-    several = bool(release.parts) and not release.group
+    declared = release.base.declared
     return {
         column: kind
-        if several or column in release.shown_as or 0 < release.levels.get(column, 0) < kind.height
-        else base.declared[column]
+        if any(0 < level < kind.height for level in _levels(release, column))
+        else declared[column]
         for column, kind in release.table.hierarchies.items()
     }
+
+
+def _levels(release: Release, column: str) -> set[int]:
+    """The levels whose labels are printed of a column: its own, those of rounds, or of marginals."""
+    levels = release.choice.get("levels", release.levels)
+    tables = [
+        table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
+        for table in release.choice.get("marginals", ())
+    ]
+    rounds = [part["levels"] for part in release.choice.get("rounds", ())]
+    return {int(made[column]) for made in [*tables, *rounds, release.levels] if column in made}
 
 
 def _published_as(release: Release, column: str) -> str:

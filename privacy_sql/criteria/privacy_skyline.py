@@ -17,6 +17,7 @@ from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, 
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError, nearest, raise_all
+from privacy_sql.hierarchies import Tree
 from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
     Group,
@@ -375,15 +376,21 @@ class _AsPrinted(PrivacySkyline):
 
 
 def _unknown(base: Base, absent: Iterable[str]) -> list[UsageError]:
-    """One error for each value that does not occur, with one that is spelt nearly so; never the others."""
-    rows = base.engine.fetch(render("criteria/value_names.sql", values=base.dictionaries["s"]))
-    known = [str(row["value"]) for row in rows if row["value"] is not None]
-    where = f"{base.table.name}.require.privacy_skyline.per_value"
+    """One error for each value that does not occur, with one that is spelt nearly so where it was declared.
+
+    What only rows hold is not told: whoever reads an error may not see the rows.
+    """
+    table = base.table
+    tree = table.sensitive_hierarchy
+    known = list(tree.leaves()) if isinstance(tree, Tree) else []
+    domain = (table.domains or {}).get(table.sensitives[0])
+    known += map(str, domain) if isinstance(domain, list | tuple) else []
+    where = f"{table.name}.require.privacy_skyline.per_value"
     hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
     return [
         UsageError(
             "unknown_value",
-            f'{base.table.sensitives[0]} has no value "{value}"',
+            f'{table.sensitives[0]} has no value "{value}"',
             where=where,
             hint=hints.get(value, "Values are compared letter by letter."),
         )
