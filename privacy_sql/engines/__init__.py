@@ -2,8 +2,8 @@
 
 In: a query, a small table, a source. Out: relations and small results. Read `duckdb.py` first; each engine
 is a file of its name and speaks the words of `macros/dialects/<name>.sql`. `_travel.py` decides what runs
-embedded, `_sources.py` says what a file or a table's name is, `_spill.py` makes private folders, `_escaping.py`
-writes and reads cells that a spreadsheet would run.
+embedded, `_sources.py` says what a file or a table's name is, `_spill.py` makes private folders, and
+`_escaping.py` writes and reads cells that a spreadsheet would run.
 """
 
 from __future__ import annotations
