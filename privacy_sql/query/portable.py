@@ -25,6 +25,7 @@ NODES = frozenset(
         "Case",
         "Cast",
         "Ceil",
+        "Chr",
         "Coalesce",
         "Column",
         "Concat",
