@@ -4,7 +4,7 @@ return counts as a tab, because no statement should hold one.
 #}
 {% macro is_formula(cell, formula) -%}
 {%- set plain -%}
-replace(cast({{ cell }} as varchar), chr(13), chr(9))
+translate(cast({{ cell }} as varchar), chr(13), chr(9))
 {%- endset -%}
 ({{ privacy_sql.matches(plain, privacy_sql.literal(formula)) }} and not {{ privacy_sql.is_number(plain) }})
 {%- endmacro %}

@@ -1,7 +1,7 @@
 {# Whether a cell is written with an apostrophe more: a formula, or apostrophes before what one begins with. #}
 {% macro needs_apostrophe(cell, formula, quoted) -%}
 {%- set plain -%}
-replace(cast({{ cell }} as varchar), chr(13), chr(9))
+translate(cast({{ cell }} as varchar), chr(13), chr(9))
 {%- endset -%}
 (
     {{ privacy_sql.is_formula(cell, formula) }}
