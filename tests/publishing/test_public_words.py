@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
+from privacy_sql import api
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
 from tests.seeds import enough, seeds
@@ -48,6 +49,17 @@ def hidden(rows: Rows, draw: random.Random) -> Rows:
         else {**row, "age": row["age"][0] + str(draw.randint(0, 9)), "job": "6", "ill": draw.choice("xyz")}
         for row in rows
     ]
+
+
+def fewer(rows: Rows, draw: random.Random) -> Rows:
+    """One of the few less."""
+    gone = draw.choice([n for n, row in enumerate(rows) if row["zip"] == "777"])
+    return [row for n, row in enumerate(rows) if n != gone]
+
+
+def none(rows: Rows, draw: random.Random) -> Rows:
+    """None of the few, so that nobody is left out."""
+    return [row for row in rows if row["zip"] != "777"]
 
 
 def banded(rows: Rows, draw: random.Random) -> Rows:
@@ -102,12 +114,12 @@ def ordered(rows: Rows, draw: random.Random) -> Rows:
 
 
 LEVELS = {"age": 1, "zip": 0, "job": 1}
-BANDS = (hidden, banded, ordered)
+BANDS = (hidden, fewer, none, banded, ordered)
 WHOLE = {"age": 2, "zip": 2, "job": 2}
 METHODS: dict[str, tuple[Any, tuple[Callable[..., Rows], ...]]] = {
     "generalise": (ps.Generalise(LEVELS, max_suppressed="0.5"), BANDS),
-    "full_domain": (ps.FullDomain(minimise="height", max_suppressed="0.5"), (hidden, ordered)),
-    "local recoding": (ps.FullDomain(local_recoding=True, max_suppressed="0.2"), (ordered,)),
+    "full_domain": (ps.FullDomain(minimise="height", max_suppressed="0.5"), (hidden, fewer, ordered)),
+    "local recoding": (ps.FullDomain(local_recoding=True, max_suppressed="0.2"), (fewer, ordered)),
     "multidimensional": (ps.Multidimensional(max_suppressed="0.2"), (ordered, traded)),
     "bucketized boxes": (ps.Multidimensional(output="bucketized"), (ordered,)),
     "bucketize": (ps.Bucketize(["zip"]), (swapped, ordered)),
@@ -194,3 +206,42 @@ def test_what_publishes_the_same_rows_is_told_in_the_same_words(
 
 def published_as(files: dict[str, Counter[str]]) -> Any:
     return files
+
+
+def test_centres_and_tops_do_not_tell_that_a_column_has_fractions() -> None:
+    """Bands are written for fractions when a row has one; where no band is printed nobody may know."""
+    told = []
+    for method in (ps.Microaggregate(2), ps.Generalise({"age": 3})):
+        for ages in (["1", "3", "11", "13"], ["1.5", "2.5", "11.5", "12.5"]):
+            rows = pd.DataFrame({"age": ages, "ill": [*"abab"]})
+            people = ps.Table(rows, {"age": ps.Intervals(10, 20)}, "ill", name="people")
+            with ps.connect() as engine:
+                release = ps.publish(engine, people, [ps.KAnonymity(2)], method)
+                seen = sorted(map(str, release.base.engine.fetch(release.view)))
+                content = json.loads(api.describe(release, {}))
+            told.append((seen, {k: v for k, v in content.items() if k not in ("made", "checksum")}))
+    assert told[0] == told[1] and told[2] == told[3]
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_how_often_a_value_was_written_and_who_was_left_out_is_in_no_manifest(kind: str) -> None:
+    """Sources that publish the same lines of people with several values, from other numbers of rows."""
+    many = [(f"{n}", "2" if n % 2 else "3", ill) for n in range(12) for ill in "ab"]
+    sources = [many, [*many, ("99", "8", "x")], [*many, ("98", "7", "y"), ("99", "8", "x"), ("99", "8", "z")]]
+    if kind == "set":
+        sources.append([*many, many[0], many[3]])
+    told = []
+    for rows in sources:
+        frame = pd.DataFrame(rows, columns=["id", "age", "ill"])
+        people = ps.Table(frame, ["age"], "ill", identifier="id", values_per_person=kind, name="people")
+        with ps.connect() as engine:
+            release = ps.publish(
+                engine, people, [ps.KAnonymity(5)], ps.Generalise({"age": 0}, max_suppressed="0.3")
+            )
+            assert release.rows_out == 24 and release.rows_in == len(rows)
+            content = json.loads(api.describe(release, {}))
+            run = {**recorded(release), "exit": 0, "target": "people.csv"}
+            html = page(material_of({"release": "people", "run": run}, "public", content)).html
+        assert (content["rows_in"], content["suppressed"], content["rows_rounded_to"]) == (24, 0, 5)
+        told.append(MOVING.sub("·", json.dumps(content) + html))
+    assert set(told) == {told[0]}
