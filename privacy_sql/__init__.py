@@ -26,7 +26,7 @@ _HOME = {
         "studies.background_knowledge",
     ),
     "Release": "release",
-    **dict.fromkeys(["check", "publish", "search", "write"], "api"),
+    **dict.fromkeys(["check", "count", "publish", "search", "write"], "api"),
     "baseline": "publishing.baseline",
     "verify": "publishing.verifying",
     "report": "reporting.making",

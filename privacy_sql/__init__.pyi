@@ -1,6 +1,7 @@
 """The public names for type checkers and editors; `python -m tests.public_names` writes them."""
 
 from privacy_sql.api import check as check
+from privacy_sql.api import count as count
 from privacy_sql.api import publish as publish
 from privacy_sql.api import search as search
 from privacy_sql.api import write as write

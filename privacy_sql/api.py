@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import privacy_sql
 from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
-from privacy_sql.counted.base import Base, count, no_rows, refuse_strangers
+from privacy_sql.counted.base import Base, counted_once, no_rows, refuse_strangers
+from privacy_sql.counted.base import count as counted
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
@@ -45,6 +46,22 @@ GOALS = ("all", "best", "one")
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
 NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
+
+
+def count(engine: Engine, table: Table) -> Table:
+    """The table, counted: `check`, `search`, `publish` and the studies take it and do not count it again.
+
+    Its rows are those of this moment: a relation or frame is copied, and a file that changes is refused.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> with ps.connect() as engine:
+    ...     people = ps.count(engine, ps.Table(pd.DataFrame({"age": [30, 30, 41]}), ["age"]))
+    ...     [bool(ps.check(engine, people, [ps.KAnonymity(k)])) for k in (1, 2)]
+    [True, False]
+    """
+    refuse_strangers(engine, table)
+    return counted_once(engine, table)
 
 
 def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criterion]) -> Verdicts:
@@ -87,7 +104,7 @@ def examine(
 
     Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
     """
-    base = count(engine, table, several=True)
+    base = counted(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())
     verdicts = judge(grouping, require)
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
@@ -153,7 +170,7 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
     with _limited(method, table):
         with step("count"):
-            base = count(engine, table, several=True, frozen=True)
+            base = counted(engine, table, several=True, frozen=True)
         if not method.promises:
             refuse_unfit(base, require)
             if not base.holds_rows:
@@ -216,7 +233,7 @@ def search(
     if isinstance(chosen, FullDomain):
         chosen.refuse_unfit(table, asked)
     with _limited(chosen, table):
-        base = count(engine, table, several=True)
+        base = counted(engine, table, several=True)
         refuse_unfit(base, require)
         if not base.holds_rows:
             raise no_rows(table)

@@ -50,6 +50,8 @@ class Table:
     # insensitive columns that somebody may know: they count as quasi-identifiers that stand as they are
     also_known: tuple[str, ...] = field(default=(), kw_only=True)
     acknowledged: str | None = field(default=None, kw_only=True)  # why insensitive ones may single out
+    # of a table from `count`: the engine and its counts; a table made from it with other roles has none
+    counted: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         put = object.__setattr__

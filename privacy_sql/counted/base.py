@@ -7,6 +7,7 @@ Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, overload
@@ -323,6 +324,8 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     they are the same.
     """
     refuse_strangers(engine, table)
+    if table.counted is not None and (several or len(table.sensitives) < 2):
+        return _counted_before(engine, table)
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
@@ -332,6 +335,29 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
         if population is not None and not is_file(population):
             population = _copied(engine, engine.source(population))
     return _several(Opened(engine, source, columns, stamps, population), table, several)
+
+
+def counted_once(engine: Engine, table: Table) -> Table:
+    """The same table with its counts: what takes it afterwards does not count again."""
+    made = copy(table)
+    base = count(engine, replace(table), several=True, frozen=True)
+    object.__setattr__(made, "counted", (engine, base))
+    return made
+
+
+def _counted_before(engine: Engine, table: Table) -> Base:
+    """The counts of a table that has them, its files being the ones that were counted."""
+    owner, base = table.counted
+    if owner is not engine:
+        hint = "Use the engine it was counted with, or count it with this one."
+        raise UsageError(
+            "other_engine", "the table was counted by another engine", where=table.name, hint=hint
+        )
+    found: Base = base
+    found.refuse_changed()
+    for part in (found, *found.sides):
+        part.memory.forget(OUT)
+    return found
 
 
 def _copied(engine: Engine, source: Sql) -> Sql:
