@@ -82,7 +82,13 @@ def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criter
         return judge(table.grouping, Requirements.of(table.grouping.base.table, require).require)
     if not isinstance(table, Table):
         return judge(table.grouping, require)
-    return examine(engine, table, require).verdicts
+    return _as_it_stands(engine, table, require)[1]
+
+
+def _as_it_stands(engine: Engine, table: Table, require: Sequence[Criterion]) -> tuple[Grouping, Verdicts]:
+    base = counted(engine, table, several=True)
+    grouping = Grouping.by(base, base.own_keys())
+    return grouping, judge(grouping, require)
 
 
 @dataclass(frozen=True)
@@ -104,9 +110,8 @@ def examine(
 
     Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
     """
-    base = counted(engine, table, several=True)
-    grouping = Grouping.by(base, base.own_keys())
-    verdicts = judge(grouping, require)
+    grouping, verdicts = _as_it_stands(engine, table, require)
+    base = grouping.base
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
     if project is not None:
         warnings += register_check.compared(project, grouping, list(table.quasi), require)

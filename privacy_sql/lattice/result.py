@@ -15,7 +15,7 @@ from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_
 from privacy_sql.lattice.search import LatticeSearch, frontier
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive
+from privacy_sql.utilities import Additive, Utility
 from privacy_sql.verdict import Number, Verdict, finite, measured, shown
 
 # of a minimal choice these are shown beside the one that was minimised; of the best one all
@@ -109,16 +109,21 @@ class SearchResult:
         return "\n".join([*lines, *self.notes])
 
 
-def result(search: LatticeSearch, found: Found, *, briefly: bool = False) -> SearchResult:
+def result(
+    search: LatticeSearch, found: Found, *, briefly: bool = False, only_best: bool = False
+) -> SearchResult:
     """A search's end as plain data: levels by column, risks by requirement, utilities by name.
 
-    `briefly` counts nothing again but for what the best choice costs: the time is up.
+    `briefly` counts nothing again but for what the best choice costs: the time is up. So does `only_best`,
+    which describes no other choice.
     """
+    briefly = briefly or only_best
     few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW and not briefly else frozenset()
     search.count_again(found.minimal if few else ())
-    minimal = [_described(search, choice, few) for choice in found.minimal]
-    every = {search.minimise} if briefly else {utility.name for utility in search.pricing.measures}
-    best = None if found.best is None else _described(search, found.best, every)
+    minimal = [] if only_best else [_described(search, choice, few) for choice in found.minimal]
+    measures = [search.pricing.utility] if only_best else search.pricing.measures
+    every = {search.minimise} if briefly else {utility.name for utility in measures}
+    best = None if found.best is None else _described(search, found.best, every, measures)
     return SearchResult(
         name=search.base.table.name,
         rows=search.base.rows,
@@ -126,7 +131,7 @@ def result(search: LatticeSearch, found: Found, *, briefly: bool = False) -> Sea
         found=found,
         minimal=tuple(minimal),
         best=best,
-        frontier=tuple(frontier(search, finished=not briefly)),
+        frontier=() if only_best else tuple(frontier(search, finished=not briefly)),
         lattice=lattice(search, found),
     )
 
@@ -170,12 +175,17 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
     }
 
 
-def _described(search: LatticeSearch, choice: Choice, names: Collection[str]) -> dict[str, Any]:
-    """A choice with the utilities of these names, and those that follow from its labels."""
+def _described(
+    search: LatticeSearch,
+    choice: Choice,
+    names: Collection[str],
+    measures: Sequence[Utility] | None = None,
+) -> dict[str, Any]:
+    """A choice with the utilities of these names, and those of `measures` that follow from its labels."""
     pricing = search.pricing
     values = {
         utility.name: finite(utility.shown(pricing.priced(utility, choice)))
-        for utility in pricing.measures
+        for utility in (pricing.measures if measures is None else measures)
         if utility.name in names or (isinstance(utility, Additive) and not search.allowed)
     }
     if (loss := values.get("loss")) is not None:

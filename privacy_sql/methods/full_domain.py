@@ -63,7 +63,8 @@ class FullDomain(Method):
             recoded = self._recoded(base, asked)
             if recoded is not None:
                 return recoded
-        found = self.search(base, asked, "best")
+        # what minimal choices and the frontier cost is for who searches; a release needs the best one
+        found = self._found(base, asked, "best", only_best=True)
         assert found.best is not None
         proposal = at_levels(base, dict(found.best["levels"]), asked, self._allowed)
         return replace(proposal, search=found.summary(), lattice=found.lattice)
@@ -97,6 +98,9 @@ class FullDomain(Method):
 
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
         """The safe choices of a table; an error says why there is none."""
+        return self._found(base, asked, goal)
+
+    def _found(self, base: Base, asked: Asked, goal: Goal, *, only_best: bool = False) -> SearchResult:
         self.refuse_unfit(base.table, asked)
         notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
         for note in notes:
@@ -109,11 +113,11 @@ class FullDomain(Method):
         if found.best is None:
             raise nothing_safe(search, found, limits)
         try:
-            told = result(search, found, briefly=bool(found.stopped))
+            told = result(search, found, briefly=bool(found.stopped), only_best=only_best)
         except KeyboardInterrupt:
             if not deadlines.rang():
                 raise
-            told = result(search, found, briefly=True)
+            told = result(search, found, briefly=True, only_best=only_best)
         deadlines.finished()
         return replace(told, notes=tuple(notes))
 

@@ -154,22 +154,20 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
     """The baseline of a table as it stands; `own` are its groups where they are counted already."""
     free = table.as_they_are
-    plain = replace(table, quasi={c: h for c, h in table.hierarchies.items() if c not in free}, also_known=())
     several = table.values_per_person != "one"
     as_published = None
     if own is not None and not table.also_known and table.values_per_person != "multiset":
         as_published = _each(
             own.base, lambda base: own if base is own.base else Grouping.by(base, base.own_keys())
         )
+    if as_published is not None and not free:
+        return Baseline(as_published, {})
     # one guess is about a person, so a value that somebody has twice counts once
     as_set: PerPerson = "set" if several else "one"
-    if free:
-        finest = replace(plain, insensitive=(), values_per_person=as_set).counting(free)
-        base = count(engine, finest, several=True)
-    elif as_published is None:
-        base = count(engine, replace(plain, values_per_person=as_set), several=True)
-    else:
-        return Baseline(as_published, {})
+    quasi = {column: kind for column, kind in table.hierarchies.items() if column not in free}
+    plain = replace(table, quasi=quasi, also_known=(), values_per_person=as_set)
+    finest = replace(plain, insensitive=()).counting(free) if free else plain
+    base = count(engine, finest, several=True)
 
     def by(columns: Sequence[str], part: Base) -> Grouping:
         left = {part.aliases[column] for column in free if column not in columns}
