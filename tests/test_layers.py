@@ -184,3 +184,28 @@ def test_other_rooms_come_in_by_the_door_or_by_a_module_named_in_it(room: Path) 
                 assert not module or module in named | parts or folder in named - {module}, (
                     f"{path.relative_to(PACKAGE)} imports {room.name}/{module}, which the door does not name"
                 )
+
+
+def asked() -> list[tuple[str, str]]:
+    """The questions of docs/architecture.md, and a file that answers each."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = page.split("## Where is it?")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (.+\?) \| (.+) \|$", table, re.MULTILINE)
+    return [(question, file) for question, files in rows for file in re.findall(r"`([\w/.]+)`", files)]
+
+
+@pytest.mark.parametrize(("question", "file"), asked(), ids=lambda text: text)
+def test_a_question_of_a_new_reader_is_answered_within_two_steps(question: str, file: str) -> None:
+    if file.startswith(("docs/", "sql/")):
+        assert (ROOT / file).is_file()
+        return
+    assert (PACKAGE / file).is_file()
+    room, *rest = file.removesuffix(".py").split("/")
+    if rest and rest[0] != "verbs":
+        door = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
+        parts = registry.available(room) if room in registry.FAMILIES else []
+        assert rest[0] in named_in(door or "") | set(parts), question
+
+
+def test_enough_questions_are_asked() -> None:
+    assert len({question for question, _ in asked()}) >= 25
