@@ -101,8 +101,17 @@ def functions_called(work: Callable[[], Any]) -> int:
     return len(seen)
 
 
+def statements_asked(work: Callable[[], Any]) -> int:
+    """How many SQL statements one piece of work asks."""
+    from privacy_sql.query.statements import listening
+
+    with listening() as heard:
+        work()
+    return len(heard)
+
+
 def worked() -> dict[str, int]:
-    """The functions that one `check` and one full-domain `publish` and `write` of 200 people call."""
+    """What one `check` and one full-domain `publish` and `write` of 200 people call and ask."""
     import pandas as pd
 
     import privacy_sql as ps
@@ -131,6 +140,8 @@ def worked() -> dict[str, int]:
         return {
             "functions_called_by_check": functions_called(check),
             "functions_called_by_run": functions_called(run),
+            "statements_of_check": statements_asked(check),
+            "statements_of_run": statements_asked(run),
         }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from privacy_sql import registry
 from privacy_sql.display import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
-from privacy_sql.lattice.search import LatticeSearch, frontier
+from privacy_sql.lattice.search import MOST_PLACED, LatticeSearch, frontier
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Additive, Utility
@@ -117,6 +117,9 @@ def result(
     `briefly` counts nothing again but for what the best choice costs: the time is up. So does `only_best`,
     which describes no other choice.
     """
+    if only_best and not briefly:
+        # the report draws the choices that were looked at
+        search.complete(list(search.tried)[:MOST_PLACED])
     briefly = briefly or only_best
     few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW and not briefly else frozenset()
     search.count_again(found.minimal if few else ())

@@ -1,14 +1,19 @@
 """Full-domain generalisation end to end: chosen, judged, written; and what is refused, with which words."""
 
+import random
 import time
 from math import log
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import privacy_sql as ps
 from privacy_sql import progress, registry
+from privacy_sql.counted.base import count
 from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
+from privacy_sql.judge import Requirements
+from privacy_sql.query import statements
 
 ROWS = [
     ("30", "baker", "flu"),
@@ -323,3 +328,24 @@ def test_a_column_of_many_values_is_described_in_time_linear_in_them() -> None:
         release = ps.publish(engine, table, [ps.KAnonymity(5)], ps.FullDomain())
         assert time.process_time() - began < 15  # it was 40 s and more
     assert release.search is not None and release.search["values"]["query_error"] is not None
+
+
+@pytest.mark.parametrize("allowed", [0, "0.1"])
+def test_a_release_records_the_choices_a_search_records_and_describes_none_but_its_own(
+    engine: Any, allowed: Any
+) -> None:
+    draw = random.Random(3)
+    people = [
+        (str(draw.randrange(20, 50)), f"1{draw.randrange(40):03}0", draw.choice("abcd")) for _ in range(90)
+    ]
+    rows = pd.DataFrame(people, columns=["age", "zip", "s"])
+    table = ps.Table(rows, {"age": ps.Intervals(5, 10, 20), "zip": ps.Mask(4, 3, 0)}, "s")
+    require = [ps.KAnonymity(3), ps.LDiversity(2), ps.TCloseness("0.5")]
+    method = ps.FullDomain(max_suppressed=allowed)
+    with statements.listening() as heard:
+        release = ps.publish(engine, table, require, method)
+    found = method.search(count(engine, table), Requirements.of(table, require), "best")
+    assert found.best is not None and found.frontier
+    assert (release.lattice, release.choice["levels"]) == (found.lattice, found.best["levels"])
+    assert set(release.search["values"]) <= {"loss", "granularity"}
+    assert not [one.name for one in heard if one.name.startswith("utilities/query_error")]
