@@ -73,10 +73,17 @@ class SearchResult:
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says about the search; nothing about choices that were not published."""
-        told = ("minimise", "choices", "safe_choices", "explored", "optimal", "gap", "stopped")
-        everything = self.to_json()
-        values = self.best["values"] if self.best else {}
-        return {**{key: everything[key] for key in told}, "values": dict(values)}
+        found = self.found
+        return {
+            "minimise": self.minimise,
+            "choices": found.choices,
+            "safe_choices": found.safe_choices,
+            "explored": found.explored,
+            "optimal": found.optimal,
+            "gap": found.gap,
+            "stopped": found.stopped,
+            "values": dict(self.best["values"]) if self.best else {},
+        }
 
     def _repr_html_(self) -> str:
         """The minimal safe choices in a notebook, the best one first."""

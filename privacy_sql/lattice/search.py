@@ -352,8 +352,9 @@ class Pricing:
     @cached_property
     def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
-        grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require)
-        if self.labels_tell or not (self.allowed and grows and isinstance(self.utility, Additive)):
+        if self.labels_tell or not (self.allowed and isinstance(self.utility, Additive)):
+            return None
+        if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
             return None
         bare = self.search.lattice.total(self.costs.parts(self.utility))
         more = self.search.lattice.total(self.costs.spared(self.utility))

@@ -115,7 +115,8 @@ def listening(own: Iterable[str] = (), condition: str | None = None) -> Iterator
 def ran(engine: Asked, query: Query, seconds: float) -> None:
     """A statement has run; its text may hold values of the data, so the log has its name alone."""
     log.debug("%s on %s: %.3f s", query.origin, engine.dialect, seconds)
-    noted(engine, query, seconds)
+    if _heard.get() is not None:
+        noted(engine, query, seconds)
 
 
 def noted(engine: Asked, query: Query, seconds: float) -> None:
