@@ -90,20 +90,19 @@ def _decided_all(asked: Sequence[tuple[str, Criterion, Candidate]]) -> Verdicts:
             verdicts[name] = replace(_one(grouping, criterion), requirement=name)
         except Undecided as problem:
             undecided[name] = problem
-            verdicts[name] = replace(_undecided(criterion, problem), requirement=name)
+            # what stands for a verdict beside those that say no already
+            try:
+                limit = criterion.limit
+            except AttributeError:
+                limit = None
+            why = f"Not decided, so not safe: {problem.message}."
+            verdicts[name] = replace(
+                criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,)),
+                requirement=name,
+            )
     if undecided and all(verdict.safe for name, verdict in verdicts.items() if name not in undecided):
         raise next(iter(undecided.values()))
     return verdicts
-
-
-def _undecided(criterion: Criterion, problem: Undecided) -> Verdict:
-    """What stands for a verdict beside those that say no already."""
-    try:
-        limit = criterion.limit
-    except AttributeError:
-        limit = None
-    why = f"Not decided, so not safe: {problem.message}."
-    return criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,))
 
 
 def for_column(requirement: str, base: Known) -> str:

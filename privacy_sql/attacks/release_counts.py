@@ -43,7 +43,14 @@ def counted(engine: Engine, description: Description, columns: list[str]) -> Cou
 def _counted_here(engine: Engine, description: Description, columns: list[str]) -> Counted:
     # a connection is locked to the files it is opened with, so all are named before the first is read
     engine = engine.session(description.files)
-    _refuse_changed(engine, description)
+    # a table of ours may hold a later version by now; an attack on that would say nothing of this one
+    for table, marks in description.tables.items():
+        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
+            raise NotSafe(
+                "output_changed",
+                f"{table} does not hold what was published as {description.name}",
+                hint="Publish each version to a table of its own: what was published once stays out.",
+            )
     base = count(engine, _table(description, columns))
     grouping = Grouping.by(base, base.own_keys())
     inside = names(base.aliases.values())
@@ -77,17 +84,6 @@ def _table(description: Description, columns: list[str]) -> Table:
         count=description.people or (description.count if beside else None),
         name=description.name,
     )
-
-
-def _refuse_changed(engine: Engine, description: Description) -> None:
-    """A table of ours may hold a later version by now; an attack on that would say nothing of this one."""
-    for table, marks in description.tables.items():
-        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
-            raise NotSafe(
-                "output_changed",
-                f"{table} does not hold what was published as {description.name}",
-                hint="Publish each version to a table of its own: what was published once stays out.",
-            )
 
 
 def _group_names(grouping: Grouping) -> Sql:

@@ -52,7 +52,11 @@ def measured(
     """
     apart = _apart(table, given) if name in ("", "smoothed_js", "emd") else None
     smoothing = SMOOTHING if bandwidth is None else bandwidth
-    if not name and apart is not None and (bandwidth is not None or _can_smooth(apart, smoothing)):
+    if (
+        not name
+        and apart is not None
+        and (bandwidth is not None or bool(((apart > 0) & (apart < float(smoothing))).any()))
+    ):
         name = "smoothed_js"
     if name == "smoothed_js":
         return Measured("smoothed_js", _smoothed(table, apart, smoothing, normalise, log_base))
@@ -71,10 +75,6 @@ def _apart(table: studied_table.Studied, given: Any) -> Any:
     if given is None or isinstance(given, bool):
         return studied_table.sensitive_distances(table.base)
     return studied_table.given_distances(table, given)
-
-
-def _can_smooth(apart: Any, bandwidth: Fraction) -> bool:
-    return bool(((apart > 0) & (apart < float(bandwidth))).any())
 
 
 def _smoothed(
@@ -124,10 +124,14 @@ def rows(
         cap,
         memory.once(("decided", bandwidth), dict),
     )
+    # the largest move in each group; None where a move is no finite number
+    largest = np.full(len(groups.numbers), -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(largest, groups.group, found.moves)
     told = {
         "g": groups.numbers.tolist(),
         "n_people": _people(groups, np.True_),
-        "risk": _risks(groups, found.moves),
+        "risk": [float(move) if np.isfinite(move) else None for move in largest],
         "known": found.known,
         "n_over": _people(groups, found.moves > float(t) - TOLERANCE),
         "n_unknown": _people(groups, np.isnan(found.moves)),
@@ -140,14 +144,6 @@ def _people(groups: beliefs.Published, where: Any) -> list[int]:
     """How many people of each group are of the kinds that are marked."""
     marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
     return [int(n) for n in marked]
-
-
-def _risks(groups: beliefs.Published, moves: Any) -> list[float | None]:
-    """The largest move in each group; None where a move is no finite number."""
-    largest = np.full(len(groups.numbers), -np.inf)
-    with np.errstate(invalid="ignore"):
-        np.maximum.at(largest, groups.group, moves)
-    return [float(move) if np.isfinite(move) else None for move in largest]
 
 
 def within(risk: float, t: Fraction) -> bool:

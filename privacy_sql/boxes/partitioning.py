@@ -107,7 +107,13 @@ class Partitioning:
             done += int(ranges.people[~accepted].sum())
             report("partition", done, people)
             open_ = self._next_level(open_, targets, pieces, bool(accepted.all()))
-        return self._finished(pieces, closed)
+        # the pieces together, their boxes numbered from 1
+        numbers = {"box": sorted(closed), "g": list(range(1, len(closed) + 1))}
+        numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
+        final = self.engine.create(render("boxes/final.sql", pieces=pieces, numbers=numbered))
+        self.trials.drop(*(piece for piece in pieces if piece != self.places.relation))
+        reach = self.places.reach_of(final)
+        return Boxes(self.places, self.places.grouped(final), reach, self.cuts, final)
 
     def _ranges(self, boxes: Sql) -> Ranges:
         query = render("boxes/ranges.sql", boxes=boxes, axes=self.places.shown_axes)
@@ -119,7 +125,10 @@ class Partitioning:
         """Try to cut every open box once: those that are cut, and where."""
         # both parts of a box that is cut hold as many people as any requirement takes
         large = ranges.people >= 2 * self.fewest
-        seen = self._most_telling(boxes, ranges, large)
+        # the cut that tells most along every axis of each box; None where the widest axis comes
+        # first
+        tries = Tries.of(ranges, ranges.order(), self.places.axes, large & self._by_gain)
+        seen = self.trials.counted(boxes, ranges, tries, self.plan.split, None) if len(tries) else None
         order = ranges.order(self._scores(ranges, seen))
         undecided = large.copy()
         chosen: list[tuple[Tries, Integers]] = []
@@ -154,11 +163,6 @@ class Partitioning:
     @property
     def _by_gain(self) -> bool:
         return self.plan.split == "information_gain"
-
-    def _most_telling(self, boxes: Sql, ranges: Ranges, asking: Bools) -> Trial | None:
-        """The cut that tells most along every axis of each box; None where the widest axis comes first."""
-        tries = Tries.of(ranges, ranges.order(), self.places.axes, asking & self._by_gain)
-        return self.trials.counted(boxes, ranges, tries, self.plan.split, None) if len(tries) else None
 
     def _scores(self, ranges: Ranges, seen: Trial | None) -> Floats | None:
         """Information gain of the cut along each axis, per box."""
@@ -244,15 +248,6 @@ class Partitioning:
             pieces.append(self.engine.create(render("boxes/left_over.sql", boxes=boxes, targets=targets)))
         self.trials.drop(targets, *([boxes] if boxes != self.places.relation else []))
         return moved
-
-    def _finished(self, pieces: Sequence[Sql], closed: Sequence[int]) -> Boxes:
-        """The pieces together, their boxes numbered from 1."""
-        numbers = {"box": sorted(closed), "g": list(range(1, len(closed) + 1))}
-        numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
-        final = self.engine.create(render("boxes/final.sql", pieces=pieces, numbers=numbered))
-        self.trials.drop(*(piece for piece in pieces if piece != self.places.relation))
-        reach = self.places.reach_of(final)
-        return Boxes(self.places, self.places.grouped(final), reach, self.cuts, final)
 
 
 def box_labels(boxes: Boxes) -> dict[str, Sql]:

@@ -234,7 +234,17 @@ class Places:
         )
         groups = engine.create(render("counted/groups.sql", histogram=people if base.people else histogram))
         made = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
-        return made.over(self._rows(final))
+        # the source rows with the number of their box
+        base = self.base
+        nothing = self.candidate  # of the combinations as groups only the source rows are read
+        combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
+        raw = names(f"r_{column}" for column in base.columns)
+        columns = [*names(base.columns), *raw, *names(base.others.values())]
+        return made.over(
+            self.engine.create(
+                render("boxes/rows.sql", rows=combinations.rows, final=final, columns=columns), view=True
+            )
+        )
 
     def members_of(self, assigned: Sql, *, people: bool = False) -> Sql:
         """The base (or its people) with the group (c, g) each combination is in."""
@@ -242,17 +252,6 @@ class Places:
         inside = self.base.inside(self.base.people) if people else self.base.inside()
         return self.engine.create(
             render("boxes/members.sql", assigned=assigned, relation=relation, columns=inside), view=True
-        )
-
-    def _rows(self, final: Sql) -> Sql:
-        """The source rows with the number of their box."""
-        base = self.base
-        nothing = self.candidate  # of the combinations as groups only the source rows are read
-        combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
-        raw = names(f"r_{column}" for column in base.columns)
-        columns = [*names(base.columns), *raw, *names(base.others.values())]
-        return self.engine.create(
-            render("boxes/rows.sql", rows=combinations.rows, final=final, columns=columns), view=True
         )
 
     def reach_of(self, final: Sql) -> Sql:

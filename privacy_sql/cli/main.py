@@ -100,7 +100,11 @@ def run(arguments: Sequence[str]) -> Outcome:
             returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
     except click.ClickException as problem:
         hint = "Ask for --help."
-        return Outcome(verb, exit=2, errors=[_error("usage", problem.format_message(), hint)])
+        return Outcome(
+            verb,
+            exit=2,
+            errors=[{"code": "usage", "where": "", "message": problem.format_message(), "hint": hint}],
+        )
     except (click.Abort, KeyboardInterrupt) as problem:
         return failed(verb, interrupted(problem))
     except SystemExit as leaving:  # what completes words in a shell ends so
@@ -116,10 +120,6 @@ def failed(verb: str, problem: PrivacySqlError) -> Outcome:
     """An error, or several, as an outcome."""
     errors = [part.to_json() for part in problem.parts]
     return Outcome(verb, exit=problem.exit, errors=errors, problems=[problem])
-
-
-def _error(code: str, message: str, hint: str = "") -> dict[str, str]:
-    return {"code": code, "where": "", "message": message, "hint": hint}
 
 
 def _text(outcome: Outcome) -> tuple[str, str]:

@@ -119,9 +119,10 @@ def connected(project: Project, plan: Plan, unsafe_debug: bool = False) -> Engin
     path = str(project.directory / place) if place else ""
     if path:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return connect(f"duckdb:{path}", unsafe_debug=unsafe_debug, files=_files(plan), **settings)
-
-
-def _files(plan: Plan) -> list[Path]:
     named = (plan.table.source, plan.table.population)
-    return [source for source in named if isinstance(source, Path)]
+    return connect(
+        f"duckdb:{path}",
+        unsafe_debug=unsafe_debug,
+        files=[source for source in named if isinstance(source, Path)],
+        **settings,
+    )

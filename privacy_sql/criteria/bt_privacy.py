@@ -219,6 +219,8 @@ class BTPrivacy(Criterion):
         if None in risks and not over:
             largest = None
         safe = bool(risks) and largest is not None and not over
+        # the group that decides: the one with the largest move, else the first whose move is
+        # unknown
         return Point(
             bandwidth,
             t,
@@ -227,7 +229,7 @@ class BTPrivacy(Criterion):
             safe,
             vulnerable=sum(row["n_over"] for row in rows),
             unknown=sum(row["n_unknown"] for row in rows),
-            worst=_worst(rows, largest),
+            worst=next(row for row in rows if row["risk"] == largest),
         )
 
     def _notes(self, facts: Row) -> tuple[str, ...]:
@@ -277,11 +279,6 @@ def _bandwidth(given: object) -> Any:
 def _slack(point: Point) -> tuple[bool, float]:
     slack = -np.inf if point.max_risk is None else float(point.t) - point.max_risk
     return point.satisfied, slack
-
-
-def _worst(rows: Sequence[Row], largest: float | None) -> Row:
-    """The group that decides: the one with the largest move, else the first whose move is unknown."""
-    return next(row for row in rows if row["risk"] == largest)
 
 
 def _story(facts: Row, point: Point, row: Row) -> str:

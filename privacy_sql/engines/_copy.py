@@ -31,13 +31,20 @@ def of_numbers(schema: pa.Schema) -> bool:
 
 def batches(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Record batches of binary COPY; raises where a value is NULL."""
-    row = _row(schema)
+    # how one row lies in memory: the number of fields, then each with its length before it
+    parts: list[tuple[str, str]] = [("fields", ">i2")]
+    for number, field in enumerate(schema):
+        parts += [(f"length_{number}", ">i4"), (f"value_{number}", NUMBERS[field.type])]
+    row = np.dtype(parts)
     left = bytearray()
     begun = False
     for block in blocks:
         left += block
         if not begun and len(left) >= len(SIGNATURE):
-            begun = _begun(left)
+            if not left.startswith(SIGNATURE):
+                raise EngineError("engine", "PostgreSQL sent something else than binary COPY")
+            del left[: len(SIGNATURE)]
+            begun = True
         if begun and len(left) >= BLOCK:
             # the last bytes may be the end, which is no row
             whole = (len(left) - len(END)) // row.itemsize * row.itemsize
@@ -46,21 +53,6 @@ def batches(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch
     if not begun or not left.endswith(END):
         raise HasNull
     yield _batch(bytes(left[: -len(END)]), row, schema)
-
-
-def _begun(left: bytearray) -> bool:
-    if not left.startswith(SIGNATURE):
-        raise EngineError("engine", "PostgreSQL sent something else than binary COPY")
-    del left[: len(SIGNATURE)]
-    return True
-
-
-def _row(schema: pa.Schema) -> np.dtype[Any]:
-    """How one row lies in memory: the number of fields, then each with its length before it."""
-    parts: list[tuple[str, str]] = [("fields", ">i2")]
-    for number, field in enumerate(schema):
-        parts += [(f"length_{number}", ">i4"), (f"value_{number}", NUMBERS[field.type])]
-    return np.dtype(parts)
 
 
 def _batch(block: bytes, row: np.dtype[Any], schema: pa.Schema) -> pa.RecordBatch:

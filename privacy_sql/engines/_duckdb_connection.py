@@ -64,7 +64,14 @@ class Connection:
         connection = self._connected()
         for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
             if value is not None:
-                self._limit(connection, name, value)
+                try:
+                    connection.execute(f"set {name} = {literal(value)}")
+                except duckdb.Error as problem:
+                    raise UsageError(
+                        "bad_limit",
+                        f"{name} of a connection is not as DuckDB reads it",
+                        hint='For example memory_limit: "2GB" and threads: 2.',
+                    ) from (problem if self.debug else None)
         # a name that is no relation must not become a variable of the calling Python program
         connection.execute("set python_enable_replacements = false")
         connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
@@ -80,16 +87,6 @@ class Connection:
         """Stop the statement that runs, if one does."""
         if self._live is not None:
             self._live.interrupt()
-
-    def _limit(self, connection: duckdb.DuckDBPyConnection, name: str, value: str | int | None) -> None:
-        try:
-            connection.execute(f"set {name} = {literal(value)}")
-        except duckdb.Error as problem:
-            raise UsageError(
-                "bad_limit",
-                f"{name} of a connection is not as DuckDB reads it",
-                hint='For example memory_limit: "2GB" and threads: 2.',
-            ) from (problem if self.debug else None)
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         try:

@@ -176,28 +176,22 @@ def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> 
             torn = [set() for _ in parents]
         if len(row) != len(nodes):
             raise DataError("bad_hierarchy", f"the rows of {source} differ in their number of levels")
-        _add(row, nodes, parents, torn)
+        # enter one row from the top down, noting nodes that have another parent already
+        above = nodes[-1].setdefault(row[-1], len(nodes[-1]))
+        for level in range(len(parents) - 1, -1, -1):
+            place = nodes[level].setdefault(row[level], len(nodes[level]))
+            if place == len(parents[level]):
+                parents[level].append(above)
+            elif parents[level][place] != above:
+                torn[level].add(place)
+            above = place
     if not nodes or not nodes[0]:
         raise DataError("bad_hierarchy", f"{source} holds no row")
     _refuse_torn(torn, source)
-    return _with_top(nodes, parents)
-
-
-def _add(
-    row: Sequence[str],
-    nodes: Sequence[dict[str, int]],
-    parents: Sequence[list[int]],
-    torn: Sequence[set[int]],
-) -> None:
-    """Enter one row from the top down, noting nodes that have another parent already."""
-    above = nodes[-1].setdefault(row[-1], len(nodes[-1]))
-    for level in range(len(parents) - 1, -1, -1):
-        place = nodes[level].setdefault(row[level], len(nodes[level]))
-        if place == len(parents[level]):
-            parents[level].append(above)
-        elif parents[level][place] != above:
-            torn[level].add(place)
-        above = place
+    # the top is always `*`: added above the last column unless that is one value already
+    if len(nodes) > 1 and len(nodes[-1]) == 1:
+        return [*nodes[:-1], {TOP: 0}], parents, next(iter(nodes[-1]))
+    return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])], TOP
 
 
 def _refuse_torn(torn: Sequence[set[int]], source: str) -> None:
@@ -216,10 +210,3 @@ def _refuse_torn(torn: Sequence[set[int]], source: str) -> None:
                 f" {len(places)} of its labels lie under more than one label there",
                 hint="Give each label one parent, or tell the labels apart by name.",
             )
-
-
-def _with_top(nodes: list[dict[str, int]], parents: list[list[int]]) -> Levels:
-    """The top is always `*`: added above the last column unless that is one value already."""
-    if len(nodes) > 1 and len(nodes[-1]) == 1:
-        return [*nodes[:-1], {TOP: 0}], parents, next(iter(nodes[-1]))
-    return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])], TOP

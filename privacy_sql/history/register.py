@@ -212,7 +212,10 @@ class Register:
         problems: list[PrivacySqlError] = []
         for name in names:
             if name not in versions:
-                problems.append(_unknown(name, versions))
+                hint = did_you_mean(name, versions) or "Add it with `privacy-sql register add`."
+                problems.append(
+                    UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
+                )
             for number, entry in enumerate(versions.get(name, []), start=1):
                 called = name if number == len(versions[name]) else f"{name} ({number})"
                 problem = self._problem(called, entry)
@@ -276,11 +279,6 @@ class Register:
 
 def _version_name(content: Mapping[str, Any]) -> str:
     return manifest.published(content)[:16]
-
-
-def _unknown(name: str, known: Iterable[str]) -> UsageError:
-    hint = did_you_mean(name, known) or "Add it with `privacy-sql register add`."
-    return UsageError("not_registered", f'no release "{name}" is registered', where=WHERE, hint=hint)
 
 
 def _out(records: Iterable[Record]) -> list[Entry]:

@@ -92,7 +92,15 @@ class _Pool:
     def __init__(self, points: npt.ArrayLike, rows: npt.ArrayLike, k: int, together: bool) -> None:
         matrix = np.asarray(points, dtype=np.float64)
         self.rows: Ints = np.array(rows, dtype=np.int64)
-        _check(matrix, self.rows, k)
+        if matrix.ndim != 2 or self.rows.shape != matrix.shape[:1]:
+            raise UsageError("bad_shape", "points must be a matrix with one number of rows per point")
+        if not np.isfinite(matrix).all() or (self.rows < 1).any():
+            raise UsageError("bad_points", "points must be finite numbers and hold at least one row each")
+        if k < 1 or self.rows.sum() < k:
+            raise UsageError(
+                "too_few_rows",
+                f"microaggregate needs k of 1 or more and k rows, has k={k}, {self.rows.sum()} rows",
+            )
         self.k, self.together = k, together
         self.axes: Floats = np.ascontiguousarray(matrix.T)
         self.number: Ints = np.arange(len(matrix), dtype=np.int64)
@@ -186,14 +194,3 @@ class _Pool:
 
 
 SIZES: dict[str, Callable[..., Allocation]] = {"fixed": mdav, "variable": variable_mdav}
-
-
-def _check(matrix: Floats, rows: Ints, k: int) -> None:
-    if matrix.ndim != 2 or rows.shape != matrix.shape[:1]:
-        raise UsageError("bad_shape", "points must be a matrix with one number of rows per point")
-    if not np.isfinite(matrix).all() or (rows < 1).any():
-        raise UsageError("bad_points", "points must be finite numbers and hold at least one row each")
-    if k < 1 or rows.sum() < k:
-        raise UsageError(
-            "too_few_rows", f"microaggregate needs k of 1 or more and k rows, has k={k}, {rows.sum()} rows"
-        )

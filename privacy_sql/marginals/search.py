@@ -165,18 +165,15 @@ class MarginalSearch:
         """
         cliques = tuple(m for m in self.space.marginals(collection) if self._holds_sensitive(m))
         if not cliques:
-            return self._safe_without_sensitive()
+            n_values = len(self._leaves.domain.paths[-1]) if self.attributes.sensitive is not None else 0
+            return all(
+                criterion.l <= n_values
+                and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
+                for criterion in self.diverse
+            )
         if self.max_with_sensitive is not None and len(cliques) > self.max_with_sensitive:
             return False  # a step back can part a marginal into two
         return self.safe_together(cliques)
-
-    def _safe_without_sensitive(self) -> bool:
-        n_values = len(self._leaves.domain.paths[-1]) if self.attributes.sensitive is not None else 0
-        return all(
-            criterion.l <= n_values
-            and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
-            for criterion in self.diverse
-        )
 
     @cached_property
     def _leaves(self) -> Any:
@@ -209,9 +206,10 @@ class MarginalSearch:
 
     @cached_property
     def space(self) -> MarginalSets:
+        c = self.attributes.sensitive
         return MarginalSets(
             self.attributes.finest,
-            self._sensitive_place,
+            (len(self.attributes.names) - 1 if c is None else c),
             self.admissible,
             lambda marginal: self.count(marginal).entropy,
             self.spread,
@@ -219,11 +217,6 @@ class MarginalSearch:
             self.given,
             self.max_with_sensitive,
         )
-
-    @property
-    def _sensitive_place(self) -> int:
-        c = self.attributes.sensitive
-        return len(self.attributes.names) - 1 if c is None else c
 
     def kl(self, marginals: Sequence[Resolutions]) -> float:
         """The divergence of a decomposable collection, in nats."""

@@ -76,7 +76,8 @@ class Marginals(Method):
         return replace(self, inject=str(written[Path(self.inject)]))
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        _refuse_taken_names(base)
+        if COUNT in base.source_columns:
+            raise UsageError("taken_name", f'the source has a column "{COUNT}"', hint="Rename it.")
         attributes = Attributes.of(base.table)
         if self.collection is not None:
             chosen = published(attributes, self.collection)
@@ -196,11 +197,6 @@ def _linkable(search: MarginalSearch) -> list[Resolutions]:
     return maximal_sets(linked) or [(0,) * len(plain)]
 
 
-def _refuse_taken_names(base: Base) -> None:
-    if COUNT in base.source_columns:
-        raise UsageError("taken_name", f'the source has a column "{COUNT}"', hint="Rename it.")
-
-
 def proposal(
     base: Base, attributes: Attributes, chosen: Sequence[Resolutions], search: Mapping[str, Any]
 ) -> Proposal:
@@ -213,9 +209,17 @@ def proposal(
         if place[0] != attributes.sensitive
     }
     parts = {f"marginal_{n}": part(base, tables, m) for n, m in enumerate(tables.published, start=1)}
+    # all marginals in one statement
+    engine = tables.base.engine
+    columns: dict[str, None] = {}
+    rows = []
+    for number, (marginal, view) in enumerate(zip(tables.published, parts.values(), strict=True), start=1):
+        has = published_columns(tables.attributes, tables.published, marginal)
+        columns.update(dict.fromkeys(has))
+        rows.append((number, engine.create(view, view=True), list(has)))
     return Proposal(
         grouping=tables,
-        view=_together(tables, parts),
+        view=render("methods/all_marginals.sql", parts=rows, columns=list(columns)),
         choice={"marginals": [attributes.levels(m) for m in tables.published]},
         quasi=tuple(shown),
         levels={name: level for name, (_, level) in shown.items()},
@@ -238,15 +242,3 @@ def part(base: Base, tables: MarginalTables, marginal: Resolutions) -> Query:
         column = Sql("s") if a == attributes.sensitive else Sql(f"{alias}_{level}")
         shown.append((name, column, labels))
     return render("methods/marginals.sql", marginal=tables.relations_of[marginal], shown=shown)
-
-
-def _together(tables: MarginalTables, parts: Mapping[str, Query]) -> Query:
-    """All marginals in one statement."""
-    engine = tables.base.engine
-    columns: dict[str, None] = {}
-    rows = []
-    for number, (marginal, view) in enumerate(zip(tables.published, parts.values(), strict=True), start=1):
-        has = published_columns(tables.attributes, tables.published, marginal)
-        columns.update(dict.fromkeys(has))
-        rows.append((number, engine.create(view, view=True), list(has)))
-    return render("methods/all_marginals.sql", parts=rows, columns=list(columns))

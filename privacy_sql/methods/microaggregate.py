@@ -75,7 +75,15 @@ class Microaggregate(Method):
         allocation = self._allocate(counted)
         allocation, centres = shown(allocation, _centres(counted, allocation))
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
-        grouping = _grouping(counted, _shares(counted, allocation, generator))
+        # rows of one combination are dealt to its groups at random, so that no order tells them
+        # apart
+        line = np.repeat(np.arange(len(counted.lines)), counted.line_rows)
+        dealt = line[np.lexsort((generator.random(len(line)), counted.point[line]))]
+        order = np.argsort(allocation.point, kind="stable")
+        group = np.repeat(allocation.group[order], allocation.rows[order])
+        width = int(allocation.group.max()) + 1
+        pairs, rows = np.unique(dealt * width + group, return_counts=True)
+        grouping = _grouping(counted, _Shares(pairs // width, pairs % width, rows.astype(np.int64)))
         return Proposal(
             grouping=grouping,
             view=_view(counted, grouping, _loadable(counted, centres)),
@@ -171,17 +179,6 @@ class _Shares:
         new_line = np.flatnonzero(np.diff(self.line, prepend=-1))
         before = np.repeat(np.append(0, ends[new_line[1:] - 1]), np.diff(np.append(new_line, len(self.line))))
         return ends - self.rows - before + 1, ends - before
-
-
-def _shares(counted: _Counted, allocation: Allocation, generator: np.random.Generator) -> _Shares:
-    """Rows of one combination are dealt to its groups at random, so that no order tells them apart."""
-    line = np.repeat(np.arange(len(counted.lines)), counted.line_rows)
-    dealt = line[np.lexsort((generator.random(len(line)), counted.point[line]))]
-    order = np.argsort(allocation.point, kind="stable")
-    group = np.repeat(allocation.group[order], allocation.rows[order])
-    width = int(allocation.group.max()) + 1
-    pairs, rows = np.unique(dealt * width + group, return_counts=True)
-    return _Shares(pairs // width, pairs % width, rows.astype(np.int64))
 
 
 def _centres(counted: _Counted, allocation: Allocation) -> Floats:

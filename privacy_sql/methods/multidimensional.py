@@ -81,7 +81,9 @@ class Multidimensional(Method):
             grouping = replace(grouping, located_by="boxes", printed=printed)
         return Proposal(
             grouping=grouping,
-            view=self._permuted(boxes) if exact else self._view(boxes, labels),
+            view=permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))
+            if exact
+            else self._view(boxes, labels),
             choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
             quasi=tuple(base.table.quasi),
             shown_as={} if exact else {c: SHOWN for c in base.table.quasi if c not in base.table.also_known},
@@ -138,6 +140,3 @@ class Multidimensional(Method):
             shown=shown,
             group_id=None if self.strict else Sql(GROUP),
         )
-
-    def _permuted(self, boxes: Boxes) -> Query:
-        return permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))

@@ -152,7 +152,11 @@ class NoisyCounts(Method):
             },
             quasi=(),
             rehearsal=not self.drawn,
-            claims=self._claims(noise, charge),
+            claims={
+                "differential_privacy": f"epsilon {charge.epsilon}, delta {charge.delta}, {self.neighbours}",
+                "noise": f"OpenDP {noise.kind}, scale {noise.scale!r}, sensitivity {noise.sensitivity!r}",
+                "ledger": f"charged as {charge.ticket}",
+            },
             published=sum(_size(grid) for grid in grids),
             counted=base.rows if self.total == PUBLIC else None,
             promise=lambda: self._promise(noise, charge),
@@ -247,13 +251,6 @@ class NoisyCounts(Method):
             for grid, each in zip(grids, drawn, strict=True)
         ]
         return [each.ravel() for each in consistent(marginals, domain, total)]
-
-    def _claims(self, noise: Noise, charge: Charge) -> dict[str, str]:
-        return {
-            "differential_privacy": f"epsilon {charge.epsilon}, delta {charge.delta}, {self.neighbours}",
-            "noise": f"OpenDP {noise.kind}, scale {noise.scale!r}, sensitivity {noise.sensitivity!r}",
-            "ledger": f"charged as {charge.ticket}",
-        }
 
     def _promise(self, noise: Noise, charge: Charge) -> dict[str, Verdict]:
         """The loss the measurement's own map promises, safe only while the ledger holds the charge."""

@@ -109,7 +109,16 @@ class Pair:
     def attacked(self, methods: tuple[str, str], k: int, more: Sequence[Criterion] = ()) -> Findings:
         """The attack on both samples, each published by its method under k-anonymity and `more`."""
         releases = [self.published(which, method, k, more) for which, method in enumerate(methods)]
-        return intersection_attack(self.people.engine, releases, self._known(methods), LEVELS)
+        # what is known of the people in both samples
+        rows = self.people.rows.iloc[self.shared]
+        quasi = [*self.people.quasi, *([WHO] if "mdav" in methods else [])]
+        known = rows[[*self.people.quasi, WHO]].assign(**{NAMED: rows[WHO]})
+        return intersection_attack(
+            self.people.engine,
+            releases,
+            Table(known, quasi, identifier=NAMED, name="people in both samples"),
+            LEVELS,
+        )
 
     def published(self, which: int, method: str, k: int, more: Sequence[Criterion] = ()) -> Any:
         """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
@@ -167,13 +176,6 @@ class Pair:
             **{"name": "mdav", "relation": published, "sensitive": sensitive, "group": GROUP},
             **{"columns": columns, "locate": locate},
         }
-
-    def _known(self, methods: Sequence[str]) -> Table:
-        """What is known of the people in both samples."""
-        rows = self.people.rows.iloc[self.shared]
-        quasi = [*self.people.quasi, *([WHO] if "mdav" in methods else [])]
-        known = rows[[*self.people.quasi, WHO]].assign(**{NAMED: rows[WHO]})
-        return Table(known, quasi, identifier=NAMED, name="people in both samples")
 
 
 def _frame(grouping: Grouping, query: Query) -> Any:

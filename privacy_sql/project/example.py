@@ -150,6 +150,7 @@ def people() -> Iterator[tuple[str, ...]]:
         u = random.random
         age = age_band(u()) + int(5 * u())
         sex = "F" if u() < 0.515 else "M"
+        full_time = 40 if age < 66 else 8
         yield (
             f"P{(number * 7_919 + 104_729) % 1_000_003:07d}",
             str(age),
@@ -157,7 +158,7 @@ def people() -> Iterator[tuple[str, ...]]:
             zip_code(u()),
             marital[age](u()),
             education[age](u()),
-            str(_hours(age, u())),
+            str(max(0, min(70, round(full_time + 24 * (u() - 0.6))))),
             f"{0.6 + 0.8 * u():.3f}",
             diagnosis[age, sex](u()),
         )
@@ -195,11 +196,6 @@ def _education_weights(age: int) -> list[float]:
         11 * (1 - student),
         3 * (1 - student),
     ]
-
-
-def _hours(age: int, uniform: float) -> int:
-    full_time = 40 if age < 66 else 8
-    return max(0, min(70, round(full_time + 24 * (uniform - 0.6))))
 
 
 def _hierarchy(parents: Mapping[str, tuple[str, ...]]) -> str:

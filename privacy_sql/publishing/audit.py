@@ -61,18 +61,16 @@ def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release)
         same_parts(engine, published, relations, release)
         _known_labels(engine, published["people"], release)
     with step("judge"):
-        return _judged_groups(engine, published, release)
-
-
-def _judged_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
-    """The verdicts that the published values of each group decide; the others stand as judged."""
-    by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
-    verdicts = Verdicts({str(criterion): release.verdicts[str(criterion)] for criterion in release.require})
-    if by_counts:
-        values = published_table(published["values"], release)
-        base = count(engine, replace(values, quasi={}, insensitive=(), count=COUNT))
-        verdicts.update(judge(Grouping.by(base, base.own_keys()), by_counts))
-    return _kept(verdicts, release)
+        # the verdicts that the published values of each group decide; the others stand as judged
+        by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
+        verdicts = Verdicts(
+            {str(criterion): release.verdicts[str(criterion)] for criterion in release.require}
+        )
+        if by_counts:
+            values = published_table(published["values"], release)
+            base = count(engine, replace(values, quasi={}, insensitive=(), count=COUNT))
+            verdicts.update(judge(Grouping.by(base, base.own_keys()), by_counts))
+        return _kept(verdicts, release)
 
 
 def _kept(verdicts: Verdicts, release: Release) -> Verdicts:

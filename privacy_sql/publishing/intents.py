@@ -177,7 +177,7 @@ def _content(intent: Intent, place: Path) -> dict[str, Any] | None:
 def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
     """Whether all that is new still exists, hidden or in its place, and nobody else has taken its names."""
     return (
-        all(_waits(each, folder) or _stands(each, folder) for each in intent.files)
+        all(_is(folder / each.hidden, each) or _is(folder / each.name, each) for each in intent.files)
         and all(_has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables)
         and _free(intent, folder, engine)
     )
@@ -197,14 +197,6 @@ def _free(intent: Intent, folder: Path, engine: Engine | None) -> bool:
 def _given(engine: Engine | None) -> Engine:
     assert engine is not None
     return engine
-
-
-def _waits(file: File, folder: Path) -> bool:
-    return _is(folder / file.hidden, file)
-
-
-def _stands(file: File, folder: Path) -> bool:
-    return _is(folder / file.name, file)
 
 
 def _is(path: Path, file: File) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.history.described import COUNTS, Description
+from privacy_sql.history.described import COUNTS
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.history.registered import registered
@@ -50,7 +50,7 @@ def compared(
     groups = grouping.one_table
     if groups is None or len(groups.base.table.sensitives) != 1 or method in COUNTS:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]
-    known, *_ = known_of(groups.base, _columns(out.groups))
+    known, *_ = known_of(groups.base, (column for each in out.groups for column in each.columns))
     others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
     apart = [each.name for each in out.groups if each not in others]
     if apart:
@@ -68,10 +68,6 @@ def compared(
             f" with {named}; require composition to refuse"
         )
     return told
-
-
-def _columns(releases: Iterable[Description]) -> Iterator[str]:
-    return (column for each in releases for column in each.columns)
 
 
 def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarchy] | None = None) -> None:

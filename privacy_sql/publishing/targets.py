@@ -56,7 +56,11 @@ def read_by(table: Table, *asked: object) -> list[Kept]:
     if isinstance(table.population, (str, Path)):
         found.append(Kept(table.population, f"the population of {table.name}"))
     kinds = [*table.hierarchies.items(), *_of_sensitive(table)]
-    found += [Kept(kind.place, f"the hierarchy of {column}") for column, kind in kinds if _place_of(kind)]
+    found += [
+        Kept(kind.place, f"the hierarchy of {column}")
+        for column, kind in kinds
+        if getattr(kind, "place", None)
+    ]
     found += [
         Kept(place, f"the distances of {column}")
         for column, place in (table.distances or {}).items()
@@ -69,10 +73,6 @@ def read_by(table: Table, *asked: object) -> list[Kept]:
 def _of_sensitive(table: Table) -> list[tuple[str, Any]]:
     kind = table.sensitive_hierarchy
     return list(kind.items()) if isinstance(kind, Mapping) else [(" and ".join(table.sensitives), kind)]
-
-
-def _place_of(kind: object) -> Any:
-    return getattr(kind, "place", None)
 
 
 def _named_in(part: object) -> Iterator[Path]:

@@ -140,21 +140,18 @@ def _panels(figure: Any, explored: Mapping[str, Any]) -> None:
         shown = skyline.panel(value["breach"], ruled_out, limit, explored["required"])
         for row in shown["rows"]:
             for k, cell in enumerate(row["cells"]):
-                _cell(axes, k, row["family"], cell)
+                m = row["family"]
+                hatch, colour = ("", "white") if cell["safe"] else ("////", "#f6d5c6")
+                axes.bar(k, 1, 1, m - 0.5, color=colour, edgecolor="#cbd5e1", linewidth=0.5, hatch=hatch)
+                if cell["edge"]:
+                    axes.plot(k, m, marker="o", markersize=17, fillstyle="none", color=SAFE)
+                if cell["required"]:
+                    axes.plot(k, m, marker="s", markersize=19, fillstyle="none", color=INK)
+                axes.text(k, m, str(cell["percent"]), ha="center", va="center", fontsize=8)
         axes.set(title=f"rules out {ruled_out} (ℓ)", xlim=(-0.5, skyline.KNOWN - 0.5))
         axes.set(ylim=(-0.5, skyline.FAMILY - 0.5), xticks=range(0, skyline.KNOWN, 2))
     figure.supxlabel("other people known (k); hatched: at the limit or above, ring: skyline, frame: required")
     figure.supylabel("family known (m)")
-
-
-def _cell(axes: Any, k: int, m: int, cell: Mapping[str, Any]) -> None:
-    hatch, colour = ("", "white") if cell["safe"] else ("////", "#f6d5c6")
-    axes.bar(k, 1, 1, m - 0.5, color=colour, edgecolor="#cbd5e1", linewidth=0.5, hatch=hatch)
-    if cell["edge"]:
-        axes.plot(k, m, marker="o", markersize=17, fillstyle="none", color=SAFE)
-    if cell["required"]:
-        axes.plot(k, m, marker="s", markersize=19, fillstyle="none", color=INK)
-    axes.text(k, m, str(cell["percent"]), ha="center", va="center", fontsize=8)
 
 
 def _staircase(axes: Any, explored: Mapping[str, Any]) -> None:

@@ -33,7 +33,11 @@ def in_words(material: Material) -> Words:
     better = best(material)
     fix = ""
     if not material.safe:
-        fix = f"publish {better}; every requirement then holds." if better else _ask(material)
+        fix = (
+            f"publish {better}; every requirement then holds."
+            if better
+            else (f"run privacy-sql search --select {material.name}, then make the report again.")
+        )
     return Words(
         heading=_heading(material),
         facts=_facts(material),
@@ -51,10 +55,6 @@ def _heading(material: Material) -> str:
     if not material.safe:
         return "Do not release"
     return "Safe against the adversaries named here"
-
-
-def _ask(material: Material) -> str:
-    return f"run privacy-sql search --select {material.name}, then make the report again."
 
 
 def _facts(material: Material) -> str:

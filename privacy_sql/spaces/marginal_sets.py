@@ -101,7 +101,11 @@ class MarginalSets:
     def collection(self, marginals: list[Resolutions]) -> Collection:
         """The collection of some marginals, built up from nothing by the rules for adding."""
         wanted = [self.mask(marginal) for marginal in marginals]
-        target = _joined_graph(len(self.vertices), wanted)
+        graph = [0] * len(self.vertices)
+        for clique in wanted:
+            for place in _bits(clique):
+                graph[place] |= clique
+        target = tuple(graph)
         spread = sum(self.spread(a, 0) for a in range(len(self.resolutions)))
         empty = Collection((0,) * len(self.vertices), spread - self.original_entropy)
         return self._grown(empty, target)
@@ -242,14 +246,6 @@ def maximal_masks(graph: Graph) -> list[int]:
         else:
             raise ValueError("the graph is not triangulated")
     return found
-
-
-def _joined_graph(size: int, cliques: list[int]) -> Graph:
-    graph = [0] * size
-    for clique in cliques:
-        for place in _bits(clique):
-            graph[place] |= clique
-    return tuple(graph)
 
 
 def _bits(mask: int) -> Iterator[int]:

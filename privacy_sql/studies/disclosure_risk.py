@@ -254,7 +254,14 @@ class _Names:
         where += [("atom", atom) for atom in question]
         people = list(dict.fromkeys(atom.person for _, atom in where))
         values = list(dict.fromkeys(atom.value for _, atom in where))
-        names = cls(_places(grouping, people), _codes(grouping, values))
+        base = grouping.base
+        query = render(
+            "criteria/named_values.sql", values=base.dictionaries["s"], named=_named(grouping, values)
+        )
+        names = cls(
+            _places(grouping, people),
+            {values[row["position"]]: row["code"] for row in base.engine.fetch(query)},
+        )
         unknown = [
             UsageError("unknown_person", "nobody in a published group has that name", where=line, hint=HINT)
             for line, atom in where
@@ -306,12 +313,6 @@ def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, i
 
 def _column(base: Base, alias: str) -> str:
     return base.columns[alias][0] if alias in base.columns else str(base.table.group)
-
-
-def _codes(grouping: Grouping, values: Sequence[str]) -> dict[str, int]:
-    base = grouping.base
-    query = render("criteria/named_values.sql", values=base.dictionaries["s"], named=_named(grouping, values))
-    return {values[row["position"]]: row["code"] for row in base.engine.fetch(query)}
 
 
 def _named(grouping: Grouping, names: Sequence[str]) -> Sql:

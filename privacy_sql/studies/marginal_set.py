@@ -5,7 +5,7 @@ Everything here is internal: it reads the table, and cells carry values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -179,17 +179,14 @@ class MarginalSet:
         found = Probabilities()
         for cell, expected in self._expected.items():
             share = expected / self._base.rows / self._leaves.domain.leaves(cell, self._at)
-            for leaf in self._below(cell):
+            # the leaves of a cell, as values
+            below = [self._members[a][cell[a]] for a in range(len(cell))]
+            stack: list[tuple[Any, ...]] = [()]
+            for values in below:
+                stack = [(*left, value) for left in stack for value in values]
+            for leaf in iter(stack):
                 found[leaf] = share if exact else float(share)
         return found
-
-    def _below(self, cell: Cell) -> Iterator[tuple[Any, ...]]:
-        """The leaves of a cell, as values."""
-        below = [self._members[a][cell[a]] for a in range(len(cell))]
-        stack: list[tuple[Any, ...]] = [()]
-        for values in below:
-            stack = [(*left, value) for left in stack for value in values]
-        return iter(stack)
 
     @cached_property
     def _members(self) -> list[dict[int, list[Any]]]:
@@ -243,7 +240,8 @@ class MarginalSet:
     @cached_property
     def kl(self) -> float:
         """KL divergence of the table from its maximum-entropy reconstruction, in nats."""
-        total, n_leaf = self._base.rows, self._n_log_n(self._base.relation)
+        (row,) = self._base.engine.fetch(render("marginals/n_log_n.sql", counts=self._base.relation))
+        total, n_leaf = self._base.rows, float(row["n_log_n"])
         spread = [self._spread(a) for a in range(len(self._at))]
         if self.decomposable:
             tree = junction_tree(self._maximal)
@@ -257,10 +255,6 @@ class MarginalSet:
         rows = self._fetched(self._at, self._base.engine.create(query))
         fitted = sum(n * log(self._expected[cell]) for cell, n in rows.items())
         return (n_leaf + sum(spread) - fitted) / total
-
-    def _n_log_n(self, relation: Any) -> float:
-        (row,) = self._base.engine.fetch(render("marginals/n_log_n.sql", counts=relation))
-        return float(row["n_log_n"])
 
     def _spread(self, a: int) -> float:
         """Rows times the logarithm of the leaves below their node, for one column at its finest level."""

@@ -46,7 +46,13 @@ def command(
         made, problems = making.of_manifests(manifests, targets, ask, directory)
         first = made[0].file
     else:
-        made, first, problems = _project(names, output, directory, ask)
+        from privacy_sql import files
+        from privacy_sql.project import reading, report_pages
+
+        read = reading.read(directory)
+        folder = output or directory / "target" / "report"
+        files.refuse_no_folder(folder, "--output")
+        made, first, problems = report_pages.of_project(read, names, folder, ask)
     if options["opens"] and not options["dry_run"]:
         click.launch(first.resolve().as_uri())
     return _outcome(made, first, problems, options["dry_run"])
@@ -62,18 +68,6 @@ def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | No
         return [output]
     files.refuse_no_folder(output, "--output")
     return [output / f"{place.name.partition('.')[0]}.html" for place in manifests]
-
-
-def _project(
-    names: tuple[str, ...], output: Path | None, directory: Path, ask: Any
-) -> tuple[list[Made], Path, list[PrivacySqlError]]:
-    from privacy_sql import files
-    from privacy_sql.project import reading, report_pages
-
-    read = reading.read(directory)
-    folder = output or directory / "target" / "report"
-    files.refuse_no_folder(folder, "--output")
-    return report_pages.of_project(read, names, folder, ask)
 
 
 def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry_run: bool) -> Outcome:

@@ -57,7 +57,15 @@ def group_moves(
     group g publishes. The method "estimate" takes the larger move of Ω and Sinkhorn, which bounds nothing.
     """
     if method != "exact":
-        return _estimated(prior[kind], group, people, counts, measure, method)
+        before = prior[kind]
+        moves = np.full(len(group), -np.inf)
+        possible = np.ones(len(counts), dtype=bool)
+        for sweeps in {"omega": [1], "sinkhorn": [SINKHORN_SWEEPS]}.get(method, [1, SINKHORN_SWEEPS]):
+            found = swept(before, group, people, counts, sweeps)
+            possible &= found.possible
+            moves = np.maximum(moves, measure(before, found.values))  # nan, where undefined, stays
+        moves[~possible[group]] = np.nan
+        return Moves(moves, tuple(ESTIMATED if fine else IMPOSSIBLE for fine in possible))
     after, known = exact_posteriors(prior, group, kind, people, counts, cap, known_before)
     return Moves(measure(prior[kind], after), known)
 
@@ -117,19 +125,6 @@ def _from_the_other_side(of_values: Array, people: Array, counts: Array) -> Arra
     first = (np.cumsum(counts) - counts)[some]
     after[:, some] = (of_values[first] * counts[some][:, None]).T / people[:, None]
     return after
-
-
-def _estimated(
-    before: Array, group: Array, people: Array, counts: Array, measure: Measure, method: Method
-) -> Moves:
-    moves = np.full(len(group), -np.inf)
-    possible = np.ones(len(counts), dtype=bool)
-    for sweeps in {"omega": [1], "sinkhorn": [SINKHORN_SWEEPS]}.get(method, [1, SINKHORN_SWEEPS]):
-        found = swept(before, group, people, counts, sweeps)
-        possible &= found.possible
-        moves = np.maximum(moves, measure(before, found.values))  # nan, where undefined, stays
-    moves[~possible[group]] = np.nan
-    return Moves(moves, tuple(ESTIMATED if fine else IMPOSSIBLE for fine in possible))
 
 
 def alike(rows: Array, counts: Array) -> bool:

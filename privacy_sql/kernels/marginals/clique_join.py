@@ -129,7 +129,12 @@ def walk(
             continue
         chosen, vectors = part
         walked += len(chosen)
-        _refuse_endless(walked)
+        if walked > MOST_WALKED:
+            raise Undecided(
+                "join_too_large",
+                f"the marginals with the sensitive column meet in more than {MOST_WALKED} groups to look at",
+                hint="Publish fewer marginals with the sensitive column.",
+            )
         kept = keep(len(stack), chosen, vectors)
         chosen, vectors = chosen[kept], vectors[kept]
         if not len(chosen):
@@ -138,15 +143,6 @@ def walk(
             yield chosen, vectors
         else:
             stack.append(_extended(cliques, rows, combine, chosen, vectors, chunk))
-
-
-def _refuse_endless(walked: int) -> None:
-    if walked > MOST_WALKED:
-        raise Undecided(
-            "join_too_large",
-            f"the marginals with the sensitive column meet in more than {MOST_WALKED} groups to look at",
-            hint="Publish fewer marginals with the sensitive column.",
-        )
 
 
 def _extended(

@@ -30,18 +30,15 @@ def breach_by_program(
     )
     if not n.size:
         return Fraction(0) if exact else 0.0
-    without, with_target = _tables(n, s, top, known, family, exact)
+    # per group: least factor for i people known and j in the family, without and with the target in
+    # it
+    chances = np.stack([_family_chances(n, s, i, family, exact) for i in range(known + 2)])
+    odds = np.stack([_ratio(np.maximum(0, n - s - top - i), s, exact) for i in range(known + 1)])
+    without, with_target = chances[:-1], odds[:, None, :] * chances[1:]
     while without.shape[-1] > 1:
         without, with_target = _round(without, with_target)
     ratio = with_target[known, family, 0]
     return 1 / (ratio + 1)
-
-
-def _tables(n: Array, s: Array, top: Array, known: int, family: int, exact: bool) -> tuple[Array, Array]:
-    """Per group: least factor for i people known and j in the family, without and with the target in it."""
-    chances = np.stack([_family_chances(n, s, i, family, exact) for i in range(known + 2)])
-    odds = np.stack([_ratio(np.maximum(0, n - s - top - i), s, exact) for i in range(known + 1)])
-    return chances[:-1], odds[:, None, :] * chances[1:]
 
 
 def _family_chances(n: Array, s: Array, known: int, family: int, exact: bool) -> Array:

@@ -36,7 +36,12 @@ def least_chances(shapes: GroupShapes, atoms: int) -> Floats:
 
 def _least_chances(size: Ints, top: Ints, atoms: int) -> Floats:
     """`least_chances` of one block, transposed so that the groups lie next to each other in memory."""
-    outside = _outside(size, top, atoms)
+    # row v: people of each group who hold none of its v most frequent values (n_b - C_v)
+    cumulated = np.zeros((atoms + 1, len(size)), np.int64)
+    width = min(atoms, top.shape[1])
+    np.cumsum(top.T[:width], axis=0, out=cumulated[1 : width + 1])
+    cumulated[width + 1 :] = cumulated[width]
+    outside = np.asarray(size - cumulated)
     table = np.full((atoms + 1, atoms + 1, len(size)), np.inf)
     table[0, 0] = 1.0
     for v in range(atoms, 0, -1):
@@ -47,15 +52,6 @@ def _least_chances(size: Ints, top: Ints, atoms: int) -> Floats:
             with np.errstate(invalid="ignore"):  # inf * 0: no such partition yet, and fmin skips it
                 np.fmin(reached, table[i, i * v : atoms + 1 - v] * factor, out=reached)
     return np.asarray(table.min(axis=0))
-
-
-def _outside(size: Ints, top: Ints, atoms: int) -> Ints:
-    """Row v: people of each group who hold none of its v most frequent values (n_b - C_v)."""
-    cumulated = np.zeros((atoms + 1, len(size)), np.int64)
-    width = min(atoms, top.shape[1])
-    np.cumsum(top.T[:width], axis=0, out=cumulated[1 : width + 1])
-    cumulated[width + 1 :] = cumulated[width]
-    return np.asarray(size - cumulated)
 
 
 def exact_chances(size: int, top: Sequence[int], atoms: int) -> list[tuple[Fraction, Partition]]:

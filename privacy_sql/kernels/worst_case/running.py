@@ -70,7 +70,13 @@ class RunningWorstCase:
     def curve(self) -> list[Fraction]:
         """Maximum disclosure for 0..facts implications, as `implication_curve` has it."""
         if self._cutoffs is None:
-            self._compare()
+            copies = np.array(self._copies, np.int64)
+            present = np.flatnonzero(copies)
+            shapes = GroupShapes(self._size[present], self._top[present], copies[present])
+            combination = Combination(shapes, self.facts + 1, self._chances[present])
+            self._curve = [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
+            self._used = {int(present[shape]) for shape, _ in combination.menus}
+            self._cutoffs = combination.cutoffs
         return list(self._curve)
 
     def _learn(self, new: list[Shape]) -> None:
@@ -92,12 +98,3 @@ class RunningWorstCase:
         chances = self._chances[row]
         odds = np.stack([chances, chances * (self._size[row] / self._top[row, 0])])
         return bool((odds <= self._cutoffs).any())
-
-    def _compare(self) -> None:
-        copies = np.array(self._copies, np.int64)
-        present = np.flatnonzero(copies)
-        shapes = GroupShapes(self._size[present], self._top[present], copies[present])
-        combination = Combination(shapes, self.facts + 1, self._chances[present])
-        self._curve = [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
-        self._used = {int(present[shape]) for shape, _ in combination.menus}
-        self._cutoffs = combination.cutoffs

@@ -47,6 +47,8 @@ def section(material: Material) -> Section:
     own = [(material.run.get("choice") or {}).get("levels", {}).get(c) for c in lattice["columns"]]
     charts = [chart for chart in (_frontier(material, lattice, own), _lattice(lattice, own)) if chart]
     minimal = _minimal(material, search, lattice)
+    # rows this release leaves out, where the search that is shown left out none
+    searched = (search or {}).get("best") or {}
     content = {
         "total": lattice["total"],
         "drawn": len(lattice["choices"]),
@@ -56,15 +58,11 @@ def section(material: Material) -> Section:
         "left_out": max(0, len(minimal) - MOST_ROWS),
         "cost_of": (search or {}).get("minimise", lattice["cost_of"]),
         "wide": len(lattice["choices"]) > SIDE_BY_SIDE,
-        "left_out_rows": _suppressed(material, search),
+        "left_out_rows": (
+            None if "suppressed" in searched or search is None else material.run.get("suppressed")
+        ),
     }
     return Section("options", title, short, content, charts)
-
-
-def _suppressed(material: Material, search: Record | None) -> Any:
-    """Rows this release leaves out, where the search that is shown left out none."""
-    searched = (search or {}).get("best") or {}
-    return None if "suppressed" in searched or search is None else material.run.get("suppressed")
 
 
 def best(material: Material) -> str | None:
@@ -107,18 +105,22 @@ def _kind(point: Record, own: Sequence[Any], drawn: Record | None) -> str:
     if point["levels"] == list(own):
         return "this release"
     if not point["safe"]:
-        return ELSEWHERE if drawn is not None and _keeps(point, drawn) else "not safe"
+        # whether a choice is on the safe side of the limit that is drawn
+        return (
+            ELSEWHERE
+            if drawn is not None
+            and holds(point["risks"][drawn["requirement"]], drawn["relation"], Fraction(drawn["limit"]))
+            else "not safe"
+        )
     return "safe, cannot be finer" if point["minimal"] else "safe, coarser"
-
-
-def _keeps(point: Record, verdict: Record) -> bool:
-    """Whether a choice is on the safe side of the limit that is drawn."""
-    return holds(point["risks"][verdict["requirement"]], verdict["relation"], Fraction(verdict["limit"]))
 
 
 def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart | None:
     """What was measured of each choice: the risk that decides against what it loses."""
-    verdict = _deciding(material, lattice)
+    # the requirement a picture shows: one about knowledge rather than sizes, where there is one
+    asked = {name for point in lattice["choices"] for name in point["risks"]}
+    able = [v for v in material.verdicts if v["requirement"] in asked and v["limit"] is not None]
+    verdict = min(able, key=lambda v: ({"share": 0, "people": 2}.get(v["unit"], 1), slack(v)), default=None)
     if verdict is None:
         return None
     name, unit = verdict["requirement"], verdict["unit"]
@@ -172,13 +174,6 @@ def _measured(point: Record, own: Sequence[Any], verdict: Record) -> Record:
     if point["levels"] != list(own):
         return point
     return {**point, "risks": {**point["risks"], verdict["requirement"]: verdict["value_float"]}}
-
-
-def _deciding(material: Material, lattice: Record) -> Record | None:
-    """The requirement a picture shows: one about knowledge rather than sizes, where there is one."""
-    asked = {name for point in lattice["choices"] for name in point["risks"]}
-    able = [v for v in material.verdicts if v["requirement"] in asked and v["limit"] is not None]
-    return min(able, key=lambda v: ({"share": 0, "people": 2}.get(v["unit"], 1), slack(v)), default=None)
 
 
 def _by_kind(
