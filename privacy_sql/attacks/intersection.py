@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.attacks.intersection_summary import Findings, unknown
 from privacy_sql.attacks.locating import Crowd, Names, locate, nothing_shared
@@ -18,6 +18,11 @@ from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
 from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    pass
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Intersection:
 def intersection_attack(
     engine: Engine,
     releases: Iterable[Any],
-    people: Any,
+    people: Table | Iterable[Mapping[str, Any]],
     levels: Iterable[Any] = DEFAULT_LEVELS,
 ) -> Findings:
     """Attack `people`, who are in all `releases`, with everything the releases say together.
@@ -107,7 +112,7 @@ def _published(release: Release, name: str) -> Published:
     return Published(name, hierarchy=release.table.hierarchies[name], levels=levels, own=True)
 
 
-def _rows(release: Release, query: Query) -> Any:
+def _rows(release: Release, query: Query) -> pd.DataFrame:
     # what would be published travels, for a release may lie on another connection than the people
     import pandas as pd
 
@@ -115,7 +120,7 @@ def _rows(release: Release, query: Query) -> Any:
     return pd.DataFrame(home.fetch(query), columns=list(home.columns(home.create(query, view=True))))
 
 
-def _listed(people: Any) -> list[Mapping[str, Any]]:
+def _listed(people: object) -> list[Mapping[str, Any]]:
     """People who are spelt out one by one."""
     listed: list[Any] = [None]
     if isinstance(people, Iterable) and not isinstance(people, Mapping):

@@ -130,7 +130,7 @@ class Names:
         return self._codes[key]
 
 
-def _number(value: str | None) -> Any:
+def _number(value: str | None) -> object:
     if value is None or not NUMBER.fullmatch(value):
         return value
     return Decimal(value.strip()).normalize()

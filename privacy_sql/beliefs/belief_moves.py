@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from privacy_sql.beliefs import beliefs, studied_table
+from privacy_sql.beliefs.resemblance import Matrix
 from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.kernels.beliefs import distance as distances
+from privacy_sql.kernels.beliefs.kernel_prior import Array
 from privacy_sql.kernels.beliefs.move import Method, group_moves
 from privacy_sql.kernels.beliefs.posterior import count_states
 from privacy_sql.verdict import TOLERANCE
 
 if TYPE_CHECKING:
+    from privacy_sql.beliefs.beliefs import Bandwidth
     from privacy_sql.counted.base import Base
 
 Row = Mapping[str, Any]
@@ -44,7 +48,12 @@ class Measured:
 
 
 def measured(
-    table: studied_table.Studied, name: str, given: Any, bandwidth: Any, normalise: Any, log_base: Any
+    table: studied_table.Studied,
+    name: str,
+    given: Hierarchy | Matrix | bool | None,
+    bandwidth: Bandwidth,
+    normalise: distances.Normalise,
+    log_base: int | str,
 ) -> Measured:
     """The distance of that name; without one smoothed_js where sensitive values can be smoothed, else js.
 
@@ -71,14 +80,18 @@ def measured(
     return Measured(name or "js", between[name or "js"])
 
 
-def _apart(table: studied_table.Studied, given: Any) -> Any:
+def _apart(table: studied_table.Studied, given: Hierarchy | Matrix | bool | None) -> Array | None:
     if given is None or isinstance(given, bool):
         return studied_table.sensitive_distances(table.base)
     return studied_table.given_distances(table, given)
 
 
 def _smoothed(
-    table: studied_table.Studied, apart: Any, bandwidth: Any, normalise: Any, log_base: Any
+    table: studied_table.Studied,
+    apart: Array | None,
+    bandwidth: Bandwidth,
+    normalise: distances.Normalise,
+    log_base: int | str,
 ) -> Callable[[Any, Any], Any]:
     if apart is None:
         raise UsageError(
@@ -104,7 +117,7 @@ def rows(
     table: studied_table.Studied,
     groups: beliefs.Published,
     number: int,
-    bandwidth: Any,
+    bandwidth: Bandwidth,
     t: Fraction,
     measure: Measured,
     method: str,
@@ -140,7 +153,7 @@ def rows(
     return [{**how, **dict(zip(told, row, strict=True))} for row in zip(*told.values(), strict=True)]
 
 
-def _people(groups: beliefs.Published, where: Any) -> list[int]:
+def _people(groups: beliefs.Published, where: Array | np.bool) -> list[int]:
     """How many people of each group are of the kinds that are marked."""
     marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
     return [int(n) for n in marked]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ WIDE = 2_048
 """A numeric column with more values than this gets no matrix: its pairs would fill the memory."""
 
 
+# distances as a user gives them: a file, or rows of them, with the values they are for or in their order
+Matrix: TypeAlias = str | Path | Mapping[str, Any] | Sequence[Sequence[Any]]
+
+
 @dataclass(frozen=True)
 class Resemblance:
     """The distances between the values of one column, in the order they were given."""
@@ -46,8 +50,8 @@ def resemblance(
     name: str,
     values: Sequence[Any],
     hierarchy: Hierarchy | None = None,
-    domain: Any = None,
-    matrix: Any = None,
+    domain: object = None,
+    matrix: Matrix | None = None,
     exact: bool = False,
 ) -> Resemblance:
     """The distances of a column's values, as fractions when `exact`.
@@ -74,7 +78,7 @@ def _typed(cells: Array, exact: bool) -> Array:
     return made
 
 
-def _is_numeric(values: Sequence[Any], hierarchy: Hierarchy | None, domain: Any) -> bool:
+def _is_numeric(values: Sequence[Any], hierarchy: Hierarchy | None, domain: object) -> bool:
     if hierarchy is not None and hierarchy.height:
         return hierarchy.numeric
     if is_span(domain) or domain == "numeric":
@@ -83,16 +87,16 @@ def _is_numeric(values: Sequence[Any], hierarchy: Hierarchy | None, domain: Any)
     return bool(known) and all(_is_number(value) for value in known)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal | Fraction | np.number) and not isinstance(value, bool)
 
 
-def is_span(domain: Any) -> bool:
+def is_span(domain: object) -> TypeGuard[Sequence[int | float | Decimal]]:
     """Whether a declared domain is (lowest, highest) rather than a list of values."""
     return isinstance(domain, list | tuple) and len(domain) == 2 and all(map(_is_number, domain))
 
 
-def _numeric(name: str, values: Sequence[Any], domain: Any, exact: bool) -> Resemblance:
+def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> Resemblance:
     """|a - b| / R, with R from the declared domain, else from the whole table and never from a group."""
     numbers = tuple(None if value is None else _number(value) for value in values)
     bad = sum(v is not None and n is None for v, n in zip(values, numbers, strict=True))
@@ -114,7 +118,7 @@ def _numeric(name: str, values: Sequence[Any], domain: Any, exact: bool) -> Rese
     return Resemblance(name, "numeric", None if wide else _apart(numbers, span, exact), numbers, span)
 
 
-def _number(value: Any) -> Fraction | None:
+def _number(value: object) -> Fraction | None:
     """A number as its shortest text says it; None for what is none."""
     if _is_number(value) and not isinstance(value, Fraction):
         value = str(value)
@@ -156,7 +160,7 @@ def _by_hierarchy(name: str, values: Sequence[Any], hierarchy: Hierarchy, exact:
     return _typed(np.array([[Fraction(int(n), height) for n in row] for row in levels], dtype=object), True)
 
 
-def _from_matrix(name: str, values: Sequence[Any], matrix: Any) -> Array:
+def _from_matrix(name: str, values: Sequence[Any], matrix: Matrix) -> Array:
     """The cells of the publisher's matrix for these values, after checking that it is one."""
     named, cells = read_matrix(matrix, values, name)
     place = {text_of(value): i for i, value in enumerate(named)}
@@ -180,7 +184,7 @@ def _from_matrix(name: str, values: Sequence[Any], matrix: Any) -> Array:
     return made
 
 
-def read_matrix(matrix: Any, values: Sequence[Any], name: str) -> tuple[list[Any], list[list[Fraction]]]:
+def read_matrix(matrix: Matrix, values: Sequence[Any], name: str) -> tuple[list[Any], list[list[Fraction]]]:
     """A distance matrix from a CSV file (values in the first row and column), a mapping of mappings, or rows.
 
     Rows without names are taken in the order of the column's values. Square, zero on the diagonal, the same

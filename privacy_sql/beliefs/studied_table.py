@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.beliefs.resemblance import WIDE, Resemblance, is_span, read_matrix, resemblance
+from privacy_sql.beliefs.resemblance import WIDE, Matrix, Resemblance, is_span, read_matrix, resemblance
 from privacy_sql.counted.base import no_rows
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy, Tree
@@ -161,7 +161,7 @@ def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
     return _over_domain(base, table.sensitive_hierarchy, domain, matrix, exact)
 
 
-def given_distances(table: Studied, given: Any) -> Array | None:
+def given_distances(table: Studied, given: Hierarchy | Matrix) -> Array | None:
     """Distances between the values of D[S] from a hierarchy or a matrix given with the question."""
     if isinstance(given, Hierarchy):
         return _over_domain(table.base, given)
@@ -171,8 +171,8 @@ def given_distances(table: Studied, given: Any) -> Array | None:
 def _over_domain(
     base: Base,
     hierarchy: Hierarchy | None = None,
-    domain: Any = None,
-    matrix: Any = None,
+    domain: object = None,
+    matrix: Matrix | None = None,
     exact: bool = False,
 ) -> Array | None:
     """Distances between the values that occur, then those that are only in the hierarchy, list or matrix."""

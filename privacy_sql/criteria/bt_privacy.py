@@ -70,7 +70,7 @@ class BTPrivacy(Criterion):
     distance: str = ""
     posterior: str = "exact"
     smoothing: Any = None  # the smoothing bandwidth, or the distances of the sensitive values
-    normalise: str = "after"
+    normalise: distances.Normalise = "after"
     log_base: Any = 2
 
     def __post_init__(self) -> None:
@@ -269,7 +269,7 @@ class Cuts:
         """Each group stands alone, so a cut that is taken changes nothing for others."""
 
 
-def _bandwidth(given: object) -> Any:
+def _bandwidth(given: object) -> str | tuple[str, ...]:
     """A bandwidth as it was written, one or several, checked for what can be wrong without a table."""
     several = list(given) if isinstance(given, list | tuple) else [given]
     beliefs.bandwidths(several, ["column"] * len(several))

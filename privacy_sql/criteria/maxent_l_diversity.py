@@ -119,7 +119,9 @@ class MaxentLDiversity(Criterion):
         witness = Witness(facts, {"g": cells[0] if cells else None, "cells": cells})
         return self.verdict(value, witness, story, safe=safe)
 
-    def _worst(self, measured: list[tuple[Number | None, tuple[int, ...], Counts]]) -> Any:
+    def _worst(
+        self, measured: list[tuple[Number | None, tuple[int, ...], Counts]]
+    ) -> tuple[Number | None, tuple[int, ...], Counts]:
         unbounded = [found for found in measured if found[0] is None]
         if unbounded:
             return unbounded[0]

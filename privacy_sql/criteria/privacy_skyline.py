@@ -345,7 +345,7 @@ class _AsPrinted(PrivacySkyline):
 
     __str__ = PrivacySkyline.__str__
 
-    def gather(self, grouping: Grouping) -> Any:
+    def gather(self, grouping: Grouping) -> Evidence:
         own, absent = self._own_skylines(grouping.base)
         return PrintedGroups.of(grouping, own, absent)
 

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,6 +17,9 @@ import pyarrow.parquet
 from privacy_sql.engines import Columns, Frame
 from privacy_sql.engines._sources import csv_header, no_frame
 from privacy_sql.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TYPES = {"bigint": pa.int64(), "double": pa.float64(), "varchar": pa.string()}
 # an unsigned integer fits the next wider signed one
@@ -54,7 +57,7 @@ def of_frame(frame: Frame) -> pa.Table:
         return pa.table({str(name): _of_column(frame[name]) for name in frame})
 
 
-def _of_column(column: Any) -> pa.Array:
+def _of_column(column: pd.Series[Any]) -> pa.Array:
     try:
         return pa.array(column, from_pandas=True)
     except pa.ArrowException:

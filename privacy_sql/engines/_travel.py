@@ -11,7 +11,7 @@ import itertools
 import re
 import secrets
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,14 @@ class Travelled(Engine):
     # what is counted through this engine has travelled already, or is to stay
     embedded = True
 
-    def __init__(self, home: Engine, near: Engine, prefix: str, places: Any, numbers: Any) -> None:
+    def __init__(
+        self,
+        home: Engine,
+        near: Engine,
+        prefix: str,
+        places: weakref.WeakValueDictionary[str, Place],
+        numbers: Iterator[int],
+    ) -> None:
         self._home = home
         self._near = near
         self._prefix = prefix

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psycopg
 import pyarrow as pa
@@ -242,7 +242,7 @@ class Postgres(Engine):
                     for batch in self._batches(query, schema):
                         writer.write_batch(batch)
 
-    def _write_csv(self, query: Query, out: Any) -> None:
+    def _write_csv(self, query: Query, out: IO[bytes]) -> None:
         text = query.text(self.dialect)
         columns = [column.name for column in self._described(Query(text, query.origin))]
         out.write(arrows.header(columns))

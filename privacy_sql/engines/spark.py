@@ -26,6 +26,7 @@ from privacy_sql.query.template import Query, Sql
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 log = logging.getLogger("privacy_sql")
 
@@ -90,7 +91,7 @@ class Spark(Engine):
     # -- opening and closing -------------------------------------------------------------------------
 
     @property
-    def connection(self) -> Any:
+    def connection(self) -> SparkSession:
         """The SparkSession, for work beside ours."""
         return self._session
 
@@ -130,7 +131,7 @@ class Spark(Engine):
             return self._plain(source)
         return self._plain(self._session.createDataFrame(arrows.plain(arrows.of_frame(source))))
 
-    def _file(self, path: Path) -> Any:
+    def _file(self, path: Path) -> DataFrame:
         if path.is_dir():  # by the names of its files, because Spark passes over a folder that is hidden
             with self._explained("reading"):
                 return self._session.read.parquet(*(str(file.resolve()) for file in sorted(path.iterdir())))
@@ -141,7 +142,7 @@ class Spark(Engine):
                 return self._session.read.parquet(str(path.resolve()))
         return self._session.createDataFrame(arrows.of_file(path))
 
-    def _plain(self, frame: Any) -> Sql:
+    def _plain(self, frame: DataFrame) -> Sql:
         """A relation whose equal values look equal; what is no plain value becomes text."""
         shown = [f"{_plainly(name, kind)} as {_quote(name)}" for name, kind in frame.dtypes]
         with self._explained("source"):
@@ -149,7 +150,7 @@ class Spark(Engine):
         statements.size(self, made)
         return made
 
-    def _viewed(self, frame: Any, step: str) -> Sql:
+    def _viewed(self, frame: DataFrame, step: str) -> Sql:
         name = Sql(f"ps_{next(_numbers)}_{step}")
         frame.createOrReplaceTempView(name)
         self._mine.add(name)
@@ -227,7 +228,7 @@ class Spark(Engine):
         finally:
             shutil.rmtree(parts, ignore_errors=True)
 
-    def _write_folder(self, frame: Any, path: Path, origin: str) -> None:
+    def _write_folder(self, frame: DataFrame, path: Path, origin: str) -> None:
         path.mkdir(mode=0o700)  # private until it is published; Spark adds its files to it
         with self._timed(origin):
             frame.write.mode("append").options(**WRITING).parquet(str(path.resolve()))
@@ -270,7 +271,7 @@ class Spark(Engine):
 
     # -- one statement -------------------------------------------------------------------------------
 
-    def _sql(self, text: str, origin: str) -> Any:
+    def _sql(self, text: str, origin: str) -> DataFrame:
         self._sweep()
         started = time.perf_counter()
         with self._explained(origin):
@@ -334,7 +335,7 @@ def explain(problem: Exception, origin: str) -> EngineError | DataError:
     )
 
 
-def _opened(master: str, settings: Mapping[str, str]) -> Any:
+def _opened(master: str, settings: Mapping[str, str]) -> SparkSession:
     try:
         from pyspark.sql import SparkSession
     except ImportError:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
@@ -27,7 +28,7 @@ from privacy_sql.kernels.composition.consistent_counts import (
 )
 from privacy_sql.kernels.composition.noise import Noise, gaussian, laplace
 from privacy_sql.methods import Asked, Method, Proposal, check_levels
-from privacy_sql.query.template import Sql, render
+from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
 
@@ -335,7 +336,7 @@ def _labels(
     raise UsageError("no_domain", f"the hierarchy of {name} does not cover its declared domain")
 
 
-def _true_counts(base: Base, grid: Sequence[Column]) -> Any:
+def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
     columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
     query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
     return base.engine.arrays(query)["n_rows"].astype(np.int64)
@@ -343,7 +344,7 @@ def _true_counts(base: Base, grid: Sequence[Column]) -> Any:
 
 def _view(
     base: Base, grids: Sequence[Sequence[Column]], drawn: list[Any] | None, fitted: list[Any] | None
-) -> Any:
+) -> Query:
     names = list(dict.fromkeys(column.name for grid in grids for column in grid))
     marginals = []
     for number, grid in enumerate(grids):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from privacy_sql.kernels.beliefs.kernel_prior import kernel_prior, weight_matrix
 from privacy_sql.kernels.beliefs.move import Method, Moves, group_moves
 from privacy_sql.kernels.beliefs.posterior import STATE_CAP
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.beliefs.beliefs import Bandwidth
 
 Array = NDArray[Any]
 TREES = ("workclass", "education", "marital_status", "race", "sex")
@@ -67,7 +70,7 @@ class Study:
         kind, value = (np.repeat(of[rows], table.counts[rows]) for of in (kinds, table.sensitive))
         return cls(table, kind, value, ordered[kind], apart)
 
-    def prior(self, bandwidth: Any) -> Array:
+    def prior(self, bandwidth: Bandwidth) -> Array:
         if bandwidth not in self.priors:
             self.priors[bandwidth] = beliefs.prior(self.table, bandwidth).beliefs.astype(float)
         return self.priors[bandwidth]
@@ -96,7 +99,7 @@ class Study:
         return made
 
     def moves(
-        self, groups: Sequence[Array], bandwidth: Any, method: Method, cap: int
+        self, groups: Sequence[Array], bandwidth: Bandwidth, method: Method, cap: int
     ) -> tuple[Moves, Array, Array]:
         """The moves of belief per kind in each group, with the group and the people of each entry."""
         number = np.repeat(np.arange(len(groups)), [len(rows) for rows in groups])
@@ -114,7 +117,9 @@ class Study:
         )
         return found, key // n_kinds, people
 
-    def risks(self, groups: Sequence[Array], bandwidth: Any, method: Method, cap: int = STATE_CAP) -> Array:
+    def risks(
+        self, groups: Sequence[Array], bandwidth: Bandwidth, method: Method, cap: int = STATE_CAP
+    ) -> Array:
         """The largest move in each group; nan where it is undecided."""
         found, group, _ = self.moves(groups, bandwidth, method, cap)
         risk = np.full(len(groups), -np.inf)
@@ -123,7 +128,7 @@ class Study:
         return risk
 
     def people_over(
-        self, groups: Sequence[Array], bandwidth: Any, t: float, method: Method
+        self, groups: Sequence[Array], bandwidth: Bandwidth, t: float, method: Method
     ) -> tuple[int, int]:
         """People whose belief moves by more than t, and people of whom that is unknown."""
         found, _, people = self.moves(groups, bandwidth, method, STATE_CAP)

@@ -8,7 +8,7 @@ most groups safe.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from privacy_sql.kernels.beliefs.posterior import count_states
 from privacy_sql.papers._adult_beliefs import Study
 from privacy_sql.papers._partition import halves
 from privacy_sql.verdict import TOLERANCE
+
+if TYPE_CHECKING:
+    from privacy_sql.beliefs.beliefs import Bandwidth
 
 Array = NDArray[Any]
 Groups = list[Array]
@@ -27,7 +30,7 @@ NEAREST = 200  # groups that a piece looks at
 TRIED = 12  # of these, groups that are judged exactly with it
 
 
-def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Any) -> tuple[Groups, Groups]:
+def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth) -> tuple[Groups, Groups]:
     """The groups whose exact risk is at most t beyond doubt, and the others."""
     if not groups:
         return [], []
@@ -39,7 +42,9 @@ def certain(study: Study, groups: Sequence[Array], t: float, bandwidth: Any) -> 
     return kept, refused
 
 
-def mended(study: Study, groups: Sequence[Array], t: float, bandwidth: Any, k: int) -> tuple[Groups, Groups]:
+def mended(
+    study: Study, groups: Sequence[Array], t: float, bandwidth: Bandwidth, k: int
+) -> tuple[Groups, Groups]:
     """Groups that are safe for certain, and the pieces for which no neighbour was found."""
     kept, refused = certain(study, groups, t, bandwidth)
     fine, failing = certain(study, _pieces(study, refused, k), t, bandwidth)
@@ -66,7 +71,7 @@ def _pieces(study: Study, groups: Sequence[Array], k: int) -> Groups:
     return pieces
 
 
-def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Any) -> int | None:
+def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Bandwidth) -> int | None:
     """The place of a near group with which a piece is safe; of those, one with a small estimated move."""
     widths = np.maximum(np.ptp(study.points, axis=0), 1)
     centres = np.array([study.points[rows].mean(axis=0) for rows in kept])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ from privacy_sql.methods.multidimensional import Multidimensional
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    pass
 
 OVERLAP = 5000
 LEVELS = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(1, 10))
@@ -150,7 +155,7 @@ class Pair:
         table = Table(sample, people.quasi, people.source.sensitive, name="mondrian")
         return publish(people.engine, table, [KAnonymity(k), *more], Multidimensional())
 
-    def _centres(self, rows: Array, k: int) -> Any:
+    def _centres(self, rows: Array, k: int) -> pd.DataFrame:
         """The published centres of a sample, with the group of every row, which no release shows."""
         people = self.people
         table = Table(
@@ -178,7 +183,7 @@ class Pair:
         }
 
 
-def _frame(grouping: Grouping, query: Query) -> Any:
+def _frame(grouping: Grouping, query: Query) -> pd.DataFrame:
     import pandas as pd
 
     home = grouping.base.engine

@@ -94,7 +94,13 @@ def _synthetic_table(path: Path) -> Table:
     return Table(path, ["salary", "commission", "age", "elevel", "car", "hvalue", "hyears"], "zip")
 
 
-def _cut(engine: Engine, table: Table, points: Any, split: str, per_value: Any = None) -> Release | None:
+def _cut(
+    engine: Engine,
+    table: Table,
+    points: Sequence[Sequence[object]],
+    split: str,
+    per_value: Mapping[str, Sequence[Sequence[object]]] | None = None,
+) -> Release | None:
     """A bucketized release; None where even the whole table is not safe."""
     method = Multidimensional(split=split, output="bucketized", seed=1)
     try:

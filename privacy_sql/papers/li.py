@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from privacy_sql.papers import Figure, chosen
 from privacy_sql.papers._adult_beliefs import Array, Study
 from privacy_sql.papers._mending import mended
 from privacy_sql.papers._partition import partition
+
+if TYPE_CHECKING:
+    from privacy_sql.beliefs.beliefs import Bandwidth
 
 Parameters = tuple[int, int, float, Any]  # k, l, t, b of Table V
 PARTS = ("fig1a", "fig1b", "fig2", "fig3a", "fig3b", "fig4a", "fig4b", "fig5", "fig6a", "fig6b", "certified")
@@ -177,7 +180,7 @@ def _fig_2(study: Study) -> Figure:
     )
 
 
-def _worst(study: Study, groups: list[Array], b: Any) -> float:
+def _worst(study: Study, groups: list[Array], b: Bandwidth) -> float:
     return float(np.nanmax(study.risks(groups, b, "omega")))
 
 
@@ -218,7 +221,7 @@ def _fig_3b(study: Study) -> Figure:
     )
 
 
-def _timed(call: Callable[..., Any], *arguments: Any) -> float:
+def _timed(call: Callable[..., Any], *arguments: object) -> float:
     started = time.perf_counter()
     call(*arguments)
     return time.perf_counter() - started

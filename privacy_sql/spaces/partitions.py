@@ -186,7 +186,7 @@ def _nodes(columns: Mapping[str, Any], axis: Axis) -> Along:
     return (child + 1) / axis.levels, child >= 0, child, nothing.astype(np.float64), nothing, nothing
 
 
-def _numbers(column: Any) -> Floats:
+def _numbers(column: npt.NDArray[Any]) -> Floats:
     return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)
 
 
@@ -212,6 +212,6 @@ def information_gain(tries: Integers, parts: Integers, classes: Integers, counts
     return np.asarray((before - after) / np.maximum(people, 1)).round(9)
 
 
-def _n_ln_n(counts: Any) -> Floats:
+def _n_ln_n(counts: npt.NDArray[Any]) -> Floats:
     n = np.asarray(counts, dtype=float)
     return np.asarray(n * np.log(np.maximum(n, 1)))

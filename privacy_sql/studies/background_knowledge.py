@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from privacy_sql.kernels.beliefs import posterior as posteriors
 from privacy_sql.kernels.beliefs.kernel_prior import Kernel, as_number
 from privacy_sql.kernels.beliefs.move import ESTIMATED, exact_posteriors
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    from privacy_sql.beliefs.beliefs import Bandwidth
 
 Belief = Sequence[Any] | Mapping[Any, Any]
 
@@ -73,7 +76,7 @@ class Priors(Sequence[Any]):
 def prior(
     engine: Engine,
     table: Table,
-    bandwidth: Any = "0.3",
+    bandwidth: Bandwidth = "0.3",
     kernel: Kernel = "epanechnikov",
     targets: Sequence[Sequence[Any]] | None = None,
     path: str = "auto",
@@ -158,7 +161,7 @@ class GroupPosterior:
     flags: tuple[str, ...]
 
 
-def _of_group(prior: Any, counts: Sequence[int], method: str = "exact") -> GroupPosterior:
+def _of_group(prior: Sequence[Any], counts: Sequence[int], method: str = "exact") -> GroupPosterior:
     found = posteriors.group_posterior(_numbers(prior), counts, method)
     rows = None
     if found.values is not None:
@@ -177,7 +180,7 @@ def _numbers(given: Any) -> Any:
 def _of_table(
     engine: Engine,
     table: Table,
-    bandwidth: Any = "0.3",
+    bandwidth: Bandwidth = "0.3",
     kernel: Kernel = "epanechnikov",
     method: str = "exact",
     sweeps: int = SWEEPS,
@@ -230,10 +233,10 @@ def belief_distance(
     p: Belief,
     q: Belief,
     measure: str | None = None,
-    hierarchy: Any = None,
-    bandwidth: Any = "3/4",
+    hierarchy: Hierarchy | Sequence[Any] | None = None,
+    bandwidth: Bandwidth = "3/4",
     normalise: distances.Normalise = "after",
-    log_base: Any = 2,
+    log_base: int | str = 2,
 ) -> Any:
     """How far apart two beliefs are: js, smoothed_js, kl, emd or tv (li2009, Sec. IV.B).
 
@@ -262,7 +265,10 @@ def belief_distance(
 
 
 def smooth(
-    p: Belief, hierarchy: Any, bandwidth: Any = "3/4", normalise: distances.Normalise = "after"
+    p: Belief,
+    hierarchy: Hierarchy | Sequence[Any] | None,
+    bandwidth: Bandwidth = "3/4",
+    normalise: distances.Normalise = "after",
 ) -> list[Any]:
     """A belief after kernel smoothing over the sensitive values (li2009, Sec. IV.B.2).
 
@@ -292,7 +298,7 @@ def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
     return names, a, b
 
 
-def _apart(names: list[Any] | None, hierarchy: Any, size: int) -> Any:
+def _apart(names: list[Any] | None, hierarchy: Hierarchy | Sequence[Any] | None, size: int) -> Any:
     if hierarchy is None:
         return None
     if isinstance(hierarchy, Hierarchy):

@@ -29,7 +29,7 @@ from privacy_sql.verdict import Witness, exact_text, finite, shown
 
 if TYPE_CHECKING:
     from privacy_sql.release import Release
-    from privacy_sql.table import Table
+    from privacy_sql.table import PerPerson, Table
 
 Ints = NDArray[np.int64]
 HINT = "Names stand as in the table, letter case included; put double quotes around unusual ones."
@@ -171,7 +171,7 @@ class _Asked:
         return cls(grouping, _Counts.of(grouping), names, numbered, tuple(map(names.atom, question)))
 
     @property
-    def kind(self) -> Any:
+    def kind(self) -> PerPerson:
         return self.grouping.base.table.values_per_person
 
     @cached_property
@@ -323,7 +323,7 @@ def _named(grouping: Grouping, names: Sequence[str]) -> Sql:
     return grouping.base.engine.load(columns, "named")
 
 
-def label(grouping: Grouping, code: int) -> Any:
+def label(grouping: Grouping, code: int) -> object:
     """INTERNAL: the sensitive value behind a code."""
     base = grouping.base
     query = render("counted/label.sql", levels=base.dictionaries["s"], codes=None, level=0, code=code)

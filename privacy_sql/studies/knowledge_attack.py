@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.criteria.bt_privacy import BTPrivacy
 from privacy_sql.engines import Engine
@@ -15,6 +15,9 @@ from privacy_sql.release import Release
 from privacy_sql.studies import groups_of
 from privacy_sql.table import Table
 from privacy_sql.verdict import Witness, finite
+
+if TYPE_CHECKING:
+    from privacy_sql.criteria import Exact
 
 BANDWIDTHS = ("0.2", "0.3", "0.4", "0.5")
 
@@ -71,7 +74,7 @@ class KnowledgeAttack:
 def knowledge_attack(
     engine: Engine,
     subject: Table | Release,
-    t: Any = "0.2",
+    t: Exact = "0.2",
     bandwidths: Sequence[Any] = BANDWIDTHS,
     posterior: str = "exact",
     distance: str = "",

@@ -49,6 +49,7 @@ from privacy_sql.marginals.views import maximum_entropy
 from privacy_sql.query.template import Query, render
 
 if TYPE_CHECKING:
+    from privacy_sql.query.template import Sql
     from privacy_sql.table import Table
 
 LISTED_CELLS = 2_000_000  # leaf cells a listing may have
@@ -105,7 +106,7 @@ class MarginalSet:
     def _counts(self) -> dict[Resolutions, dict[Cell, int]]:
         return {m: self._fetched(m, self.grouping.relations_of[m]) for m in self._maximal}
 
-    def _fetched(self, marginal: Resolutions, relation: Any) -> dict[Cell, int]:
+    def _fetched(self, marginal: Resolutions, relation: Sql) -> dict[Cell, int]:
         columns = self._attributes.columns(marginal)
         rows = self._base.engine.fetch(render("marginals/counts.sql", marginal=relation, columns=columns))
         places = [a for a, r in enumerate(marginal) if r]

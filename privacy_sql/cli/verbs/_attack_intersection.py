@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +16,9 @@ from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import people
 
 if TYPE_CHECKING:
-    from privacy_sql.attacks.intersection_summary import Record
+    from privacy_sql.attacks.intersection_summary import Findings, Record
     from privacy_sql.engines import Engine
+    from privacy_sql.table import Table
 
 
 @click.command()
@@ -95,7 +97,9 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     return found
 
 
-def _people(engine: Engine, described: list[Any], directory: Path, options: dict[str, Any]) -> Any:
+def _people(
+    engine: Engine, described: list[Any], directory: Path, options: dict[str, Any]
+) -> Table | list[Mapping[str, Any]]:
     from privacy_sql.hierarchies import AsIs
     from privacy_sql.table import Table
 
@@ -122,7 +126,7 @@ def _hierarchies(directory: Path, described: list[Any]) -> dict[str, Any]:
     return dict(sorted(kinds, key=lambda each: each[1].checksum() in shown))
 
 
-def _refuse_unfound(found: Any) -> None:
+def _refuse_unfound(found: Findings) -> None:
     """A release that nobody was found in says nothing of anybody, and that is no answer."""
     from privacy_sql.errors import DataError
 
@@ -136,7 +140,7 @@ def _refuse_unfound(found: Any) -> None:
         )
 
 
-def _outcome(found: Any, options: dict[str, Any]) -> Outcome:
+def _outcome(found: Findings, options: dict[str, Any]) -> Outcome:
     summary = found.summary
     exposed = summary.exposed[str(options["at"])] / 100
     given = options["max_exposed"]

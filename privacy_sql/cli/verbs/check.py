@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from privacy_sql.cli.tables import (
 )
 
 if TYPE_CHECKING:
+    from privacy_sql.criteria import Criterion
     from privacy_sql.engines import Engine
     from privacy_sql.project.reading import Plan
     from privacy_sql.table import Table
@@ -140,7 +142,7 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
 
 
 def _judged(
-    engine: Engine, table: Table, require: Any, show_values: bool, project: Path | None = None
+    engine: Engine, table: Table, require: Sequence[Criterion], show_values: bool, project: Path | None = None
 ) -> Outcome:
     from privacy_sql.api import examine
 

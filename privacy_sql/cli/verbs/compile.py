@@ -243,7 +243,7 @@ def _marginals(directory: Path, plan: Plan) -> list[Any] | None:
     return list(chosen) if chosen is not None else None
 
 
-def _leave_out(table: Table, plan: Plan) -> Any:
+def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, object]]] | None:
     """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
     from privacy_sql.export import dbt as guarding
     from privacy_sql.methods import share

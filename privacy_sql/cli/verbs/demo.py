@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, shared
 
 if TYPE_CHECKING:
+    from privacy_sql.judge import Verdicts
     from privacy_sql.project.reading import Project
+    from privacy_sql.project.running import Result
 
 
 @click.command()
@@ -77,7 +79,7 @@ def _reported(read: Project, unsafe_debug: bool) -> list[str]:
     return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
 
 
-def _raw(raw: Any) -> list[str]:
+def _raw(raw: Verdicts) -> list[str]:
     from privacy_sql.release import verdict_lines
 
     why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
@@ -93,7 +95,7 @@ def _raw(raw: Any) -> list[str]:
     ]
 
 
-def _published(result: Any) -> list[str]:
+def _published(result: Result) -> list[str]:
     if result.release is None:
         return ["3. Publishing failed."]
     return [

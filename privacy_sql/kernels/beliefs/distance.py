@@ -21,7 +21,7 @@ NO_MOVE = 1e-9  # the largest distance that counts as none
 NORMALISATIONS = ("after", "none", "channel")
 
 
-def log_scale(base: Any) -> float:
+def log_scale(base: int | str) -> float:
     """ln of the base: bits for 2, nats for "e"."""
     if base == "e" or base == math.e:
         return 1.0
@@ -30,7 +30,7 @@ def log_scale(base: Any) -> float:
     return math.log(2)
 
 
-def kullback_leibler(p: Array, q: Array, log_base: object = 2) -> Array:
+def kullback_leibler(p: Array, q: Array, log_base: int | str = 2) -> Array:
     """KL[P, Q] = Σ p_i log(p_i / q_i); infinite where Q rules out what P allows (desideratum 4 fails).
 
     >>> float(kullback_leibler([0.5, 0.5], [1, 0]))
@@ -44,7 +44,7 @@ def kullback_leibler(p: Array, q: Array, log_base: object = 2) -> Array:
     return np.asarray(terms.sum(axis=-1) / log_scale(log_base))
 
 
-def jensen_shannon(p: Array, q: Array, log_base: object = 2) -> Array:
+def jensen_shannon(p: Array, q: Array, log_base: int | str = 2) -> Array:
     """JS[P, Q]: the mean KL divergence to the average belief: Li et al. 2009, eq. (6).
 
     The D inside the paper's equation is KL, summed over all m values. In bits it lies in [0, 1].
@@ -132,7 +132,7 @@ def smoothed_jensen_shannon(
     distances: Array,
     bandwidth: Number | str = "3/4",
     normalise: Normalise = "after",
-    log_base: object = 2,
+    log_base: int | str = 2,
 ) -> Array:
     """The paper's measure: Jensen-Shannon after kernel smoothing of both (Li et al. 2009, Sec. IV.B.2)."""
     a = smooth(p, distances, bandwidth, normalise)
@@ -141,7 +141,7 @@ def smoothed_jensen_shannon(
 
 
 def jensen_shannon_smoothed_by(
-    p: Array, q: Array, weights: Array, renormalise: bool = True, log_base: object = 2
+    p: Array, q: Array, weights: Array, renormalise: bool = True, log_base: int | str = 2
 ) -> Array:
     """The same with the smoothing matrix worked out before, for many beliefs."""
     sides = [np.asarray(belief, dtype=float) @ weights.T for belief in (p, q)]
@@ -160,7 +160,7 @@ def earth_movers_each(p: Array, q: Array, distances: Array) -> Array:
     return np.array(moves)
 
 
-def earth_movers(p: Any, q: Any, distances: Any) -> Fraction:
+def earth_movers(p: Array, q: Array, distances: Array) -> Fraction:
     """Least work that turns one belief into the other, exactly: Li et al. 2009, Sec. IV.B.1.
 
     Transport along successive shortest paths. It lacks desideratum 3: a step up from 0.01 costs no more than

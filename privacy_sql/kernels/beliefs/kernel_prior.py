@@ -88,7 +88,9 @@ def kernel_weight(
     return weight if weight >= SMALLEST_WEIGHT else Fraction(0)
 
 
-def numeric_distance(a: Number | str, b: Number | str, width: Any) -> Fraction | float:
+def numeric_distance(
+    a: Number | str, b: Number | str, width: Number | str | Iterable[Number | str]
+) -> Fraction | float:
     """|a - b| / R: Li et al. 2009, Sec. II.C. `width` is R, the pair (lowest, highest), or the whole domain.
 
     >>> numeric_distance(39, 17, (17, 90)), numeric_distance(1, 3, [5, 1, 3])
@@ -108,7 +110,7 @@ def numeric_distance(a: Number | str, b: Number | str, width: Any) -> Fraction |
     return quotient
 
 
-def _range(width: Any) -> Fraction | float:
+def _range(width: Number | str | Iterable[Number | str]) -> Fraction | float:
     """How far a domain reaches: the number itself, high - low of a pair, or of the numbers of a domain."""
     if not isinstance(width, Iterable) or isinstance(width, str):
         return as_number(width)
