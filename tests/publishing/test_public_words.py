@@ -11,6 +11,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,11 @@ def banded(rows: Rows, draw: random.Random) -> Rows:
         else row
         for row in rows
     ]
+
+
+def aged(rows: Rows, draw: random.Random) -> Rows:
+    """Other ages within ten years."""
+    return [{**row, "age": row["age"][0] + str(draw.randint(0, 9))} for row in rows]
 
 
 def swapped(rows: Rows, draw: random.Random) -> Rows:
@@ -158,12 +164,14 @@ def by_group(files: dict[str, Counter[str]]) -> Any:
     return told
 
 
-def words(rows: Rows, method: Any, require: list[Any], folder: Path) -> tuple[Any, dict[str, str]] | None:
+def words(
+    rows: Rows, method: Any, require: list[Any], folder: Path, people: Callable[[Rows], ps.Table] = table
+) -> tuple[Any, dict[str, str]] | None:
     """What is published, and everything public that is said about it; None where nothing is safe."""
     folder.mkdir()
     with ps.connect() as engine:
         try:
-            release = ps.publish(engine, table(rows), require, method)
+            release = ps.publish(engine, people(rows), require, method)
         except ps.PrivacySqlError:
             return None
         if not release.safe:
@@ -202,6 +210,84 @@ def test_what_publishes_the_same_rows_is_told_in_the_same_words(
         if pairs == 1:
             return
     assert enough(pairs, 1), "no two of these tables publish the same rows"
+
+
+def beside_a_population(rows: Rows) -> ps.Table:
+    """The same people in a population that was declared."""
+    everybody = [
+        {"age": str(age), "zip": place, "job": str(job)}
+        for age in range(20, 30)
+        for place in ("120", "121", "122")
+        for job in range(4)
+    ]
+    few = [{"age": age, "zip": "777", "job": "7"} for age in ("61", "81")]  # too few to hide anybody
+    return replace(table(rows), population=pd.DataFrame(everybody + few))
+
+
+def with_two_sensitive(rows: Rows) -> ps.Table:
+    """The kind of job is sensitive too, and published as it is."""
+    kinds = [{**row, "job": str(int(row["job"]) % 2)} for row in rows]
+    quasi = {"age": ps.Intervals(10, 20), "zip": ps.Mask(2, 0)}
+    return ps.Table(pd.DataFrame(kinds), quasi, ("ill", "job"), name="people")
+
+
+def with_one_value(rows: Rows) -> ps.Table:
+    """The values of one person apart, as marginals are made of."""
+    return replace(table(rows), quasi={"age": ps.Intervals(10, 20), "zip": ps.Mask(2, 0)}, drop=["job"])
+
+
+OTHER = pd.DataFrame(
+    [{"age": f"{age}-{age + 9}", "zip": "***", "ill": ill} for age in (20, 60, 80) for ill in "abcdxyz"]
+)
+ELSEWHERE: list[Any] = [{"name": "other", "relation": OTHER, "sensitive": "ill", "columns": ["age", "zip"]}]
+ROUGH = ps.Generalise(LEVELS, max_suppressed="0.5")
+ALSO: dict[str, tuple[Callable[[Rows], ps.Table], Any, list[Any], tuple[Callable[..., Rows], ...]]] = {
+    "k_map": (beside_a_population, ROUGH, [ps.KMap(3)], BANDS),
+    "k_map, searched": (beside_a_population, ps.FullDomain(minimise="height"), [ps.KMap(3)], (ordered,)),
+    "delta_presence": (beside_a_population, ROUGH, [ps.DeltaPresence(0, "0.9")], (banded, ordered)),
+    "composition": (
+        table,
+        ROUGH,
+        [ps.KAnonymity(2), ps.Composition(ELSEWHERE, max_exposed="0.9")],
+        (hidden, fewer, banded, ordered),
+    ),
+    "bt_privacy": (table, ROUGH, [ps.KAnonymity(2), ps.BTPrivacy(bandwidth="1", t="0.99")], BANDS),
+    "several sensitive": (
+        with_two_sensitive,
+        ps.Generalise({"age": 1, "zip": 2}),
+        [ps.KAnonymity(2), ps.LDiversity(2)],
+        (aged, ordered),
+    ),
+    "full_domain, banded": (table, ps.FullDomain(minimise="height"), [ps.KAnonymity(4)], (banded, ordered)),
+    "marginals": (
+        with_one_value,
+        ps.Marginals(collection=[{"age": 1, "ill": 0}, {"zip": 0}]),
+        [ps.KLink(2)],
+        (aged, ordered),
+    ),
+}
+ALSO_CASES = [(name, change) for name, (*_, changes) in ALSO.items() for change in changes]
+
+
+@pytest.mark.parametrize(("name", "change"), ALSO_CASES, ids=[f"{n}, {c.__name__}" for n, c in ALSO_CASES])
+def test_requirements_of_more_than_the_rows_tell_no_more_than_the_rows(
+    name: str, change: Callable[..., Rows], tmp_path: Path
+) -> None:
+    """Populations, other releases, beliefs, several sensitive columns and marginals."""
+    people_of, method, require, _ = ALSO[name]
+    for seed in seeds(12):
+        draw = random.Random(f"{name} {change.__name__} {seed}")
+        rows = people(draw)
+        if name in ("marginals", "several sensitive", "full_domain, banded"):
+            rows = none(rows, draw)
+        one = words(rows, method, require, tmp_path / f"{seed}", people_of)
+        other = words(change(rows, draw), method, require, tmp_path / f"{seed} other", people_of)
+        if one is None or other is None or one[0] != other[0]:
+            continue
+        for told, text in one[1].items():
+            assert text == other[1][told], f"{told} of seed {seed}"
+        return
+    raise AssertionError("no two of these tables publish the same rows")
 
 
 def published_as(files: dict[str, Counter[str]]) -> Any:
