@@ -19,8 +19,8 @@ from privacy_sql.judge import Verdicts
 from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.verdict import COMPARE, TOLERANCE, Verdict, finite, holds
+from tests import parts
 from tests.seeds import seeds
-from tests.test_matrix import criteria
 
 # -- numbers that are none, and ties -------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ OF_ROWS = set(registry.available("criteria")) - {"ck_safety", "privacy_skyline",
 
 @pytest.mark.parametrize("name", sorted(OF_ROWS))
 def test_no_group_at_all_is_never_safe(name: str) -> None:
-    verdict = criteria()[name]().judge([])
+    verdict = parts.criterion(name).judge([])
     assert not verdict.safe and verdict.value is None
 
 

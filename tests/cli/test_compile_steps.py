@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import api, registry
+from privacy_sql import api
 from privacy_sql.publishing import audit, publication
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query
-from tests import engines
+from tests import engines, parts
 from tests.canaries import MARK
 from tests.command_line import call
 
@@ -37,6 +37,7 @@ METHODS: dict[str, dict[str, Any]] = {
         "levels": {"age": "3"},
     },
 }
+METHODS |= {name: parts.own_test("methods", name).EXAMPLE for name in parts.others("methods", METHODS)}
 
 
 def project(folder: Path, method: str = "generalise", kind: str = "", **parts: Any) -> Path:
@@ -94,10 +95,6 @@ def test_steps_of_every_method_show_no_value_and_leave_nothing(tmp_path: Path, m
     found = [one["step"] for one in shown(folder, "--json").json["steps"]["people"]]
     assert {"count", "propose", "view", *(("write", "read back") if drawn else ())} <= set(found)
     assert held(folder) == before
-
-
-def test_every_method_is_tried() -> None:
-    assert set(METHODS) == set(registry.available("methods"))
 
 
 def test_steps_show_the_statements_of_a_run_in_their_order(tmp_path: Path) -> None:

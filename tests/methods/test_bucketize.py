@@ -16,6 +16,9 @@ import privacy_sql as ps
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError
 from privacy_sql.query.template import Query
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {"by": ["age"]}
+
 few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PEOPLE = st.lists(
     st.tuples(st.sampled_from("pqr"), st.sampled_from(["a", "b", "c", "d", None])), min_size=4, max_size=16

@@ -15,6 +15,9 @@ from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
 from privacy_sql.judge import Requirements
 from privacy_sql.query import statements
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {}
+
 ROWS = [
     ("30", "baker", "flu"),
     ("31", "baker", "cold"),

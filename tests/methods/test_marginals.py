@@ -22,6 +22,9 @@ from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.publishing.published_marginals import read
 from privacy_sql.searches import Limits
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {"collection": [{"age": 1, "illness": 0}, {"job": 1}]}
+
 JOBS = ps.Tree(
     {
         job: [kind, "*"]

@@ -17,6 +17,9 @@ import privacy_sql as ps
 from privacy_sql.errors import DataError, UsageError
 from tests.seeds import seeds
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {"k": 6, "seed": 1}
+
 ILLNESS = st.sampled_from(["flu", "cold", None])
 ROWS = st.lists(
     st.tuples(

@@ -24,6 +24,9 @@ from tests.oracles.partitions import median_cut, most_telling_cut, most_telling_
 from tests.oracles.published_values import Reader
 from tests.seeds import seeds
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {}
+
 TREE = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
 
 

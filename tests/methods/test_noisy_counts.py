@@ -18,6 +18,9 @@ from privacy_sql.errors import DataError, PrivacySqlError, UsageError
 from privacy_sql.history.ledger import FILE_NAME, Ledger
 from privacy_sql.kernels.composition.noise import Noise, gaussian, laplace
 
+# how it publishes the forty-eight people of tests/parts.py
+EXAMPLE = {"epsilon": 1}
+
 pytest.importorskip("opendp", reason='needs the extra dp: pip install "privacy-sql[dp]"')
 
 PEOPLE = pd.DataFrame({"sex": ["F"] * 30 + ["M"] * 20, "illness": ["flu"] * 25 + ["cold"] * 25})

@@ -6,6 +6,7 @@ A section computes nothing. One whose records are not there says in a line how t
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from privacy_sql.reporting.audience import Audience
 from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.records import Record
 
+# a section that is not named here comes after these
 ORDER = (
     "published",
     "criteria",
@@ -92,5 +94,6 @@ class Section:
 
 def made(material: Material) -> list[Section]:
     """Every section of a report."""
-    modules = (importlib.import_module(f"privacy_sql.reporting.sections.{name}") for name in ORDER)
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in ORDER)
+    modules = (importlib.import_module(f"privacy_sql.reporting.sections.{name}") for name in (*ORDER, *found))
     return [module.section(material) for module in modules]
