@@ -130,26 +130,60 @@ def _run(
     overwrite: bool,
     dry_run: bool,
 ) -> None:
+    """One release: ready, mended, admitted, chosen and judged, told, written, remembered.
+
+    A dry run changes nothing and ends before it writes; what is not safe ends there too.
+    """
     result = results[-1]
     output = _ready(plan)
-    kept = _manifest_place(project, plan, output)
-    if not dry_run and (said := intents.settle(kept, engine)):
-        result.warnings = [said]
-    _admit(project, plan, engine, output, kept, overwrite)
+    place = _manifest_place(project, plan, output)
+    if not dry_run:
+        result.warnings = _mended(engine, place)
+    _admit(project, plan, engine, output, place, overwrite)
     if not dry_run:
         private_files.hashes(project.directory / "target" / "private")
-        register_check.remember_standing(project.directory, kept, plan.table.hierarchies)
+        register_check.remember_standing(project.directory, place, plan.table.hierarchies)
     _refuse_unnamed(plan, engine)
     if plan.method is not None and plan.method.spends and not dry_run:
-        held.enter_context(_ready_to_spend(project, plan, engine, output, kept, overwrite))
+        held.enter_context(_ready_to_spend(project, plan, engine, output, place, overwrite))
+    release = _chosen(project, plan, engine, results[:-1], dry_run)
+    _tell(result, release)
+    if not release.safe:
+        if not dry_run:
+            _remember(project, result, recording.recorded(release))
+        return
+    result.target = _shown(project, output)
+    result.warnings += _cautions(plan, release, output)
+    if dry_run:
+        result.warnings += register_check.warnings(project.directory, release)
+        return
+    _compiled(project, release)
+    place = _registered_and_written(project, plan, result, output, overwrite, place)
+    progress.report(f"measuring {plan.name} for its report", 0, 1)
+    _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+
+
+def _mended(engine: Engine, place: Path) -> list[str]:
+    """Finish or undo what a killed run left, and say so."""
+    said = intents.settle(place, engine)
+    return [said] if said else []
+
+
+def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Result], dry_run: bool) -> Release:
+    """The release, chosen and judged; values that no hierarchy has are listed where only the owner reads."""
     try:
         progress.report(f"choosing and judging {plan.name}", 0, 1)
         release = _published(plan, engine, dry_run)
         progress.report(f"choosing and judging {plan.name}", 1, 1)
     except PrivacySqlError as problem:
         if not dry_run and _unmapped(problem):
-            _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in results[:-1]))
+            _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in before))
         raise
+    return release
+
+
+def _tell(result: Result, release: Release) -> None:
+    """What came of it so far."""
     result.release = release
     result.rows_in, result.suppressed = release.rows_in, release.suppressed
     result.repeated = release.repeated
@@ -158,31 +192,32 @@ def _run(
     if not release.safe:
         result.exit = 1
         result.errors = [release.refusal.to_json()] if release.refusal else []
-        if not dry_run:
-            _remember(project, result, recording.recorded(release))
-        return
-    result.target = _shown(project, output)
-    result.warnings += api.beside(release)
+
+
+def _cautions(plan: Plan, release: Release, output: Path | str) -> list[str]:
+    """What to warn of in the rows of a release."""
     assert plan.output is not None
+    found = list(api.beside(release))
     if isinstance(output, Path) and files.kind_of(output) == "csv" and not plan.output.escape:
-        result.warnings += api.formulas(release)
-    if dry_run:
-        result.warnings += register_check.warnings(project.directory, release)
-        return
-    _compiled(project, release)
+        found += api.formulas(release)
+    return found
+
+
+def _registered_and_written(
+    project: Project, plan: Plan, result: Result, output: Path | str, overwrite: bool, place: Path
+) -> Path:
+    """The manifest of a release that is out; nobody else publishes between the last look and its entry."""
+    release = result.release
+    assert release is not None
 
     def told(place: Path) -> None:
         result.published = True
         result.manifest, result.rows_out = _shown(project, place), release.rows_out
 
-    register = Register(project.directory / FILE_NAME)
-    # nobody else publishes between the last look at what is out and the entry of this release
-    with register.held():
+    with Register(project.directory / FILE_NAME).held():
         result.warnings += register_check.warnings(project.directory, release)
         progress.report(f"writing {plan.name} and reading it again", 0, 1)
-        place = _written(project, plan, release, output, overwrite, kept, told)
-    progress.report(f"measuring {plan.name} for its report", 0, 1)
-    _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+        return _written(project, plan, release, output, overwrite, place, told)
 
 
 @contextlib.contextmanager
