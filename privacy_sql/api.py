@@ -14,7 +14,7 @@ from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
 from privacy_sql.counted.base import Base, counted_once, no_rows, refuse_strangers
 from privacy_sql.counted.base import count as counted
-from privacy_sql.counted.grouping import Grouping
+from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
@@ -23,7 +23,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
-from privacy_sql.methods import Method, Proposal, share
+from privacy_sql.methods import Method, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
@@ -64,7 +64,7 @@ def count(engine: Engine, table: Table) -> Table:
     return counted_once(engine, table)
 
 
-def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criterion]) -> Verdicts:
+def check(engine: Engine, table: Table | Judgeable, require: Sequence[Criterion]) -> Verdicts:
     """Judge a table as it stands, a release as it would be published, or a set of marginals together.
 
     >>> import pandas as pd
@@ -75,7 +75,8 @@ def check(engine: Engine, table: Table | Release | Any, require: Sequence[Criter
     False
     """
     refuse_no_list(require)
-    if not isinstance(table, Table) and not hasattr(table, "grouping"):
+    given: object = table
+    if not isinstance(given, Table | Judgeable):
         hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
         raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
     if isinstance(table, Release):  # what leaves may be read by people who see only its rows
@@ -270,8 +271,7 @@ def released(
         every = _rows(base, base.source)
         rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
     verdicts = proposal.promise() if proposal.promise else asked.judge(proposal.grouping)
-    allowed = share(getattr(method, "max_suppressed", 0), "max_suppressed")
-    differ = bool(allowed or proposal.suppressed) or base.table.values_per_person != "one"
+    differ = bool(method.allowed or proposal.suppressed) or base.table.values_per_person != "one"
     release = Release(
         name=base.table.name,
         table=base.table,

@@ -7,6 +7,7 @@ that runs when the time is up is waited for.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -100,7 +101,7 @@ def within(seconds: float | None, what: str = "the work") -> Iterator[None]:
 
 @contextmanager
 def _alarm(deadline: Deadline) -> Iterator[None]:
-    here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    here = threading.current_thread() is threading.main_thread() and os.name == "posix"
     if not here or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:  # somebody else's alarm
         yield
         return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Candidate, Grouping
+from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
 from privacy_sql.display import notebook
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
@@ -16,7 +16,7 @@ from privacy_sql.verdict import Verdict, measured
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Judgeable):
     """One way to publish a table, judged. Nothing has left yet: `write` audits and writes it."""
 
     name: str

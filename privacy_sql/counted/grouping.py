@@ -110,6 +110,12 @@ class Candidate(Protocol):
         """A witness with its place, and with the door to the keys and values behind it."""
 
 
+class Judgeable:
+    """Something made of a candidate, that requirements can be asked of as it is."""
+
+    grouping: Candidate
+
+
 @dataclass(frozen=True)
 class Grouping:
     """A candidate and the small relations every criterion's template may read."""

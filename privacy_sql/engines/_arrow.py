@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,8 @@ def of_columns(columns: Columns) -> pa.Table:
 
 def of_frame(frame: Frame) -> pa.Table:
     """A pandas DataFrame without its index, or anything that speaks Arrow."""
-    if not hasattr(frame, "iloc"):
+    pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
+    if pandas is None or not isinstance(frame, pandas.DataFrame):
         try:
             return pa.table(frame)
         except (TypeError, ValueError, pa.ArrowException):

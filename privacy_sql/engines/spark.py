@@ -127,7 +127,9 @@ class Spark(Engine):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)
             return self._plain(self._sql(f"select * from {_named(source)}", "source"))
-        if hasattr(source, "createTempView"):
+        from pyspark.sql import DataFrame
+
+        if isinstance(source, DataFrame):
             return self._plain(source)
         return self._plain(self._session.createDataFrame(arrows.plain(arrows.of_frame(source))))
 

@@ -6,7 +6,8 @@ import datetime
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from privacy_sql.errors import UsageError
 
@@ -19,6 +20,8 @@ class Hierarchy(ABC):
     Level 0 is the raw value; the top level is the single label `*`, except where the column stands as it is.
     NULL stays NULL below the top and is `*` there, like everything else.
     """
+
+    place: Path | None = None  # the file it was read from, if it was
 
     @property
     def numeric(self) -> bool:
@@ -33,6 +36,10 @@ class Hierarchy(ABC):
     def has_label(self, label: str) -> bool:
         """Whether a text is known as one of its labels, even where no value at hand has it."""
         return False
+
+    def leaves(self) -> Iterable[str]:
+        """Every raw value it lists; most cover values by a rule and list none."""
+        return ()
 
     @property
     def height(self) -> int:

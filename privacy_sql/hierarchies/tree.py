@@ -45,7 +45,8 @@ class Tree(Hierarchy):
     _places: dict[str, int] = field(repr=False, compare=False)  # raw value -> its place in nodes[0]
 
     def __init__(self, paths: Mapping[str, Sequence[str]]) -> None:
-        if not hasattr(paths, "items"):
+        given: object = paths
+        if not isinstance(given, Mapping):
             hint = 'For example ps.Tree({"Oslo": ["Norway", "*"]}), or ps.Tree.from_file(path, column).'
             raise UsageError("bad_hierarchy", "a tree maps each value to its labels above", hint=hint)
         rows = ((str(leaf), *map(str, above)) for leaf, above in paths.items())

@@ -8,7 +8,7 @@ asks the requirements again about the proposal, and once more about the publishe
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +21,7 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.suppression import published, thinned
+from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
 from privacy_sql.parameters import bind
@@ -97,6 +98,21 @@ class Method(ABC):
         """Refuse, before anything is counted, what cannot be published this way."""
 
     # what only some methods have a use for
+
+    @property
+    def allowed(self) -> Fraction:
+        """The share of the rows it may leave out."""
+        return Fraction(0)
+
+    @property
+    def named_levels(self) -> Mapping[str, int] | None:
+        """The levels it was told to publish; None where it chooses them."""
+        return None
+
+    @property
+    def named_marginals(self) -> Sequence[Shown] | None:
+        """The marginals it was told to publish; None where it chooses them, or publishes none."""
+        return None
 
     @property
     def seconds(self) -> float | None:

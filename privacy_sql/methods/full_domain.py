@@ -66,13 +66,13 @@ class FullDomain(Method):
         # what minimal choices and the frontier cost is for who searches; a release needs the best one
         found = self._found(base, asked, "best", only_best=True)
         assert found.best is not None
-        proposal = at_levels(base, dict(found.best["levels"]), asked, self._allowed)
+        proposal = at_levels(base, dict(found.best["levels"]), asked, self.allowed)
         return replace(proposal, search=found.summary(), lattice=found.lattice)
 
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
         """A local recoding; None when its rounds are safe one by one but not together."""
         self.refuse_unfit(base.table, asked)
-        recoding = Recoding(base, asked, self.minimise, self._allowed, self._limits())
+        recoding = Recoding(base, asked, self.minimise, self.allowed, self._limits())
         recoding.run()
         deadlines.finished()
         if recoding.stopped == "interrupted":
@@ -93,7 +93,7 @@ class FullDomain(Method):
         )
 
     @property
-    def _allowed(self) -> Fraction:
+    def allowed(self) -> Fraction:
         return share(self.max_suppressed, "max_suppressed")
 
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
@@ -105,7 +105,7 @@ class FullDomain(Method):
         notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
         for note in notes:
             log.warning(note)
-        search = LatticeSearch(base, asked.require, self.minimise, self._allowed)
+        search = LatticeSearch(base, asked.require, self.minimise, self.allowed)
         limits = self._limits()
         found = search.run(goal, limits)
         if found.stopped == "interrupted":
@@ -145,7 +145,7 @@ class FullDomain(Method):
             )
         size = self.size(table)
         several = len(table.sensitives) > 1 and not table.joint
-        if several and (self._allowed or self.local_recoding):
+        if several and (self.allowed or self.local_recoding):
             refuse_suppression(table, asked)
         if missing := lacking(registry.get("utilities", self.minimise)(), table, asked.require):
             raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import ClassVar
 
 from privacy_sql.counted.base import Base
@@ -29,7 +30,15 @@ class Generalise(Method):
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
 
+    @property
+    def allowed(self) -> Fraction:
+        return share(self.max_suppressed, "max_suppressed")
+
+    @property
+    def named_levels(self) -> Mapping[str, int]:
+        return self.levels
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
         check_levels(base, self.levels)
         levels = {column: self.levels.get(column, 0) for column in base.table.quasi}
-        return at_levels(base, levels, asked, share(self.max_suppressed, "max_suppressed"))
+        return at_levels(base, levels, asked, self.allowed)

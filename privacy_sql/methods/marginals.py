@@ -63,6 +63,10 @@ class Marginals(Method):
     def seconds(self) -> float | None:
         return None if self.time_limit is None else float(self.time_limit)
 
+    @property
+    def named_marginals(self) -> Sequence[Shown] | None:
+        return self.collection
+
     def within(self, directory: Path) -> Marginals:
         """The same with the path of a manifest read from a folder."""
         if not isinstance(self.inject, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan, box_labels
@@ -63,6 +64,10 @@ class Multidimensional(Method):
             hint = "Name quasi-identifiers and no group column."
             raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
 
+    @property
+    def allowed(self) -> Fraction:
+        return share(self.max_suppressed, "max_suppressed")
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
         self._refuse_unfit(base)
         exact = self.output == "bucketized"
@@ -96,10 +101,9 @@ class Multidimensional(Method):
 
     def _thinned(self, boxes: Boxes, asked: Asked) -> tuple[Boxes, int]:
         """The boxes without those that fail when judged for good, as far as people may be left out."""
-        allowed = share(self.max_suppressed, "max_suppressed")
-        if not allowed:
+        if not self.allowed:
             return boxes, 0
-        grouping, suppressed = suppress(boxes.grouping, asked, allowed)
+        grouping, suppressed = suppress(boxes.grouping, asked, self.allowed)
         return replace(boxes, grouping=grouping), suppressed
 
     def _refuse_unfit(self, base: Base) -> None:

@@ -59,7 +59,7 @@ def read_by(table: Table, *asked: object) -> list[Kept]:
     found += [
         Kept(kind.place, f"the hierarchy of {column}")
         for column, kind in kinds
-        if getattr(kind, "place", None)
+        if kind is not None and kind.place
     ]
     found += [
         Kept(place, f"the distances of {column}")

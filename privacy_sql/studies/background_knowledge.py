@@ -302,7 +302,7 @@ def _apart(names: list[Any] | None, hierarchy: Hierarchy | Sequence[Any] | None,
     if hierarchy is None:
         return None
     if isinstance(hierarchy, Hierarchy):
-        known = names if names is not None else [row[0] for row in getattr(hierarchy, "rows", lambda: [])()]
+        known = names if names is not None else list(hierarchy.leaves())
         if len(known) != size:
             raise UsageError(
                 "bad_belief", f"{size} probabilities for the {len(known)} values of the hierarchy"

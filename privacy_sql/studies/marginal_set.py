@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privacy_sql.counted.base import count, no_rows
+from privacy_sql.counted.grouping import Judgeable
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.marginals.consistent_tables import (
@@ -44,7 +45,7 @@ from privacy_sql.kernels.marginals.max_entropy import (
 from privacy_sql.kernels.marginals.worst_groups import fewest_near_top
 from privacy_sql.marginals.columns import Attributes, Levels
 from privacy_sql.marginals.leaves import leaves
-from privacy_sql.marginals.tables import counted, marginal_tables
+from privacy_sql.marginals.tables import MarginalTables, counted, marginal_tables
 from privacy_sql.marginals.views import maximum_entropy
 from privacy_sql.query.template import Query, render
 
@@ -62,7 +63,7 @@ class Probabilities(dict[tuple[Any, ...], Any]):
         return 0
 
 
-class MarginalSet:
+class MarginalSet(Judgeable):
     """The marginals of a table at given levels, taken together (kifer2006, Sect. 5 to 7).
 
     `collection` names, per marginal, the level of each column; a column left out, or at its top, is not in
@@ -88,7 +89,7 @@ class MarginalSet:
         self._base = count(engine, table)
         if not self._base.rows:
             raise no_rows(table)
-        self.grouping = marginal_tables(self._base, collection)
+        self.grouping: MarginalTables = marginal_tables(self._base, collection)
         self._leaves = leaves(self._base, self._attributes, domain)
         if self._attributes.sensitive is not None:
             values = len(self._leaves.domain.paths[self._attributes.sensitive])

@@ -224,9 +224,9 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
     from privacy_sql.errors import UsageError
     from privacy_sql.export import dbt as guarding
 
-    named = getattr(plan.method, "levels", None)
-    if isinstance(named, dict):
-        return named
+    named = plan.method.named_levels if plan.method else None
+    if named is not None:
+        return dict(named)
     chosen = ran["choice"].get("levels") if ran else None
     if not ran or not isinstance(chosen, dict):
         hint = f"Run it first: privacy-sql run --select {plan.name}."
@@ -237,7 +237,7 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
 
 def _marginals(directory: Path, plan: Plan) -> list[Any] | None:
     """The marginals the plan names, else those the last run chose; None for other methods."""
-    named = getattr(plan.method, "collection", None)
+    named = plan.method.named_marginals if plan.method else None
     ran = None if named else _last_run(directory, plan)
     chosen = ran["choice"].get("marginals") if ran else named
     return list(chosen) if chosen is not None else None
@@ -246,10 +246,8 @@ def _marginals(directory: Path, plan: Plan) -> list[Any] | None:
 def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, object]]] | None:
     """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
     from privacy_sql.export import dbt as guarding
-    from privacy_sql.methods import share
 
-    allowed = share(getattr(plan.method, "max_suppressed", 0), "max_suppressed")
-    if not allowed:
+    if plan.method is None or not plan.method.allowed:
         return ()
     found = guarding.leave_out(table, plan.require)
     return found and [(name, {key: _text(value) for key, value in own.items()}) for name, own in found]
