@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -435,7 +434,7 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
     content = {
         "schema": manifest.SCHEMA,
         "release": release.name,
-        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "made": manifest.now(),
         "versions": {
             "privacy_sql": privacy_sql.__version__,
             "engine": release.base.engine.version(),

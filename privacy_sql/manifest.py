@@ -6,6 +6,7 @@ signature. It never holds a row's value, and no unkeyed hash of the source.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from collections.abc import Mapping
@@ -54,6 +55,11 @@ def read(path: Path) -> dict[str, Any]:
         raise NotSafe("manifest_changed", f"{path.name} is not as it was written", hint="Publish again.")
     found: dict[str, Any] = content
     return found
+
+
+def now() -> str:
+    """The time as manifests, the register and the ledger have it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:

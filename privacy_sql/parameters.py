@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, TypeVar, get_type_hints
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
@@ -82,6 +83,21 @@ def typed(value: object, annotation: str) -> Any:
     if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
         return value.lower() == "true"
     return value
+
+
+def number_in(value: object) -> Fraction | None:
+    """A number as the exact fraction its shortest text says; None for what is none.
+
+    >>> number_in("0.6"), number_in(0.1), number_in("1/3"), number_in("a tenth"), number_in(True)
+    (Fraction(3, 5), Fraction(1, 10), Fraction(1, 3), None, None)
+    """
+    # an exponent of many digits is no number anybody means, and takes for ever to write out
+    if isinstance(value, bool) or re.search(r"[eE][+-]?\d{4}", str(value)):
+        return None
+    try:
+        return Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:

@@ -13,8 +13,15 @@ from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
 from privacy_sql.history import group_contents, kept_privately
-from privacy_sql.history.described import Description, Published, by_what_it_holds, describe, refuse_counts
+from privacy_sql.history.described import (
+    Description,
+    PublishedColumn,
+    by_what_it_holds,
+    describe,
+    refuse_counts,
+)
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
+from privacy_sql.parameters import number_in
 from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.table import Table
@@ -106,10 +113,10 @@ def _of_release(release: Release) -> Description:
     return by_what_it_holds(found, kept_privately.Kept(kinds, group_contents.frames(kept)))
 
 
-def _published(release: Release, name: str) -> Published:
+def _published(release: Release, name: str) -> PublishedColumn:
     """A column at its level, or, where only boxes and centres are shown, whatever its labels say."""
     levels = None if name in release.shown_as else (release.levels.get(name, 0),)
-    return Published(name, hierarchy=release.table.hierarchies[name], levels=levels, own=True)
+    return PublishedColumn(name, hierarchy=release.table.hierarchies[name], levels=levels, own=True)
 
 
 def _rows(release: Release, query: Query) -> pd.DataFrame:
@@ -154,11 +161,8 @@ def _text(value: object) -> str | None:
 
 
 def _level(level: object) -> Fraction:
-    try:
-        number = Fraction(str(level))
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(0)
-    if not 0 < number <= 1:
+    number = number_in(level)
+    if number is None or not 0 < number <= 1:
         raise UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
     return number
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from privacy_sql.attacks.release_counts import Counted, counted, sensitive_names
+from privacy_sql.attacks.release_counts import CountedRelease, counted, sensitive_names
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.levels import labels
@@ -16,7 +16,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import AsIs, Hierarchy, Tree
 from privacy_sql.hierarchies.numeric import NUMBER
-from privacy_sql.history.described import Description, Published
+from privacy_sql.history.described import Description, PublishedColumn
 from privacy_sql.history.labels import STAR, Rule, node_of_box
 from privacy_sql.history.labels import columns as rule_columns
 from privacy_sql.query.template import Query, Sql, names, render
@@ -216,7 +216,9 @@ def _held(
     return engine.create(query)
 
 
-def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
+def _fitting(
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease, description: Description
+) -> Query:
     engine = crowd.engine
     cover, unread = _cover(crowd, shared, read)
     fittings = [engine.create(_fits(crowd, crowd.combinations, shared, read, cover))]
@@ -230,7 +232,9 @@ def _fitting(crowd: Crowd, shared: Mapping[str, Published], read: Counted, descr
     return render("attacks/located.sql", fittings=fittings, apart=description.apart)
 
 
-def _fits(crowd: Crowd, people: Sql, shared: Mapping[str, Published], read: Counted, cover: Sql) -> Query:
+def _fits(
+    crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: CountedRelease, cover: Sql
+) -> Query:
     # few-valued columns first keep the steps short
     order = sorted(shared, key=crowd.n_values)
     theirs = names(crowd.known.aliases[name] for name in order)
@@ -262,7 +266,9 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
     return engine.create(render("attacks/prefixes.sql", key=key, relation=relation, columns=columns))
 
 
-def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Counted) -> tuple[Sql, Sql | None]:
+def _cover(
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease
+) -> tuple[Sql, Sql | None]:
     """Which labels cover which values of the people; and the same where an unread label may be any."""
     engine = crowd.engine
     kinds = {name: _kind(crowd, name, how) for name, how in shared.items()}
@@ -301,7 +307,7 @@ def _cover(crowd: Crowd, shared: Mapping[str, Published], read: Counted) -> tupl
     return cover, engine.create(wide)
 
 
-def _rules(how: Published, kind: Hierarchy, label: str | None) -> list[Rule]:
+def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[Rule]:
     found = how.rules(label)
     if not how.stranger or label is None:
         return found
@@ -315,7 +321,7 @@ def _rules(how: Published, kind: Hierarchy, label: str | None) -> list[Rule]:
 
 
 def _shown(
-    engine: Engine, how: Published, kind: Hierarchy, labels: Sql, rows: Sequence[Mapping[str, Any]]
+    engine: Engine, how: PublishedColumn, kind: Hierarchy, labels: Sql, rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[int, Sql]]:
     """The levels labels may be of, and where the labels of each are."""
     if not how.box:
@@ -344,7 +350,7 @@ def _below_everything(kind: Hierarchy) -> list[int]:
     return [level for level in levels if not isinstance(kind, Tree) or len(kind.nodes[level]) > 1]
 
 
-def _kind(crowd: Crowd, name: str, how: Published) -> Hierarchy:
+def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:
     """The hierarchy a column is read with: its own, else the one known for the column if it is the same."""
     if how.hierarchy is not None or how.levels == (0,):
         return how.hierarchy or AsIs()
@@ -382,7 +388,9 @@ def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> Sql:
     return labels(engine, values, kind)
 
 
-def _nearest(crowd: Crowd, shared: Mapping[str, Published], read: Counted, description: Description) -> Query:
+def _nearest(
+    crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease, description: Description
+) -> Query:
     engine = crowd.engine
     labelled = _readable(
         engine,

@@ -19,7 +19,7 @@ from privacy_sql.table import Table
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRelease:
     """A published release counted: small relations of codes on the engine where people are located."""
 
     aliases: Mapping[str, str]  # published column -> q1..
@@ -32,7 +32,7 @@ class Counted:
     home: Engine  # its relations live as long as this session
 
 
-def counted(engine: Engine, description: Description, columns: list[str]) -> Counted:
+def counted(engine: Engine, description: Description, columns: list[str]) -> CountedRelease:
     """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
     if isinstance(description.source, Path):
         with engine.beside() as apart:
@@ -40,7 +40,7 @@ def counted(engine: Engine, description: Description, columns: list[str]) -> Cou
     return _counted_here(engine, description, columns)
 
 
-def _counted_here(engine: Engine, description: Description, columns: list[str]) -> Counted:
+def _counted_here(engine: Engine, description: Description, columns: list[str]) -> CountedRelease:
     # a connection is locked to the files it is opened with, so all are named before the first is read
     engine = engine.session(description.files)
     # a table of ours may hold a later version by now; an attack on that would say nothing of this one
@@ -61,7 +61,7 @@ def _counted_here(engine: Engine, description: Description, columns: list[str]) 
     else:
         assert named is not None
         histogram, values = _values_apart(base.engine, description, named)
-    return Counted(
+    return CountedRelease(
         aliases=base.aliases,
         labels={alias: base.dictionaries[alias] for alias in base.aliases.values()},
         members=base.engine.create(members),
@@ -114,7 +114,7 @@ def _values_apart(engine: Engine, description: Description, people: Sql) -> tupl
     return engine.create(query), sensitive_names(base, description)
 
 
-def _moved(source: Engine, target: Engine, read: Counted) -> Counted:
+def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelease:
     """The same counts on another engine."""
 
     def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
@@ -130,7 +130,7 @@ def _moved(source: Engine, target: Engine, read: Counted) -> Counted:
         )
 
     inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
-    return Counted(
+    return CountedRelease(
         aliases=read.aliases,
         labels={
             alias: moved(relation, {"code": "bigint", "value": "varchar"})

@@ -115,7 +115,7 @@ def _smoothed(
 
 def rows(
     table: studied_table.Studied,
-    groups: beliefs.Published,
+    groups: beliefs.PublishedGroups,
     number: int,
     bandwidth: Bandwidth,
     t: Fraction,
@@ -153,7 +153,7 @@ def rows(
     return [{**how, **dict(zip(told, row, strict=True))} for row in zip(*told.values(), strict=True)]
 
 
-def _people(groups: beliefs.Published, where: Array | np.bool) -> list[int]:
+def _people(groups: beliefs.PublishedGroups, where: Array | np.bool) -> list[int]:
     """How many people of each group are of the kinds that are marked."""
     marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
     return [int(n) for n in marked]

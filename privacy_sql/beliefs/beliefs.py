@@ -138,7 +138,7 @@ def _with_wide_column(
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedGroups:
     """What a grouping tells: who is in which group, and which values each group holds."""
 
     numbers: Array  # g of each group, ascending
@@ -148,7 +148,7 @@ class Published:
     counts: Array  # group by sensitive value
 
 
-def published(grouping: Grouping, table: Studied) -> Published:
+def published(grouping: Grouping, table: Studied) -> PublishedGroups:
     """The groups of a candidate, as numbers only."""
     engine = table.base.engine
     who = engine.arrays(
@@ -166,7 +166,7 @@ def published(grouping: Grouping, table: Studied) -> Published:
     place = np.searchsorted(list(table.values), what["s"].astype(np.int64))
     counts[np.searchsorted(numbers, what["g"]), place] = what["n_rows"]
     order = np.lexsort((who["c"], group))
-    return Published(
+    return PublishedGroups(
         numbers,
         group[order],
         who["c"].astype(np.int64)[order],

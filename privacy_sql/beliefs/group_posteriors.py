@@ -29,7 +29,7 @@ MOST_PEOPLE = 200
 
 
 def estimated(
-    study: studied_table.Studied, groups: beliefs.Published, before: Array, sweeps: int = SWEEPS
+    study: studied_table.Studied, groups: beliefs.PublishedGroups, before: Array, sweeps: int = SWEEPS
 ) -> dict[str, Array]:
     """Ω and Sinkhorn of every kind in every group, all groups at once; nan where neither is defined."""
     engine = study.base.engine
@@ -50,7 +50,7 @@ def _sweeps(told: dict[str, Sql], swept: Sql | None, sweeps: int) -> Query:
 
 
 def exact(
-    study: studied_table.Studied, groups: beliefs.Published, before: Array, cap: int = SQL_STATES
+    study: studied_table.Studied, groups: beliefs.PublishedGroups, before: Array, cap: int = SQL_STATES
 ) -> tuple[Array, tuple[str, ...]]:
     """The exact posterior of every kind in every group (nan: none), and how it is known.
 
@@ -71,7 +71,7 @@ def exact(
     return after, tuple(known.tolist())
 
 
-def _exact(engine: Engine, groups: beliefs.Published, before: Array, fits: Array) -> Array:
+def _exact(engine: Engine, groups: beliefs.PublishedGroups, before: Array, fits: Array) -> Array:
     told = _loaded(engine, groups, before, fits)
     size = groups.counts.sum(axis=1)
     total = np.array([count_states(n) - 1 for n in groups.counts[fits]])
@@ -88,7 +88,7 @@ def _exact(engine: Engine, groups: beliefs.Published, before: Array, fits: Array
     return _placed(groups, found, found["p"])
 
 
-def _loaded(engine: Engine, groups: beliefs.Published, before: Array, some: Array) -> dict[str, Sql]:
+def _loaded(engine: Engine, groups: beliefs.PublishedGroups, before: Array, some: Array) -> dict[str, Sql]:
     """People, histograms and priors of some groups in the engine."""
     here = some[groups.group]
     g, s = np.nonzero(groups.counts * some[:, None])
@@ -112,7 +112,7 @@ def _strides(group: Array, n_rows: Array) -> Array:
     return np.array(strides, dtype=np.int64)
 
 
-def _placed(groups: beliefs.Published, found: dict[str, Array], values: Array) -> Array:
+def _placed(groups: beliefs.PublishedGroups, found: dict[str, Array], values: Array) -> Array:
     """Beliefs as a row per (group, kind); nan where none was found."""
     place = {pair: i for i, pair in enumerate(zip(groups.group.tolist(), groups.kind.tolist(), strict=True))}
     at = [place[pair] for pair in zip(found["g"].tolist(), found["c"].tolist(), strict=True)]

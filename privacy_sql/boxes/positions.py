@@ -20,7 +20,7 @@ from privacy_sql.spaces.partitions import Axis
 PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
 
 
-class Counted(NamedTuple):
+class Measured(NamedTuple):
     """A relation by combination: what it tells beside the quasi-identifiers, and what it counts."""
 
     relation: Sql
@@ -126,13 +126,13 @@ class Places:
     # -- what is told, and how often -------------------------------------------------------------------
 
     @cached_property
-    def counted(self) -> list[Counted]:
+    def counted(self) -> list[Measured]:
         """The relations that are brought together."""
-        found = [Counted(self.members, "s" if self.by_value and not self.base.people else None, PEOPLE)]
+        found = [Measured(self.members, "s" if self.by_value and not self.base.people else None, PEOPLE)]
         if self.by_value and self.base.people:
-            found.append(Counted(self.candidate, "s", VALUES))
+            found.append(Measured(self.candidate, "s", VALUES))
         if self.class_column is not None:
-            found.append(Counted(self._by_class(self.class_column), "class", CLASSES))
+            found.append(Measured(self._by_class(self.class_column), "class", CLASSES))
         return found
 
     @property

@@ -203,7 +203,9 @@ def exact_number(text: str, where: str) -> Fraction:
     >>> exact_number("0.05", "--max-exposed")
     Fraction(1, 20)
     """
-    try:
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise UsageError("bad_number", "a number is expected", where=where) from None
+    from privacy_sql.parameters import number_in
+
+    number = number_in(text)
+    if number is None:
+        raise UsageError("bad_number", "a number is expected", where=where)
+    return number

@@ -10,7 +10,6 @@ goes into `t_closeness.py` and its template. A search asks `_on_arrays.py`. `_sk
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
-from privacy_sql.parameters import bind, parse_call
+from privacy_sql.parameters import bind, number_in, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
 
 if TYPE_CHECKING:
@@ -240,12 +239,7 @@ def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Numbe
     >>> exact("0.6", "ck_safety", "c", 0, 1), exact(0.1, "ck_safety", "c", 0, 1)
     (Fraction(3, 5), Fraction(1, 10))
     """
-    try:
-        # an exponent of many digits is no limit anybody means, and takes for ever to write out
-        odd = isinstance(value, bool) or re.search(r"[eE][+-]?\d{4}", str(value))
-        number = None if odd else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        number = None
+    number = number_in(value)
     if number is None or number < low or number > (LARGEST if high is None else high):
         span = f"between {low} and {high}" if high is not None else f"of at least {low}"
         raise _bad(criterion, parameter, f"a number {span}")

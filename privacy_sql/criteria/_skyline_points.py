@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.kernels.skyline.breach_probability import Amounts
+from privacy_sql.parameters import number_in
 
 LARGEST = 10**9  # more people than a table has prove everything anyway
 SHAPE = "[values ruled out, others known, family, limit], for example [1, 1, 5, 0.9]"
@@ -72,11 +73,8 @@ def limit_of(value: object, where: str) -> Fraction:
     >>> limit_of("0.95", "limit")
     Fraction(19, 20)
     """
-    try:
-        limit = Fraction(str(value)) if not isinstance(value, bool) else Fraction(0)
-    except (ValueError, ZeroDivisionError):
-        limit = Fraction(0)
-    if not 0 < limit <= 1:
+    limit = number_in(value)
+    if limit is None or not 0 < limit <= 1:
         raise _bad(
             f"{where}: the limit must be above 0 and at most 1", hint="No release keeps every guess below 0."
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.spec import from_spec, rebuilt
 from privacy_sql.history import kept_privately
 from privacy_sql.history.labels import BOUNDS, Rule, exactly, of_box, rules, spelt_out, written
+from privacy_sql.parameters import number_in
 
 LOCATE = ("region", "exact", "centroid")
 KEYS = (
@@ -34,7 +34,7 @@ COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedColumn:
     """One published quasi-identifier: its column and what its labels mean.
 
     Of a release of ours it is known which `levels` of which hierarchy were published; level 0 is the value
@@ -74,7 +74,7 @@ class Description:
     name: str
     source: Any = field(repr=False)  # it may be the rows themselves
     sensitive: str
-    columns: Mapping[str, Published]
+    columns: Mapping[str, PublishedColumn]
     group: str | None = None
     locate: str = "region"
     names: Mapping[str, str] = field(default_factory=dict)
@@ -197,13 +197,15 @@ def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Descripti
     )
 
 
-def _own(content: Mapping[str, Any], name: str, form: str, kept: kept_privately.Kept | None) -> Published:
+def _own(
+    content: Mapping[str, Any], name: str, form: str, kept: kept_privately.Kept | None
+) -> PublishedColumn:
     """A published column of ours, at the levels its manifest names and with the hierarchy of that day."""
     told = content.get("hierarchies", {}).get(name)
     kind = None if kept is None else kept.hierarchies.get(name)
     if told is not None and (kind is None or kind.checksum() != told["checksum"]):
         kind = rebuilt(told["levels"], told["checksum"])
-    return Published(
+    return PublishedColumn(
         name,
         hierarchy=kind,
         levels=_levels(content, name, form),
@@ -306,10 +308,10 @@ def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
     return found
 
 
-def _published(known: str, how: object, folder: Path, where: str) -> Published:
+def _published(known: str, how: object, folder: Path, where: str) -> PublishedColumn:
     place = f"{where}.columns.{known}"
     if isinstance(how, str):
-        return Published(how)
+        return PublishedColumn(how)
     if not isinstance(how, Mapping) or set(how) - set(COLUMN_KEYS):
         raise UsageError("bad_column", f"a column is described by {', '.join(COLUMN_KEYS)}", where=place)
     if how.get("bounds", "[]") not in BOUNDS:
@@ -317,18 +319,15 @@ def _published(known: str, how: object, folder: Path, where: str) -> Published:
     column = how.get("column", known)
     kind = from_spec(how["hierarchy"], column, folder, place) if "hierarchy" in how else None
     labels = {str(label): spelt_out(cover, place) for label, cover in how.get("labels", {}).items()}
-    return Published(column, how.get("bounds", "[]"), kind, labels)
+    return PublishedColumn(column, how.get("bounds", "[]"), kind, labels)
 
 
 def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
     """The range each column of centroids is divided by, as text the engine casts."""
     found = {}
     for column, width in content.get("scale", {}).items():
-        try:
-            number = Fraction(str(width))
-        except ValueError:
-            number = Fraction(0)
-        if number <= 0:
+        number = number_in(width)
+        if number is None or number <= 0:
             raise UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
         found[column] = repr(float(number))
     return found
@@ -355,7 +354,7 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
         name=where,
         source=frame,
         sensitive=_VALUE,
-        columns={name: Published(name, labels=spelt.get(name, {})) for name in known},
+        columns={name: PublishedColumn(name, labels=spelt.get(name, {})) for name in known},
         group=_GROUP,
         locate=locate,
         names={str(old): str(new) for old, new in content.get("map", {}).items()},

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 
+from privacy_sql import manifest
 from privacy_sql.errors import UsageError
 from privacy_sql.history.chain import Chain, Record
 
@@ -76,7 +76,9 @@ class Ledger:
         _check(epsilon, delta)
         chain = Chain(self.path)
         with chain.locked():
-            chain.append({"kind": "limit", "epsilon": str(epsilon), "delta": str(delta), "at": _now()})
+            chain.append(
+                {"kind": "limit", "epsilon": str(epsilon), "delta": str(delta), "at": manifest.now()}
+            )
         return self.account()
 
     def refuse_overspent(self, charge: Charge) -> None:
@@ -114,7 +116,7 @@ def _record(charge: Charge) -> Record:
         "delta": str(charge.delta),
         "rho": charge.rho,
         "ticket": charge.ticket,
-        "at": charge.at or _now(),
+        "at": charge.at or manifest.now(),
     }
 
 
@@ -150,7 +152,3 @@ def _overspent(account: Account, charge: Charge) -> UsageError:
 
 def _price(epsilon: Fraction, delta: Fraction) -> str:
     return f"epsilon {epsilon}" + (f", delta {delta}" if delta else "")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +80,7 @@ class Register:
         if not file.is_file():
             raise UsageError("no_such_file", f"{file} does not exist", where=WHERE)
         read = {self._relative(each): manifest.checksum(each) for each in data}
-        entry = Entry(name, self._relative(file), manifest.checksum(file), ours, _now(), read)
+        entry = Entry(name, self._relative(file), manifest.checksum(file), ours, manifest.now(), read)
         chain = Chain(self.path)
         with chain.locked() as records:
             earlier = [each for each in _out(records) if each.name == name]
@@ -143,7 +142,7 @@ class Register:
         with chain.locked() as records:
             for entry in _out(records):
                 if entry.name == content["release"] and Path(entry.file).parent.name.startswith(version):
-                    chain.append(asdict(replace(entry, withdrawn=True, at=_now())))
+                    chain.append(asdict(replace(entry, withdrawn=True, at=manifest.now())))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -295,7 +294,3 @@ def _out(records: Iterable[Record]) -> list[Entry]:
 
 def _entry(record: Record) -> Entry:
     return Entry(**record)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -20,7 +20,7 @@ from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedChoice:
     """A choice that has been counted: its combinations with their rows."""
 
     relation: Sql
@@ -124,12 +124,12 @@ class Rollup:
     def _overall(self) -> Sql:
         return self.base.engine.create(render("counted/overall.sql", histogram=self.base.relation))
 
-    def _finest(self, relation: Sql | None, n_combinations: int) -> Counted:
+    def _finest(self, relation: Sql | None, n_combinations: int) -> CountedChoice:
         assert relation is not None
-        return Counted(relation, tuple(self.columns), n_combinations, self.base)
+        return CountedChoice(relation, tuple(self.columns), n_combinations, self.base)
 
     def _counted(
-        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+        self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
     ) -> list[Sql]:
         """The counts of choices: known ones, and all others from what is known, in one statement."""
         missing = [c for c in choices if c not in known or known[c].owner is self.base]
@@ -137,7 +137,7 @@ class Rollup:
         return [made[choice] if choice in made else known[choice].relation for choice in choices]
 
     def _rolled_up(
-        self, known: dict[Choice, Counted], choices: Sequence[Choice], base: Base, sensitive: bool
+        self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
     ) -> dict[Choice, Sql]:
         sources = [_smallest_below(known, choice) for choice in choices]
         steps = [
@@ -152,7 +152,7 @@ class Rollup:
         for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
             made[choice] = counted if len(choices) == 1 else self._alone(base, counted, columns, number)
             if sizes[number] * WORTH_KEEPING <= source.n_combinations:
-                known[choice] = Counted(made[choice], aliases, sizes[number], base)
+                known[choice] = CountedChoice(made[choice], aliases, sizes[number], base)
         return made
 
     @staticmethod
@@ -166,7 +166,7 @@ class Rollup:
         query = render("lattice/one_choice.sql", counted=counted, columns=columns, number=number)
         return base.engine.create(query, view=True)
 
-    def _steps(self, choice: Choice, below: Choice, source: Counted) -> dict[str, Any]:
+    def _steps(self, choice: Choice, below: Choice, source: CountedChoice) -> dict[str, Any]:
         """How a choice is counted from a finer one."""
         keys = self._keys(choice)
         steps = [
@@ -189,7 +189,7 @@ class Rollup:
         }
 
 
-def _smallest_below(known: Mapping[Choice, Counted], choice: Choice) -> tuple[Choice, Counted]:
+def _smallest_below(known: Mapping[Choice, CountedChoice], choice: Choice) -> tuple[Choice, CountedChoice]:
     """The counted choice a choice is counted from."""
     below = ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice))
     return min(below, key=lambda pair: pair[1].n_combinations)

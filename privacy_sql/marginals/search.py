@@ -45,7 +45,7 @@ from privacy_sql.spaces.marginal_sets import Collection, MarginalSets
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedMarginal:
     """What one GROUP BY says of a marginal."""
 
     arrays: Mapping[str, Any]  # g, code columns, s, n_rows
@@ -66,7 +66,7 @@ class MarginalSearch:
     domain: str = "active"
     given: Resolutions | None = None
     max_with_sensitive: int | None = None
-    counted: dict[Resolutions, Counted] = field(default_factory=dict)
+    counted: dict[Resolutions, CountedMarginal] = field(default_factory=dict)
     allowed: dict[Resolutions, bool] = field(default_factory=dict)
     verdicts: dict[tuple[Resolutions, ...], bool] = field(default_factory=dict)
 
@@ -95,13 +95,13 @@ class MarginalSearch:
         )
         return self.base.engine.create(query)
 
-    def count(self, marginal: Resolutions) -> Counted:
+    def count(self, marginal: Resolutions) -> CountedMarginal:
         """One marginal, counted when first asked for; coarser levels of its columns come along."""
         if marginal not in self.counted:
             self.counted[marginal] = self._count(marginal)
         return self.counted[marginal]
 
-    def _count(self, marginal: Resolutions) -> Counted:
+    def _count(self, marginal: Resolutions) -> CountedMarginal:
         sensitive = self._holds_sensitive(marginal)
         names = [
             Sql(f"{self.attributes.aliases[a]}_{level}")
@@ -120,7 +120,7 @@ class MarginalSearch:
         rows = np.asarray(arrays["n_rows"], dtype=np.float64)
         cells = np.bincount(np.asarray(arrays["g"], dtype=np.int64), weights=rows)[1:]
         entropy = log(self.base.rows) - float((rows * np.log(rows)).sum()) / self.base.rows
-        return Counted(arrays, entropy, int(cells.min()))
+        return CountedMarginal(arrays, entropy, int(cells.min()))
 
     def _holds_sensitive(self, marginal: Resolutions) -> bool:
         c = self.attributes.sensitive

@@ -24,7 +24,7 @@ from privacy_sql.lattice.suppression import published, thinned
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
-from privacy_sql.parameters import bind
+from privacy_sql.parameters import bind, number_in
 from privacy_sql.query.template import Query
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -198,11 +198,8 @@ def share(value: str | int | float, name: str) -> Fraction:
     >>> share("0.01", "max_suppressed")
     Fraction(1, 100)
     """
-    try:
-        number = Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        number = Fraction(-1)
-    if not 0 <= number < 1:
+    number = number_in(value)
+    if number is None or not 0 <= number < 1:
         raise UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
     return number
 

@@ -71,7 +71,7 @@ class Microaggregate(Method):
         self, base: Base, shown: Callable[[Allocation, Floats], tuple[Allocation, Floats]]
     ) -> Proposal:
         _refuse_unfit(base, self.k)
-        counted = _Counted(base)
+        counted = _Combinations(base)
         allocation = self._allocate(counted)
         allocation, centres = shown(allocation, _centres(counted, allocation))
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
@@ -95,7 +95,7 @@ class Microaggregate(Method):
             rehearsal=self.seed is not None,
         )
 
-    def _allocate(self, counted: _Counted) -> Allocation:
+    def _allocate(self, counted: _Combinations) -> Allocation:
         """Groups within each combination of the columns that are shown as they are."""
         parts: list[Allocation] = []
         groups = 0
@@ -118,7 +118,7 @@ class Microaggregate(Method):
         return SIZES[self.size](points, rows, self.k, together=self.together)
 
 
-class _Counted:
+class _Combinations:
     """The counted base as arrays of codes: lines (a combination and a sensitive value) and combinations."""
 
     def __init__(self, base: Base) -> None:
@@ -181,7 +181,7 @@ class _Shares:
         return ends - self.rows - before + 1, ends - before
 
 
-def _centres(counted: _Counted, allocation: Allocation) -> Floats:
+def _centres(counted: _Combinations, allocation: Allocation) -> Floats:
     """A line per group: the mean of numbers, and the code in the middle of other values."""
     order = np.lexsort((allocation.point, allocation.group))
     point, group, rows = allocation.point[order], allocation.group[order], allocation.rows[order]
@@ -202,7 +202,7 @@ def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Fl
     return allocation._replace(group=group.ravel()[allocation.group]), shown
 
 
-def _loadable(counted: _Counted, centres: Floats) -> dict[str, tuple[str, list[Any]]]:
+def _loadable(counted: _Combinations, centres: Floats) -> dict[str, tuple[str, list[Any]]]:
     """Centres as columns; those of values are codes."""
     columns: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(centres))))}
     for column, numbers, shown in zip(counted.columns, counted.numeric, centres.T, strict=True):
@@ -224,7 +224,7 @@ def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
     return np.asarray(order[np.searchsorted(reached, half)])
 
 
-def _grouping(counted: _Counted, shares: _Shares) -> Grouping:
+def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:
     base = counted.base
     first, last = shares.ranges
     relation = base.engine.load(
@@ -252,7 +252,7 @@ def _grouping(counted: _Counted, shares: _Shares) -> Grouping:
     return replace(grouping.over(base.engine.create(placed, view=True)), located_by="members")
 
 
-def _view(counted: _Counted, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:
+def _view(counted: _Combinations, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:
     base = counted.base
     exact = {
         str(column): None if numbers is not None else base.dictionaries[str(column)]
@@ -271,7 +271,7 @@ def _view(counted: _Counted, grouping: Grouping, centres: dict[str, tuple[str, l
     )
 
 
-def _coded(counted: _Counted, shares: _Shares) -> dict[str, tuple[str, list[int]]]:
+def _coded(counted: _Combinations, shares: _Shares) -> dict[str, tuple[str, list[int]]]:
     lines = counted.lines[shares.line]
     return {str(column): ("bigint", lines[:, j].tolist()) for j, column in enumerate(counted.inside)}
 

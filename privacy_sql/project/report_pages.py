@@ -15,7 +15,7 @@ from privacy_sql.reporting.records import Record
 
 
 def of_project(
-    project: Project, names: Sequence[str], folder: Path, ask: making.Asked
+    project: Project, names: Sequence[str], folder: Path, ask: making.Wanted
 ) -> tuple[list[making.Made], Path, list[PrivacySqlError]]:
     """The report of every release that was run, a page that lists them all, and what stood in the way.
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from privacy_sql.query.template import Query, folder
 
 
-class Asked(Protocol):
+class Runs(Protocol):
     """The engine that runs statements, as far as listening goes."""
 
     @property
@@ -112,14 +112,14 @@ def listening(own: Iterable[str] = (), condition: str | None = None) -> Iterator
         _heard.reset(token)
 
 
-def ran(engine: Asked, query: Query, seconds: float) -> None:
+def ran(engine: Runs, query: Query, seconds: float) -> None:
     """A statement has run; its text may hold values of the data, so the log has its name alone."""
     log.debug("%s on %s: %.3f s", query.origin, engine.dialect, seconds)
     if _heard.get() is not None:
         noted(engine, query, seconds)
 
 
-def noted(engine: Asked, query: Query, seconds: float) -> None:
+def noted(engine: Runs, query: Query, seconds: float) -> None:
     """A statement was given to an engine, which may work it out later (`took`)."""
     heard = _heard.get()
     if heard is None:
@@ -144,7 +144,7 @@ def gave(rows: int) -> None:
         heard.statements[-1].rows = rows
 
 
-def made(engine: Asked, relation: str, rows: int | None = None) -> None:
+def made(engine: Runs, relation: str, rows: int | None = None) -> None:
     """The statement that ran last made a relation; one whose rows are not known is counted."""
     heard = _heard.get()
     if heard is not None:
@@ -154,7 +154,7 @@ def made(engine: Asked, relation: str, rows: int | None = None) -> None:
             statement.made, statement.rows = str(relation), heard.sizes[id(engine.connection), str(relation)]
 
 
-def size(engine: Asked, relation: str, rows: int | None = None) -> None:
+def size(engine: Runs, relation: str, rows: int | None = None) -> None:
     """How many rows a relation has that statements will read; counted for who listens."""
     heard = _heard.get()
     if heard is None:

@@ -27,7 +27,7 @@ AS_WRITTEN = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class Wanted:
     """What kind of report is wanted."""
 
     audience: str | None = None
@@ -76,10 +76,10 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
     refuse_no_release(release)
     files.refuse_no_path(path, "a report")
     run = recording.recorded(release)
-    return write_page({"release": release.name, "run": run}, Path(path), Asked(audience, static)).file
+    return write_page({"release": release.name, "run": run}, Path(path), Wanted(audience, static)).file
 
 
-def of_manifest(place: Path, target: Path | None, ask: Asked, directory: Path) -> Made:
+def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
     found = _recorded(directory, content, file) or alone(content)
@@ -96,7 +96,7 @@ def verify(place: Path) -> tuple[Path, Record]:
 
 
 def of_manifests(
-    places: Sequence[Path], chosen: Sequence[Path | None], ask: Asked, directory: Path
+    places: Sequence[Path], chosen: Sequence[Path | None], ask: Wanted, directory: Path
 ) -> tuple[list[Made], list[PrivacySqlError]]:
     """The reports of written releases, and what stood in the way of the others."""
     made: list[Made] = []
@@ -179,7 +179,7 @@ def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
 
 
 def write_page(
-    found: Record, target: Path, ask: Asked, content: Record | None = None, index: str = ""
+    found: Record, target: Path, ask: Wanted, content: Record | None = None, index: str = ""
 ) -> Made:
     targets.admit_page(target, reporting.MARK)
     material = reporting.material_of(found, ask.audience, content)

@@ -6,7 +6,6 @@ what is missing and a publication never fails for its report's sake.
 
 from __future__ import annotations
 
-import datetime
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import privacy_sql
-from privacy_sql import registry
+from privacy_sql import manifest, registry
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
 from privacy_sql.display.rounding import as_float
@@ -40,7 +39,7 @@ def recorded(release: Release) -> Record:
     """Everything a report says about a release, or why it cannot."""
     return {
         **about(release.table),
-        "made": now(),
+        "made": manifest.now(),
         "version": privacy_sql.__version__,
         "safe": release.safe,
         **release.counts,
@@ -86,7 +85,7 @@ def unpublished(table: Table, require: Sequence[Any]) -> Record:
     """What is known of a release that did not come to be."""
     return {
         **about(table),
-        "made": now(),
+        "made": manifest.now(),
         "version": privacy_sql.__version__,
         "safe": False,
         "require": [str(criterion) for criterion in require],
@@ -117,11 +116,6 @@ def explained(verdict: Record) -> Record:
         "unit": unit,
         "estimated": estimated,
     }
-
-
-def now() -> str:
-    """This moment, to the second."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _tried(measure: Callable[[], Any]) -> Any:

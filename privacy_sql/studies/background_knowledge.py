@@ -213,7 +213,12 @@ def _of_table(
 
 
 def _after(
-    study: studied_table.Studied, groups: beliefs.Published, before: Any, method: str, sweeps: int, path: str
+    study: studied_table.Studied,
+    groups: beliefs.PublishedGroups,
+    before: Any,
+    method: str,
+    sweeps: int,
+    path: str,
 ) -> tuple[Any, Sequence[str]]:
     """Beliefs per (group, kind), and per group how they are known."""
     if path == "memory":

@@ -98,7 +98,7 @@ def disclosure_risk(
     """
     grouping = groups_of(engine, table)
     question = [written.parse_atom(atom)] if atom is not None else []
-    asked = _Asked.of(grouping, written.parse_facts(facts), question)
+    asked = _Question.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)
     generator = np.random.default_rng() if random is None else random
     with _explained():
@@ -128,7 +128,7 @@ def _explained() -> Iterator[None]:
         ) from None
 
 
-def _likeliest(asked: _Asked, known: KnownFacts, generator: np.random.Generator) -> DisclosureRisk:
+def _likeliest(asked: _Question, known: KnownFacts, generator: np.random.Generator) -> DisclosureRisk:
     """The likelier of the worst atom the facts touch and the commonest value of any other group."""
     found = known.worst(generator)
     elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
@@ -142,7 +142,7 @@ def _likeliest(asked: _Asked, known: KnownFacts, generator: np.random.Generator)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """Facts and question in numbers: groups and people counted, values in codes."""
 
     grouping: Grouping
@@ -154,7 +154,7 @@ class _Asked:
     @classmethod
     def of(
         cls, grouping: Grouping, clauses: Sequence[written.Clause], question: Sequence[written.Atom]
-    ) -> _Asked:
+    ) -> _Question:
         table = grouping.base.table
         if not table.identifier or not table.sensitives:
             raise UsageError(

@@ -234,7 +234,9 @@ def test_a_release_that_cannot_have_happened_has_no_posterior_in_sql_either(shar
     prior = np.array([[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]])
     base = count(shared, table(people_of(3)))
     group, kind = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
-    groups = beliefs.Published(np.arange(2), group, kind, np.ones(4, dtype=int), np.array([[1, 1], [1, 1]]))
+    groups = beliefs.PublishedGroups(
+        np.arange(2), group, kind, np.ones(4, dtype=int), np.array([[1, 1], [1, 1]])
+    )
     after, known = exact(studied_table.studied(base), groups, prior)
     assert known == ("impossible", "exact")
     assert np.isnan(after[:2]).all() and after[2:].tolist() == [[1, 0], [0, 1]]

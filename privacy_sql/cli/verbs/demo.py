@@ -75,7 +75,7 @@ def _reported(read: Project, unsafe_debug: bool) -> list[str]:
         found = api.search(engine, plan.table, plan.require)
     records.add(read.directory, plan.name, "search", {**found.to_json(), "lattice": found.lattice})
     folder = read.directory / "target" / "report"
-    (made,), _, _ = report_pages.of_project(read, (), folder, making.Asked("internal"))
+    (made,), _, _ = report_pages.of_project(read, (), folder, making.Wanted("internal"))
     return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
 
 

@@ -40,7 +40,7 @@ def command(
     """
     from privacy_sql.reporting import making
 
-    ask = making.Asked(options["audience"], options["static"], options["dry_run"])
+    ask = making.Wanted(options["audience"], options["static"], options["dry_run"])
     if manifests:
         targets = _targets(manifests, output)
         made, problems = making.of_manifests(manifests, targets, ask, directory)
