@@ -302,10 +302,10 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
     def decide(self, groups: Groups) -> Verdict:
         own = self._own(groups)
         worst: _Part | None = None
-        safe, sums = True, {}
+        limits, safe, sums = self.limits, True, {}
         for code, places in groups.by_value():
             holders, held = groups.n[places], groups.of_each[places]
-            for point in (limit for limit in self.limits if limit.skyline == own.get(code, 0)):
+            for point in (limit for limit in limits if limit.skyline == own.get(code, 0)):
                 ruled_out = point.amounts.ruled_out
                 for length in (ruled_out, ruled_out + 1):
                     if length not in sums:
@@ -316,7 +316,7 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
                 safe &= part.safe
                 worst = part if worst is None else min(worst, part, key=_Part.slack)
         if worst is None:
-            return self.verdict(Fraction(0), Witness({}), limit=self.limits[0].limit)
+            return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit)
         return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)
 
     def breaking(self, groups: Groups) -> Bools:
@@ -402,6 +402,8 @@ def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPer
     if not groups:  # every value asked about occurs somewhere: no group is no answer
         return _Part(code, point, groups, None, False)
     value = breach_probability(groups, point.amounts, case)
+    if isinstance(value, Fraction):
+        return _Part(code, point, groups, value, value < point.limit <= 1)
     return _Part(code, point, groups, value, is_safe(groups, point.amounts, point.limit, case))
 
 

@@ -31,7 +31,7 @@ class Answers:
             )
         self.base, self.utility = base, utility
         self._shares: dict[tuple[str, int], Sql] = {}
-        self._tables: dict[tuple[int, int, int], Shares] = {}  # number of a query, column, level
+        self._tables: dict[tuple[int, int], tuple[npt.NDArray[np.int64], Shares]] = {}  # column, level
         self._true: dict[int, float] = {}
 
     @cached_property
@@ -66,30 +66,46 @@ class Answers:
     def _answered(self, held: Held, choice: Choice) -> dict[int, float]:
         """The answer to each query: all counts by the share of their labels that it asks for."""
         groups, last = held.groups, len(self.values) - 1
-        sensitive = np.array(self.values[last])
+        labels = [codes[groups.of_each].astype(np.int32) for codes in held.labels]
+        value, n = groups.value.astype(np.int32), groups.n.astype(np.float64)
+        top = max(int(value.max(initial=0)), self.values[last][-1])
         answers = {}
-        for number, query in enumerate(self.queries):
-            wanted = np.zeros(int(sensitive.max()) + 1, np.bool_)
-            wanted[sensitive[list(query[last])]] = True
-            places = np.flatnonzero(wanted[groups.value])
-            told = groups.n[places].astype(np.float64)
+        for number, query in enumerate(self._asked_codes):
+            wanted = np.zeros(top + 1, np.bool_)
+            wanted[query[last]] = True
+            places = np.flatnonzero(wanted[value])
+            told = n[places]
             for position in sorted(query.keys() - {last}):
-                shares = self._shares_of(number, query[position], position, choice[position])
-                told *= shares[held.labels[position]][groups.of_each[places]]
+                label_of, leaves = self._labels_in_memory(position, choice[position])
+                met = np.bincount(label_of[query[position]], minlength=len(leaves)) / leaves
+                share = met[labels[position][places]]
+                meets = share > 0
+                places, told = places[meets], told[meets] * share[meets]
             answers[number] = float(told.sum())
         return answers
 
-    def _shares_of(self, number: int, asked: frozenset[int], position: int, level: int) -> Shares:
-        """For every label, by its code, the share of its leaves that a query asks for."""
-        if (number, position, level) not in self._tables:
-            codes, labels = np.array(self.values[position]), self.base.domains[position]
+    @cached_property
+    def _asked_codes(self) -> list[dict[int, npt.NDArray[np.int64]]]:
+        """For each query the codes it asks for, by column."""
+        values = [np.array(codes, np.int64) for codes in self.values]
+        return [
+            {
+                column: values[column][np.fromiter(places, np.int64, len(places))]
+                for column, places in q.items()
+            }
+            for q in self.queries
+        ]
+
+    def _labels_in_memory(self, position: int, level: int) -> tuple[npt.NDArray[np.int64], Shares]:
+        """The label of every raw value at a level, and how many leaves each label has; both by code."""
+        if (position, level) not in self._tables:
+            labels = self.base.domains[position]
             n_codes = self.base.statistics[list(self.base.columns)[position]]["top"] + 1
             label_of = np.zeros(n_codes, np.int64)
             label_of[labels.code] = labels.at[level]
-            leaves = np.bincount(labels.at[level], minlength=n_codes)
-            met = np.bincount(label_of[codes[list(asked)]], minlength=n_codes)
-            self._tables[number, position, level] = met / np.maximum(leaves, 1)
-        return self._tables[number, position, level]
+            leaves = np.maximum(np.bincount(labels.at[level], minlength=n_codes), 1).astype(np.float64)
+            self._tables[position, level] = label_of, leaves
+        return self._tables[position, level]
 
     def estimated(self, histogram: Sql, choice: Choice) -> dict[int, float]:
         """The answers a reader gets from published counts."""

@@ -1,0 +1,238 @@
+"""Searches in memory against the same searches of an older version, and against counting the table once.
+
+Adult's 30,162 people under k, recursive and (c,k) ℓ-diversity, t-closeness and a skyline, with and without
+suppression; and whole processes from CSV, at a million people resampled from them as well. CPU seconds of one
+thread's work, the least of three in a warm process. With `--today`, the Python of an environment that has the
+older version, both run in turns, every choice that is found has to be the same, and the ratios are printed.
+Prints JSON; a goal that is missed says MISSED. Needs PRIVACY_SQL_DATA (adult.csv.gz and hierarchies/arx).
+
+    python benchmarks/in_memory.py [--today PYTHON] [--rows 1000000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+SEVEN = ["sex", "age", "race", "marital_status", "education", "native_country", "workclass"]
+CASES: dict[str, dict[str, Any]] = {
+    "k, 7 columns": {"more": [], "require": "k"},
+    "k, 8 columns": {"more": ["occupation"], "require": "k", "goal_ms": 80},
+    "k, 9 columns": {"more": ["occupation", "income"], "require": "k"},
+    "k and recursive, 7 columns": {"more": [], "sensitive": "occupation", "require": "k recursive"},
+    "k and recursive, 8 columns": {
+        "more": ["income"],
+        "sensitive": "occupation",
+        "require": "k recursive",
+        "goal_ms": 100,
+    },
+    "k and t, 7 columns": {"more": [], "sensitive": "occupation", "require": "k t"},
+    "k and (c,k), 7 columns": {"more": [], "sensitive": "occupation", "require": "k ck", "goal_counts": 4},
+    "k and skyline, 7 columns": {
+        "more": [],
+        "sensitive": "occupation",
+        "require": "k skyline",
+        "goal_counts": 4,
+    },
+}
+CASES |= {
+    f"{name}, 1 % suppressed": {
+        **{key: part for key, part in case.items() if not key.startswith("goal")},
+        "share": "0.01",
+        "goal_choice_ms": 6 if "ck" in case["require"] else 1.5,
+    }
+    for name, case in CASES.items()
+    if name not in ("k, 8 columns", "k and skyline, 7 columns")
+}
+GOAL_COUNTS = 2  # a search takes at most so many times what counting the table takes
+PEOPLE = """
+create temp table adult as
+select row_number() over () - 1 as number, sex, age, race, marital_status, education, native_country,
+    workclass, occupation, income
+from read_csv('{file}', all_varchar = true, nullstr = '')
+where part = 'train' and columns(*) is not null
+"""
+# one person in ten is up to two years older or younger, one in twenty has somebody else's schooling
+RESAMPLED = """
+select
+    cast(least(90, greatest(17, cast(a.age as int)
+        + case when hash(i, 2) % 10 = 0 then cast(hash(i, 3) % 5 as int) - 2 else 0 end)) as varchar) as age,
+    case when hash(i, 4) % 20 = 0 then b.education else a.education end as education,
+    a.* exclude (number, age, education)
+from range({rows}) as t(i)
+join adult as a on a.number = hash(i, 0) % {people}
+join adult as b on b.number = hash(i, 1) % {people}
+"""
+COMMON = """
+import json, sys, time
+import privacy_sql as ps
+REQUIRE = {"k": ps.KAnonymity(5), "recursive": ps.LDiversity(4, kind="recursive", c=3),
+    "t": ps.TCloseness("0.2"), "ck": ps.CKSafety("0.9", 2),
+    "skyline": ps.PrivacySkyline([[1, 0, 1, "0.9"], [0, 1, 1, "0.9"], [1, 1, 2, "0.95"]])}
+file, folder, seven, cases = json.loads(sys.argv[1])
+def table(case):
+    names = [*seven, *case["more"]]
+    files = {name: name.replace("_", "-").replace("income", "salary-class") for name in names}
+    trees = {n: ps.Tree.from_file(f"{folder}/adult_hierarchy_{file}.csv", n) for n, file in files.items()}
+    return ps.Table(file, trees, case.get("sensitive")), [REQUIRE[word] for word in case["require"].split()]
+"""
+WARM = (
+    COMMON
+    + """
+try:
+    from privacy_sql.counted.base import count
+    from privacy_sql.judge import Requirements
+except ImportError:
+    from privacy_sql.base import count
+    from privacy_sql.judging import Requirements
+told = {}
+with ps.connect("duckdb:", threads=1) as engine:
+    for name, case in cases.items():
+        people, require = table(case)
+        method = ps.FullDomain(max_suppressed=case.get("share", 0))
+        runs = []
+        for _ in range(3):
+            began = time.process_time()
+            base = count(engine, people)
+            counted = time.process_time()
+            found = method.search(base, Requirements.of(people, require), "all")
+            runs.append((time.process_time() - counted, counted - began))
+        said = found.to_json()
+        values = {k: v and float(f"{v:.9g}") for k, v in said["best"]["values"].items()}
+        best = {**said["best"], "values": values}
+        told[name] = {"search_ms": round(min(r[0] for r in runs) * 1000, 1),
+            "count_ms": round(min(r[1] for r in runs) * 1000, 1), "explored": said["explored"],
+            "found": [said["safe_choices"], [choice["levels"] for choice in said["minimal"]], best]}
+print(json.dumps(told))
+"""
+)
+PROCESS = (
+    COMMON
+    + """
+(case,) = cases.values()
+people, require = table(case)
+with ps.connect("duckdb:", threads=1) as engine:
+    found = ps.search(engine, people, require)
+print(json.dumps({"found": found.to_json()["best"]["levels"]}))
+"""
+)
+WATCH = """
+import json, resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+if done.returncode:
+    sys.exit(done.stderr[-500:])
+found = json.loads(done.stdout.splitlines()[-1])
+print(json.dumps({"told": found, "cpu_s": round(used.ru_utime + used.ru_stime, 3),
+    "peak_mb": round(used.ru_maxrss / 1024)}))
+"""
+
+
+def main() -> None:
+    options = _options()
+    data = os.environ.get("PRIVACY_SQL_DATA")
+    if not data:
+        sys.exit("Set PRIVACY_SQL_DATA to the folder with adult.csv.gz and hierarchies/arx.")
+    pythons = {"now": sys.executable, **({"today": options.today} if options.today else {})}
+    with tempfile.TemporaryDirectory() as folder:
+        file = _people(Path(data), Path(folder), None)
+        trees = str(Path(data) / "hierarchies" / "arx")
+        warm = {
+            who: _run(python, WARM, [str(file), trees, SEVEN, CASES])["told"]
+            for who, python in pythons.items()
+        }
+        searches = {name: _compared(name, warm) for name in CASES}
+        processes = {}
+        for rows in (None, *options.rows):
+            path = file if rows is None else _people(Path(data), Path(folder), rows)
+            case = {"search": CASES["k and recursive, 8 columns"]}
+            runs = {who: _least(python, [str(path), trees, SEVEN, case]) for who, python in pythons.items()}
+            processes[str(rows or 30_162)] = _process(rows, runs)
+    machine = {"cpus": os.cpu_count(), "python": platform.python_version(), "duckdb": duckdb.__version__}
+    told = {"benchmark": "in_memory", "machine": machine, "searches": searches, "processes": processes}
+    json.dump(told, sys.stdout, indent=2)
+    print()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--today", help="the Python of an environment that has the older version")
+    parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000])
+    return parser.parse_args()
+
+
+def _compared(name: str, warm: dict[str, Any]) -> dict[str, Any]:
+    """One search: what it took, what was found by both, and which goals it keeps."""
+    case, now = CASES[name], dict(warm["now"][name])
+    found = now.pop("found")
+    told = {**now, "per_asked_choice_ms": round(now["search_ms"] / now["explored"], 2)}
+    if "today" in warm:
+        older = warm["today"][name]
+        told |= {
+            "today_ms": older["search_ms"],
+            "times_faster": round(older["search_ms"] / now["search_ms"], 1),
+            "same_answers": "yes" if older["found"] == found else "MISSED",
+        }
+    goals = {"goal_ms": now["search_ms"], "goal_choice_ms": told["per_asked_choice_ms"]}
+    for goal, value in goals.items():
+        if goal in case:
+            told[goal] = _goal(value, case[goal])
+    if "share" not in case:
+        told["goal_counts"] = _goal(now["search_ms"] / now["count_ms"], case.get("goal_counts", GOAL_COUNTS))
+    return told
+
+
+def _process(rows: int | None, runs: dict[str, Any]) -> dict[str, Any]:
+    """A whole process from CSV to the result."""
+    now = runs["now"]
+    told = {"cpu_s": now["cpu_s"], "peak_mb": now["peak_mb"]}
+    if rows is None:
+        told["goal_cpu_s"] = _goal(now["cpu_s"], 1.0)
+    if "today" in runs:
+        told |= {"today_cpu_s": runs["today"]["cpu_s"], "today_peak_mb": runs["today"]["peak_mb"]}
+        told["same_best"] = "yes" if now["told"] == runs["today"]["told"] else "MISSED"
+        told["goal_of_today"] = _goal(now["cpu_s"] / runs["today"]["cpu_s"], 0.5)
+    return told
+
+
+def _goal(value: float, goal: float) -> str:
+    return f"{value:.2f} <= {goal}: {'met' if value <= goal else 'MISSED'}"
+
+
+def _people(data: Path, folder: Path, rows: int | None) -> Path:
+    """The people of Adult without missing values; more of them resampled with noise."""
+    made = folder / f"people_{rows}.csv"
+    with duckdb.connect() as connection:
+        connection.execute(PEOPLE.format(file=data / "adult.csv.gz"))
+        (people,) = connection.execute("select count(*) from adult").fetchall()[0]
+        source = "select * exclude (number) from adult"
+        if rows is not None:
+            source = RESAMPLED.format(rows=rows, people=people)
+        connection.execute(f"copy ({source}) to '{made}' (format csv, header true)")
+    return made
+
+
+def _least(python: str, arguments: list[Any]) -> dict[str, Any]:
+    return min((_run(python, PROCESS, arguments) for _ in range(3)), key=lambda run: float(run["cpu_s"]))
+
+
+def _run(python: str, code: str, arguments: list[Any]) -> dict[str, Any]:
+    # -P: the package of that environment, not the one of the folder we are in
+    command = [sys.executable, "-c", WATCH, python, "-P", "-W", "ignore", "-c", code, json.dumps(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return dict(json.loads(done.stdout))
+
+
+if __name__ == "__main__":
+    main()
