@@ -106,6 +106,8 @@ with ps.connect("duckdb:", threads=1) as engine:
             counted = time.process_time()
             found = method.search(base, Requirements.of(people, require), "all")
             runs.append((time.process_time() - counted, counted - began))
+            if runs[-1][0] > 2:  # what takes seconds is not measured in milliseconds
+                break
         said = found.to_json()
         values = {k: v and float(f"{v:.9g}") for k, v in said["best"]["values"].items()}
         best = {**said["best"], "values": values}
