@@ -55,7 +55,7 @@ def test_a_verdict_without_a_number_shows_none_in_json() -> None:
 
 def test_no_verdict_at_all_is_not_safe() -> None:
     assert not Verdicts()
-    empty = Release("r", None, Query("select 1"), {}, (), "m", {}, 0, 0)
+    empty = Release("r", None, Query("select 1"), {}, (), "m", {}, 0, 0, base=None, grouping=None)
     assert not empty.safe
 
 

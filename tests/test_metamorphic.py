@@ -100,8 +100,6 @@ def thrice(table: ps.Table) -> ps.Table:
     return both(table, grown)
 
 
-# what grows with the number of people; all else is a share of it
-SIZES = {"k_anonymity", "k_map", "k_link", "k_combinatorial"}
 # more people of each kind never help who knows of a few; a share beside a size
 OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity"}
 
@@ -118,5 +116,6 @@ def test_every_person_three_times_leaves_every_share_and_makes_every_size_three_
             elif before.value is None:
                 assert after.value is None, found["name"]
             else:
-                times = 3 if name in SIZES else 1
+                # a number of people grows with them; all else is a share
+                times = 3 if registry.get("criteria", name).unit == "people" else 1
                 assert after.value == pytest.approx(times * Fraction(before.value)), found["name"]

@@ -92,8 +92,13 @@ class Section:
     data: Mapping[str, Any] | None = None  # for controls of its own
 
 
+def names() -> tuple[str, ...]:
+    """The sections that there are, in their order."""
+    found = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in ORDER)
+    return (*ORDER, *found)
+
+
 def made(material: Material) -> list[Section]:
     """Every section of a report."""
-    found = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in ORDER)
-    modules = (importlib.import_module(f"privacy_sql.reporting.sections.{name}") for name in (*ORDER, *found))
+    modules = (importlib.import_module(f"privacy_sql.reporting.sections.{name}") for name in names())
     return [module.section(material) for module in modules]
