@@ -29,7 +29,13 @@ def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | N
 
 def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
     """The view of a full-domain generalisation."""
-    return render("methods/generalise.sql", rows=grouping.rows, shown=shown(grouping.base, levels))
+    base = grouping.base
+    keys = [
+        (Sql(f"k{number}"), Sql(key.column), key.level, base.levels[key.column] if key.level else None)
+        for number, key in enumerate(grouping.keys, start=1)
+    ]
+    places = base.engine.create(render("methods/group_places.sql", members=grouping.members, keys=keys))
+    return render("methods/generalise.sql", rows=grouping.rows, places=places, shown=shown(base, levels))
 
 
 def refuse_unfit(base: Base, method: str) -> None:

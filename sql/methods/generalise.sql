@@ -1,6 +1,8 @@
 -- The published rows: every quasi-identifier at its level, the other columns as they are.
--- The order is that of the published values, so it says nothing about the order of the source.
--- in: rows (g, q1.., r_q1.., others), shown [(name, alias, level, levels)]    out: the shown columns    grain: row
+-- The order is that of the published values, so it says nothing about the order of the source. Groups are put in order
+-- before their rows, which are then compared by one number.
+-- in: rows (g, q1.., r_q1.., others), places (g, place), shown [(name, alias, level, levels)]
+-- out: the shown columns    grain: row
 select
     {% for name, alias, level, levels in shown %}
     {% if level is none %}
@@ -19,8 +21,9 @@ inner join {{ levels }} as l_{{ alias }}
     on rows.{{ alias }} = l_{{ alias }}.code
 {% endif %}
 {% endfor %}
+inner join {{ places }} as places
+    on rows.g = places.g
 order by
-    {% for name, alias, level, levels in shown %}
-    {{ adapter.quote(name) }}{% if not loop.last %},{% endif %}
+    places.place{% for name, alias, level, levels in shown if level is none %},
+    {{ adapter.quote(name) }}{% endfor %}
 
-    {% endfor %}
