@@ -426,12 +426,13 @@ def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> V
 def describe(release: Release, output: dict[str, Any]) -> bytes:
     """The bytes of a release's manifest."""
     table: Table = release.table
-    hierarchies = {
+    hierarchies: dict[str, manifest.Labels] = {
         column: {"levels": list(kind.level_names()), "checksum": kind.checksum()}
         for column, kind in _read(release).items()
         if kind.height
     }
-    content = {
+    rows = public_record.rows(release.counts, release.step)
+    content: manifest.Manifest = {
         "schema": manifest.SCHEMA,
         "release": release.name,
         "made": manifest.now(),
@@ -439,7 +440,10 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
             "privacy_sql": privacy_sql.__version__,
             "engine": release.base.engine.version(),
         },
-        **public_record.rows(release.counts, release.step),
+        "rows_in": rows["rows_in"],
+        "rows_out": rows["rows_out"],
+        "suppressed": rows["suppressed"],
+        "repeated": rows["repeated"],
         "rows_rounded_to": release.step,
         "columns": [{"name": name, "published_as": _published_as(release, name)} for name in release.columns],
         "roles": table.roles,
@@ -457,10 +461,11 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "insensitive": guesses.declared(table),
         "claims": dict(release.claims),
         "sql": release.view.public(),
-        **({"parts": {name: view.public() for name, view in release.parts.items()}} if release.parts else {}),
         "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
         "output": output,
     }
+    if release.parts:
+        content["parts"] = {name: view.public() for name, view in release.parts.items()}
     return manifest.canonical(content)
 
 

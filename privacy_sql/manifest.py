@@ -11,12 +11,58 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 
 from privacy_sql.errors import NotSafe
 
 SCHEMA = 1
 SUFFIX = ".manifest.json"
+PerPerson = Literal["one", "set", "multiset"]
+
+
+class Column(TypedDict):
+    """A published column, and what it shows: a level, as it is, the number of a group."""
+
+    name: str
+    published_as: str
+
+
+class Labels(TypedDict):
+    """The levels of a hierarchy, and what changes when one of its labels does."""
+
+    levels: list[str]
+    checksum: str
+
+
+class Manifest(TypedDict):
+    """The record of a release that leaves with it: `api.describe` writes it, whoever reads one reads this."""
+
+    schema: int
+    release: str
+    made: str
+    versions: Mapping[str, str]
+    rows_in: int | None  # None: how many rows the counts are made from is nobody's business
+    rows_out: int
+    suppressed: int | None
+    repeated: int
+    rows_rounded_to: NotRequired[int | None]  # since 0.2.0
+    columns: list[Column]
+    roles: Mapping[str, str]
+    where: str | None
+    values_per_person: PerPerson
+    hierarchies: Mapping[str, Labels]
+    method: str
+    choice: Mapping[str, Any]
+    search: Mapping[str, Any] | None
+    verdicts: list[dict[str, Any]]
+    baseline: Mapping[str, Any] | None
+    insensitive: NotRequired[Mapping[str, Any]]  # since 0.2.0
+    claims: Mapping[str, str]
+    sql: str
+    parts: NotRequired[Mapping[str, str]]  # where several tables leave together
+    rehearsal: str | None
+    output: Mapping[str, Any]
+    checksum: NotRequired[str]  # over all of the above
 
 
 def manifest_path(target: Path) -> Path:
@@ -43,7 +89,7 @@ def _dump(content: Mapping[str, Any]) -> bytes:
     return (text + "\n").encode()
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Manifest:
     """A manifest whose bytes are as they were written; anything else is a difference."""
     raw = path.read_bytes()
     try:
@@ -53,7 +99,7 @@ def read(path: Path) -> dict[str, Any]:
         whole = False
     if not whole:
         raise NotSafe("manifest_changed", f"{path.name} is not as it was written", hint="Publish again.")
-    found: dict[str, Any] = content
+    found: Manifest = content
     return found
 
 
@@ -62,16 +108,17 @@ def now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-def parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def parts(content: Manifest) -> list[Mapping[str, Any]]:
     """The files or tables a release consists of."""
     output = content["output"]
     found: list[Mapping[str, Any]] = output.get("files") or output.get("relations") or [output]
     return found
 
 
-def published(content: Mapping[str, Any]) -> str:
+def published(content: Manifest) -> str:
     """A name for what was published: the same for the same rows in the same form, whenever written."""
-    told = {key: content[key] for key in ("release", "columns", "roles", "method", "output")}
+    whole: Mapping[str, Any] = content
+    told = {key: whole[key] for key in ("release", "columns", "roles", "method", "output")}
     return hashlib.sha256(_dump(told)).hexdigest()
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, raise_all
 from privacy_sql.hierarchies import AsIs, Hierarchy
+from privacy_sql.manifest import PerPerson as PerPerson
 
-PerPerson = Literal["one", "set", "multiset"]
 PER_PERSON = get_args(PerPerson)
 ROWS = ("source", "population")  # a file, a relation, or the rows themselves
 NULLS = ("value", "error", "refuse")  # the last two are one: stop

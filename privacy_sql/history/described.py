@@ -20,6 +20,7 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.spec import from_spec, rebuilt
 from privacy_sql.history import kept_privately
 from privacy_sql.history.labels import BOUNDS, Rule, exactly, of_box, rules, spelt_out, written
+from privacy_sql.manifest import Manifest
 from privacy_sql.parameters import number_in
 
 LOCATE = ("region", "exact", "centroid")
@@ -148,7 +149,7 @@ def _read_yaml(path: Path) -> object:
 _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 
 
-def _from_manifest(content: Mapping[str, Any], path: Path) -> Description:
+def _from_manifest(content: Manifest, path: Path) -> Description:
     """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
     roles = content["roles"]
     refuse_counts(content["method"], content["release"])
@@ -197,9 +198,7 @@ def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Descripti
     )
 
 
-def _own(
-    content: Mapping[str, Any], name: str, form: str, kept: kept_privately.Kept | None
-) -> PublishedColumn:
+def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | None) -> PublishedColumn:
     """A published column of ours, at the levels its manifest names and with the hierarchy of that day."""
     told = content.get("hierarchies", {}).get(name)
     kind = None if kept is None else kept.hierarchies.get(name)
@@ -214,7 +213,7 @@ def _own(
     )
 
 
-def _levels(content: Mapping[str, Any], name: str, form: str) -> tuple[int, ...] | None:
+def _levels(content: Manifest, name: str, form: str) -> tuple[int, ...] | None:
     """The levels a column of ours is shown at; None where it shows the reach of boxes, or centres."""
     if form == "as it is":
         return (0,)
@@ -227,7 +226,7 @@ def _levels(content: Mapping[str, Any], name: str, form: str) -> tuple[int, ...]
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 
-def _tables(content: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _tables(content: Manifest) -> dict[str, Mapping[str, Any]]:
     parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     return {part.pop("relation"): part for part in parts}
 
@@ -240,7 +239,7 @@ def refuse_counts(method: str, name: str) -> None:
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
-def _places(content: Mapping[str, Any], folder: Path) -> tuple[Any, Any]:
+def _places(content: Manifest, folder: Path) -> tuple[Any, Any]:
     """Where the people of a release are, and its values when they are in a table of their own."""
     found = [
         _written(part, folder) if "file" in part else part["relation"] for part in manifest.parts(content)

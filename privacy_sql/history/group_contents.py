@@ -17,6 +17,7 @@ from privacy_sql import files, manifest
 from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
+from privacy_sql.manifest import Manifest
 from privacy_sql.query.template import Query, Sql, names, render
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def writer(release: Release) -> Writer:
     return writer_of(Kept(kinds, held(release.grouping) if release.promise is None else None))
 
 
-def writer_of_known(content: Mapping[str, Any], kinds: Mapping[str, Hierarchy]) -> Writer | None:
+def writer_of_known(content: Manifest, kinds: Mapping[str, Hierarchy]) -> Writer | None:
     """The same for a manifest that stands already, where all its hierarchies are at hand; else None."""
     told = content.get("hierarchies", {})
     found = {
@@ -46,7 +47,7 @@ def writer_of_known(content: Mapping[str, Any], kinds: Mapping[str, Hierarchy]) 
     return writer_of(Kept(found)) if len(found) == len(told) else None
 
 
-def keep_without_register(folder: Path, release: Release, content: Mapping[str, Any]) -> None:
+def keep_without_register(folder: Path, release: Release, content: Manifest) -> None:
     """Keep what a release is read with where no register is yet: nobody could count it again later."""
     place, grouping = folder / WAITING / manifest.published(content), release.grouping.one_table
     if grouping is None or grouping.located_by == "labels" or place.exists():
@@ -60,7 +61,7 @@ def keep_without_register(folder: Path, release: Release, content: Mapping[str, 
         made.rename(place)
 
 
-def writer_of_waiting(folder: Path, content: Mapping[str, Any]) -> Writer | None:
+def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
     """What puts that beside the register, once there is one; None where nothing was kept."""
     place = folder / WAITING / manifest.published(content)
     if not place.is_dir():

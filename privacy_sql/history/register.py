@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.history import kept_privately
 from privacy_sql.history.chain import Chain, Record
+from privacy_sql.manifest import Manifest
 
 FILE_NAME = "privacy_register.jsonl"
 WHERE = "register"
@@ -128,7 +128,7 @@ class Register:
             data=[*(folder / file for file in files), *(folder / file for file in more)],
         )
 
-    def holds(self, content: Mapping[str, Any]) -> bool:
+    def holds(self, content: Manifest) -> bool:
         """Whether a release of our own is registered, by its manifest."""
         version = _version_name(content)
         return any(
@@ -136,7 +136,7 @@ class Register:
             for entry in self.history()
         )
 
-    def withdraw(self, content: Mapping[str, Any]) -> None:
+    def withdraw(self, content: Manifest) -> None:
         """Say on the record that a registered release in tables never appeared."""
         version, chain = _version_name(content), Chain(self.path)
         with chain.locked() as records:
@@ -154,7 +154,7 @@ class Register:
             yield
 
     def _version(
-        self, name: str, content: Mapping[str, Any], now: Mapping[str, Path], private: Private | None
+        self, name: str, content: Manifest, now: Mapping[str, Path], private: Private | None
     ) -> tuple[Path, list[str]]:
         """The folder of a version, there as a whole or not at all, and the private files in it."""
         published = _version_name(content)
@@ -184,7 +184,7 @@ class Register:
         return folder, [file.name for file in more]
 
     @staticmethod
-    def _copy(name: str, content: Mapping[str, Any], now: Mapping[str, Path], made: Path) -> None:
+    def _copy(name: str, content: Manifest, now: Mapping[str, Path], made: Path) -> None:
         """The published files and their manifest; the bytes that are copied are those that are kept."""
         for part in manifest.parts(content):
             if "file" not in part:
@@ -276,7 +276,7 @@ class Register:
         return target.relative_to(folder).as_posix() if target.is_relative_to(folder) else target.as_posix()
 
 
-def _version_name(content: Mapping[str, Any]) -> str:
+def _version_name(content: Manifest) -> str:
     return manifest.published(content)[:16]
 
 

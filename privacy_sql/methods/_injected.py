@@ -6,22 +6,21 @@ file, or a source that changed since, would be out with other counts than those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from privacy_sql import manifest
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import fingerprint, is_csv
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.manifest import Manifest
 from privacy_sql.methods._views import generalised
 from privacy_sql.query.template import Query
 
 AGAIN = "Publish the table again, or name its levels instead of the release."
 
 
-def read(named: str) -> tuple[Path, dict[str, Any]]:
+def read(named: str) -> tuple[Path, Manifest]:
     """The manifest of a written release with one level per column, and where it lies."""
     place = Path(named)
     file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
@@ -36,7 +35,7 @@ def read(named: str) -> tuple[Path, dict[str, Any]]:
     return file, content
 
 
-def refuse_other_counts(base: Base, file: Path, content: Mapping[str, Any]) -> None:
+def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     """Refuse a release whose written rows are not those of its manifest, or not those of the table today."""
     written = _written(file, content)
     beside = base.engine.session([written] if isinstance(written, Path) else ())
@@ -69,7 +68,7 @@ def refuse_other_counts(base: Base, file: Path, content: Mapping[str, Any]) -> N
         )
 
 
-def _written(file: Path, content: Mapping[str, Any]) -> Path | str:
+def _written(file: Path, content: Manifest) -> Path | str:
     """The file with the bytes its manifest says, or the name of the table."""
     output = content["output"]
     if "relation" in output:

@@ -8,6 +8,7 @@ from typing import Any
 
 from privacy_sql import files
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended, raise_all
+from privacy_sql.manifest import Manifest
 from privacy_sql.project.reading import Project
 from privacy_sql.publishing import targets
 from privacy_sql.reporting import making, page, records
@@ -61,7 +62,7 @@ def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
     return {"name": name, **told, "href": made.file.name}
 
 
-def _records_and_manifest(project: Project, found: Record) -> tuple[Record, Record | None]:
+def _records_and_manifest(project: Project, found: Record) -> tuple[Record, Manifest | None]:
     """The records of a release with its manifest, if it left; not those of another one in its place."""
     if not found["run"]["safe"]:
         return found, None

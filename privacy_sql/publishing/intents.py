@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from privacy_sql import files as writing
 from privacy_sql import manifest
@@ -24,6 +23,7 @@ from privacy_sql.counted.fingerprints import of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, EngineError, NotSafe, PrivacySqlError, UsageError
 from privacy_sql.history.register import Register
+from privacy_sql.manifest import Manifest
 
 # the names under which tables are written before they are judged
 HIDDEN = re.compile("ps_new_[0-9a-f]{12}(_.*)?")
@@ -167,7 +167,7 @@ def _registered(intent: Intent, place: Path) -> bool:
     return content is not None and Register(place.parent / intent.register).holds(content)
 
 
-def _content(intent: Intent, place: Path) -> dict[str, Any] | None:
+def _content(intent: Intent, place: Path) -> Manifest | None:
     """The new manifest, hidden or in its place."""
     last = intent.files[-1]
     paths = (place.parent / last.hidden, place.parent / last.name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from privacy_sql import criteria, files, manifest, registry
 from privacy_sql.counted.base import count
@@ -15,6 +14,7 @@ from privacy_sql.criteria import EMPTY, Criterion
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, PrivacySqlError, Undecided
 from privacy_sql.judge import Verdicts, judge
+from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import advisories, formulas, verifying
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.query.template import Sql
@@ -95,7 +95,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     )
 
 
-def _cells(engine: Engine, content: Mapping[str, Any], place: Path) -> tuple[Engine, list[Sql]]:
+def _cells(engine: Engine, content: Manifest, place: Path) -> tuple[Engine, list[Sql]]:
     """The published CSV files, as an engine reads them."""
     named = [place.parent / part["file"] for part in manifest.parts(content) if "file" in part]
     files = [file for file in named if is_csv(file)]
@@ -103,7 +103,7 @@ def _cells(engine: Engine, content: Mapping[str, Any], place: Path) -> tuple[Eng
     return session, [session.source(file) for file in files]
 
 
-def _required(content: Mapping[str, Any]) -> tuple[list[Criterion], list[str]]:
+def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
     """The requirements that published rows decide, and the names of the others."""
     made: dict[str, Criterion] = {}
     left: list[str] = []
@@ -121,7 +121,7 @@ def _required(content: Mapping[str, Any]) -> tuple[list[Criterion], list[str]]:
     return list(made.values()), list(dict.fromkeys(left))
 
 
-def _table(content: Mapping[str, Any], place: Path) -> Table | None:
+def _table(content: Manifest, place: Path) -> Table | None:
     """The published rows in their roles; None where they are no rows of one table, a person each."""
     output = manifest.parts(content)
     counts = content["method"] in ("marginals", "noisy_counts")
@@ -155,7 +155,7 @@ def _sensitive(columns: Sequence[str]) -> tuple[str, ...] | None:
     return tuple(columns) or None
 
 
-def _permuted(content: Mapping[str, Any]) -> bool:
+def _permuted(content: Manifest) -> bool:
     """Whether values stand in an order nobody can follow within their group."""
     choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
     return content["method"] == "bucketize" or choice.get("output") == "bucketized"

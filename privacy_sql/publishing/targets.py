@@ -24,6 +24,7 @@ from privacy_sql.engines._sources import is_folder
 from privacy_sql.engines._sources import parts as parts_of
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.history import chain, ledger, register
+from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import private_files, verifying
 from privacy_sql.query.template import Query, quote
 
@@ -206,7 +207,7 @@ def admit(
     return {file.name: named[file]["sha256"] for file in taken} | {place.name: _checksum_of(content)}
 
 
-def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Mapping[str, Any]:
+def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
     """What the manifest of this release says of what stands where the next one is to be written."""
     if not _stands(place):
         raise _foreign(taken[0], "it has no manifest")
@@ -225,13 +226,13 @@ def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Mapping[str, A
     return content
 
 
-def _checksum_of(content: Mapping[str, Any]) -> str:
+def _checksum_of(content: Manifest) -> str:
     """The checksum of a manifest that was read, whose bytes are its canonical ones."""
     return hashlib.sha256(manifest.canonical(content)).hexdigest()
 
 
 def _as_written(
-    part: Mapping[str, Any], content: Mapping[str, Any], place: Path, engine: Engine | None = None
+    part: Mapping[str, Any], content: Manifest, place: Path, engine: Engine | None = None
 ) -> bool:
     try:
         return verifying.as_written(part, content, place.parent, engine)

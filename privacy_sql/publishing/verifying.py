@@ -13,13 +13,14 @@ from privacy_sql import files, manifest
 from privacy_sql.counted.fingerprints import fingerprint, of_table
 from privacy_sql.engines import Engine
 from privacy_sql.errors import NotSafe, UsageError
+from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import intents
 
 # what reading a manifest runs into whose checksum was made anew over something that is none of ours
 NO_MANIFEST = (KeyError, TypeError, AttributeError, ValueError)
 
 
-def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
+def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
     """The manifest of a release whose bytes are all as they were written; needs no key.
 
     `path` is a manifest or an output file. A table needs the engine it lies in.
@@ -39,21 +40,21 @@ def verify(path: str | Path, engine: Engine | None = None) -> dict[str, Any]:
     raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
 
 
-def _gone(content: Mapping[str, Any], folder: Path, engine: Engine | None) -> list[str]:
+def _gone(content: Manifest, folder: Path, engine: Engine | None) -> list[str]:
     """The names of the files and tables that are no longer there."""
     tables = [str(part["relation"]) for part in _parts(content) if "relation" in part]
     files = [name for name in outputs(content) if not (folder / name).exists()]
     return files + [name for name in tables if engine is None or not engine.has_table(name)]
 
 
-def _parts(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _parts(content: Manifest) -> list[Mapping[str, Any]]:
     try:
         return [part for part in manifest.parts(content) if isinstance(part, Mapping)]
     except NO_MANIFEST:
         return []
 
 
-def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, dict[str, Any]]:
+def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifest]:
     """The manifest that a path leads to and what it says, which must be about that very path."""
     place = manifest_of(path, engine)
     content = manifest.read(place)
@@ -73,7 +74,7 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, dict[st
     return place, content
 
 
-def outputs(content: Mapping[str, Any]) -> list[str]:
+def outputs(content: Manifest) -> list[str]:
     """The names of the files a manifest is about; none when it is about tables."""
     try:
         return [str(part["file"]) for part in manifest.parts(content) if "file" in part]
@@ -116,9 +117,7 @@ def whole(part: str) -> str:
     return f"{Path(place.stem).stem}{place.suffix}"
 
 
-def as_written(
-    part: Mapping[str, Any], content: Mapping[str, Any], folder: Path, engine: Engine | None
-) -> bool:
+def as_written(part: Mapping[str, Any], content: Manifest, folder: Path, engine: Engine | None) -> bool:
     """Whether one file or table of a release is still what its manifest says."""
     if "relation" not in part:
         written = folder / part["file"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from privacy_sql import files, manifest
 from privacy_sql.errors import PrivacySqlError, as_error, raise_all
+from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import public_record, targets, verifying
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.reporting import page as reporting
@@ -87,7 +88,7 @@ def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) 
     return write_page(found, chosen, ask, content)
 
 
-def verify(place: Path) -> tuple[Path, Record]:
+def verify(place: Path) -> tuple[Path, Manifest]:
     """The manifest that a path leads to; a release in files must be as it was written."""
     file, content = verifying.found(place)
     if verifying.outputs(content):
@@ -111,17 +112,17 @@ def of_manifests(
     return made, problems
 
 
-def alone(content: Record) -> Record:
+def alone(content: Manifest) -> Record:
     """The records of a release of which only the manifest is known."""
     return {"release": content["release"], "run": from_manifest(content)}
 
 
-def is_about(found: Record, content: Record) -> bool:
+def is_about(found: Record, content: Manifest) -> bool:
     """Whether records are about the release of this very manifest."""
     return bool(found["run"].get("checksum") == content["checksum"])
 
 
-def from_manifest(content: Record) -> Record:
+def from_manifest(content: Manifest) -> Record:
     """What a manifest alone says of a release, in the words of a run's record."""
     roles = content.get("roles", {})
     verdicts = [recording.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
@@ -145,14 +146,14 @@ def from_manifest(content: Record) -> Record:
     }
 
 
-def _rows(content: Record) -> Record:
+def _rows(content: Manifest) -> Record:
     """The rows as the manifest counts them; manifests of 0.1.0 round none, and do not say so."""
     told = {name: content.get(name) for name in public_record.ROWS}
     step = content.get("rows_rounded_to")
     return told | ({"step": step, "rounded_to": step} if "rows_rounded_to" in content else {})
 
 
-def _columns(content: Record, roles: Mapping[str, str]) -> list[Record]:
+def _columns(content: Manifest, roles: Mapping[str, str]) -> list[Record]:
     """The columns of the source and of the release; nothing is known of their values."""
     shown = {column["name"]: column["published_as"] for column in content["columns"]}
     levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
@@ -170,7 +171,7 @@ def _columns(content: Record, roles: Mapping[str, str]) -> list[Record]:
     ]
 
 
-def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
+def _recorded(directory: Path, content: Manifest, file: Path) -> Record | None:
     """The project's own records of this very manifest."""
     found = records.read(directory, content["release"])
     run = (found or {}).get("run", {})
@@ -179,7 +180,7 @@ def _recorded(directory: Path, content: Record, file: Path) -> Record | None:
 
 
 def write_page(
-    found: Record, target: Path, ask: Wanted, content: Record | None = None, index: str = ""
+    found: Record, target: Path, ask: Wanted, content: Manifest | None = None, index: str = ""
 ) -> Made:
     targets.admit_page(target, reporting.MARK)
     material = reporting.material_of(found, ask.audience, content)

@@ -16,10 +16,10 @@ from importlib import resources
 from typing import Any
 
 import privacy_sql
+from privacy_sql.manifest import Manifest
 from privacy_sql.reporting import plotly_charts, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
-from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section, made
 from privacy_sql.reporting.verdict import in_words
 
@@ -28,7 +28,7 @@ MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no oth
 
 
 def material_of(
-    found: Mapping[str, Any], audience: str | None = None, manifest: Record | None = None
+    found: Mapping[str, Any], audience: str | None = None, manifest: Manifest | None = None
 ) -> Material:
     """The records of a release, without what its audience may not see."""
     chosen = audience_of(found["run"], audience)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import click
 
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.errors import number_of
+from privacy_sql.manifest import Manifest
 
 
 @click.group()
@@ -72,7 +73,7 @@ def add(
     return Outcome("register", lines=lines, more={"registered": name, "columns": columns})
 
 
-def _hierarchies(content: Mapping[str, Any], directory: Path, given: Sequence[str]) -> dict[str, Any]:
+def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
     """The hierarchies of a manifest: from files, else from the project where it still has the same ones."""
     from privacy_sql.errors import DataError, UsageError, did_you_mean
     from privacy_sql.hierarchies import Tree

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import holding, manifest_of_table
 from privacy_sql.errors import number_of
+from privacy_sql.manifest import Manifest
 
 
 @click.command()
@@ -50,7 +50,7 @@ def command(
     return whole
 
 
-def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> dict[str, Any]:
+def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> Manifest:
     from privacy_sql.publishing.verifying import verify
 
     engine = holding(path, url, directory, unsafe_debug)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from privacy_sql.manifest import Manifest
 from privacy_sql.reporting.audience import Audience
 from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.records import Record
@@ -40,7 +41,7 @@ class Material:
     audience: Audience
     run: Record
     found: Mapping[str, Any] = field(default_factory=dict)  # what other verbs recorded
-    manifest: Record | None = None
+    manifest: Manifest | None = None
 
     @property
     def safe(self) -> bool:

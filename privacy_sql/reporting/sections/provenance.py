@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from privacy_sql.reporting.sections import Material, Section
@@ -29,7 +29,8 @@ def section(material: Material) -> Section:
 
 
 def _rows(material: Material) -> Iterator[tuple[str, Any]]:
-    run, manifest = material.run, material.manifest or {}
+    run = material.run
+    manifest: Mapping[str, Any] = material.manifest or {}
     output = manifest.get("output", {})
     yield "project", run.get("project")
     yield "measured", moment(run["made"])
