@@ -87,7 +87,8 @@ class AlphaKAnonymity(ByFormula):
             return self.verdict(None, Witness({}))
         worst = max(evidence, key=_share)
         small = min(evidence, key=lambda row: int(row["n_people"]))
-        notes = self._missing(evidence[0]["n_found"])
+        missing = len(set(self.values)) - evidence[0]["n_found"] if self.values is not None else 0
+        notes = (f"{missing} of the watched values do not occur in the table.",) if missing else ()
         if _share(worst) <= self.limit and small["n_people"] < self.k:
             story = f"No watched value is too frequent, but a group holds {people(small['n_people'])}."
             witness = Witness({"size": small["n_people"]}, {"g": small["g"]})
@@ -99,10 +100,6 @@ class AlphaKAnonymity(ByFormula):
         }
         story = f"In the worst group {worst['n_top']} of {people(worst['n_people'])} share one watched value."
         return self.verdict(_share(worst), Witness(facts, {"g": worst["g"]}), story, notes=notes)
-
-    def _missing(self, found: int) -> tuple[str, ...]:
-        missing = len(set(self.values)) - found if self.values is not None else 0
-        return (f"{missing} of the watched values do not occur in the table.",) if missing else ()
 
 
 def _share(row: Row) -> Fraction:

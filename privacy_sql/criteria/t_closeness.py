@@ -80,7 +80,7 @@ class TCloseness(ByFormula):
             return False
         from privacy_sql.counted.groups import SensitiveValues
 
-        scale = 2 * self._height(base)
+        scale = 2 * (int(base.table.sensitive_hierarchy.height) if self.distance == "hierarchical" else 1)
         if self.distance == "ordered":
             if base.rows**2 > SORTED_EXACTLY or SensitiveValues(base).numbers is None:
                 return False
@@ -92,9 +92,6 @@ class TCloseness(ByFormula):
 
         difference, scale = getattr(_distances, self.distance)(groups)
         return [Formula(difference, groups.people * (scale * groups.n_all), "<=", self.limit)]
-
-    def _height(self, base: Base) -> int:
-        return int(base.table.sensitive_hierarchy.height) if self.distance == "hierarchical" else 1
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The farthest group decides.

@@ -51,7 +51,8 @@ def files(
     by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
     if left or not by_levels:
         _refuse_file(table, manifest, left)
-        candidate = _judged(manifest, columns)
+        # the rows as Python judged and wrote them
+        candidate = f"select {_columns(columns)}\nfrom {_source(manifest['output']['relation'])}\n"
         tests = [*_required(require, table), *_alone(table, require), _matches(manifest, columns)]
     else:
         candidate = _generalised(table, require, manifest)
@@ -99,11 +100,6 @@ def _refuse_file(table: Table, manifest: Mapping[str, Any], left: Sequence[str])
         return
     what = f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
     raise UsageError("not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE)
-
-
-def _judged(manifest: Mapping[str, Any], columns: Sequence[str]) -> str:
-    """The rows as Python judged and wrote them."""
-    return f"select {_columns(columns)}\nfrom {_source(manifest['output']['relation'])}\n"
 
 
 def _matches(manifest: Mapping[str, Any], columns: Sequence[str]) -> Test:

@@ -160,6 +160,7 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
     people, values = _places(content, path.parent)
     kept = kept_privately.read(path.parent)
     quasi = [name for name in published if roles.get(name) == "quasi-identifier"]
+    parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     found = Description(
         name=content["release"],
         source=people,
@@ -169,7 +170,7 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         columns={name: _own(content, name, published[name], kept) for name in quasi},
         group=next((name for name, form in published.items() if form == "group number"), None),
         locate="centroid" if content["method"] == "microaggregate" else "region",
-        tables=_tables(content),
+        tables={part.pop("relation"): part for part in parts},
         several=content.get("values_per_person", "one") != "one",
         # labels of several rounds overlap, and whoever knows the method knows the round
         apart="rounds" in (content.get("choice") or {}),
@@ -224,11 +225,6 @@ def _levels(content: Manifest, name: str, form: str) -> tuple[int, ...] | None:
 
 
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
-
-
-def _tables(content: Manifest) -> dict[str, Mapping[str, Any]]:
-    parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
-    return {part.pop("relation"): part for part in parts}
 
 
 def refuse_counts(method: str, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,7 +140,7 @@ def _table(content: Manifest, place: Path) -> Table | None:
     return Table(
         files.written(part, place.parent) if "file" in part else part["relation"],
         [name for name in of("quasi-identifier") if name not in known],
-        _sensitive(of("sensitive")),
+        tuple(of("sensitive")) or None,
         group=next((name for name, form in published.items() if form == "group number"), None),
         insensitive={"columns": sorted(known), "known": True}
         if known
@@ -149,10 +149,6 @@ def _table(content: Manifest, place: Path) -> Table | None:
         else (),
         name=f"{content['release']} as published",
     )
-
-
-def _sensitive(columns: Sequence[str]) -> tuple[str, ...] | None:
-    return tuple(columns) or None
 
 
 def _permuted(content: Manifest) -> bool:

@@ -39,7 +39,10 @@ class Answers:
         """The codes of every quasi-identifier and of the sensitive value, in order."""
         columns = zip(self.base.columns.values(), self.base.labels, self.base.domains, strict=True)
         quasi = [domain if kind.height else labels for (_, kind), labels, domain in columns]
-        return [*(labels.code.tolist() for labels in quasi), self._codes(self.base.dictionaries["s"])]
+        rows = self.base.engine.fetch(
+            render("counted/listed.sql", relation=self.base.dictionaries["s"], columns=names(["code"]))
+        )
+        return [*(labels.code.tolist() for labels in quasi), sorted(row["code"] for row in rows)]
 
     @cached_property
     def queries(self) -> list[Query]:
@@ -139,7 +142,9 @@ class Answers:
         """For every query about a column and every label the share of its leaves that is asked for."""
         if (column, level) not in self._shares:
             position = list(self.base.columns).index(column)
-            label_of = self._labels(column, level)
+            # the label of every raw value at a level
+            labels = self.base.domains[list(self.base.columns).index(column)]
+            label_of = dict(zip(labels.code.tolist(), labels.at[level].tolist(), strict=True))
             leaves = Counter(label_of.values())
             shares = [
                 (number, label, n / leaves[label])
@@ -160,14 +165,3 @@ class Answers:
         """How many leaves of each label a query asks for; each value is looked at once."""
         codes = self.values[position]
         return Counter(label_of[codes[place]] for place in places)
-
-    def _labels(self, column: str, level: int) -> dict[int, int]:
-        """The label of every raw value at a level."""
-        labels = self.base.domains[list(self.base.columns).index(column)]
-        return dict(zip(labels.code.tolist(), labels.at[level].tolist(), strict=True))
-
-    def _codes(self, dictionary: Sql) -> list[int]:
-        rows = self.base.engine.fetch(
-            render("counted/listed.sql", relation=dictionary, columns=names(["code"]))
-        )
-        return sorted(row["code"] for row in rows)

@@ -41,7 +41,9 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield lines, count(run["rows_out"]) if material.published and run.get("rows_out") else ""
     yield "rows repeated", count(run["repeated"]) if run.get("repeated") else ""
     yield "rows suppressed", count(run["suppressed"]) if run.get("suppressed") is not None else ""
-    yield "method", _method(material)
+    chosen = material.run.get("choice") or {}
+    told = " ".join(f"{key}={value}" for key, value in chosen.items())
+    yield "method", f"{material.run.get('method', '')} {told}".strip()
     yield "required", " · ".join(run.get("require", []))
     yield "output", output.get("file") or output.get("relation") or run.get("target")
     if any("csv" in part for part in output.get("files", [output])):
@@ -55,9 +57,3 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     versions = manifest.get("versions", {})
     yield "privacy_sql", versions.get("privacy_sql") or run.get("version")
     yield "engine", versions.get("engine")
-
-
-def _method(material: Material) -> str:
-    chosen = material.run.get("choice") or {}
-    told = " ".join(f"{key}={value}" for key, value in chosen.items())
-    return f"{material.run.get('method', '')} {told}".strip()
