@@ -56,16 +56,17 @@ def load(family: str, name: str) -> ModuleType:
 
 
 @cache
-def get(family: str, name: str) -> Any:
+def get(family: str, name: str) -> type[Any]:
     """The part of that name: the one public class its module defines."""
     if name not in _ours(family):
         for entry in _theirs(family):
             if entry.name == name:
-                return entry.load()
+                found: type[Any] = entry.load()
+                return found
     return _public(load(family, name))
 
 
-def _public(module: ModuleType) -> Any:
+def _public(module: ModuleType) -> type[Any]:
     wanted = class_name(module.__name__.rpartition(".")[2])
     for name, value in vars(module).items():
         if isinstance(value, type) and name.casefold() == wanted.casefold():
@@ -83,7 +84,7 @@ def class_name(name: str) -> str:
 
 
 @cache
-def by_class_name(wanted: str) -> Any:
+def by_class_name(wanted: str) -> type[Any]:
     """The part whose class has this name (`KAnonymity`), searched through criteria and methods."""
     for parts in (_ours, available):
         for family in ("criteria", "methods"):

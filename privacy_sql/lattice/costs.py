@@ -309,7 +309,9 @@ def _labels_at(labels: Labels, level: int) -> dict[int, Label]:
     }
 
 
-def _extents(numbers: Any, place: Any, length: int) -> tuple[list[Any], list[Any]]:
+def _extents(
+    numbers: np.ndarray[Any, Any], place: np.ndarray[Any, Any], length: int
+) -> tuple[list[Any], list[Any]]:
     """The smallest and the largest number behind each label; None where no value is a number."""
     low, high = np.full(length, np.inf), np.full(length, -np.inf)
     told = ~np.isnan(numbers)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import privacy_sql
 from privacy_sql.manifest import Manifest
@@ -22,6 +22,9 @@ from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.sections import Material, Section, made
 from privacy_sql.reporting.verdict import in_words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
 MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
@@ -99,7 +102,7 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 @cache
-def _environment() -> Any:
+def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.publishing import targets
 from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Bars, Chart, Line, Value
 from privacy_sql.reporting.sections import skyline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.figure import Figure
 
 MARKERS = {"circle": "o", "square": "s", "diamond": "D", "triangle-up": "^", "cross": "P", "star": "*"}
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-.", "longdash": (0, (8, 3))}
@@ -48,7 +53,7 @@ def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Pa
         return [_save(figure, folder / f"{key}.{kind}") for key, figure in figures.items() for kind in KINDS]
 
 
-def _save(figure: Any, path: Path) -> Path:
+def _save(figure: Figure, path: Path) -> Path:
     metadata = {"Date": None, "Creator": MARK} if path.suffix == ".svg" else {"Software": MARK}
     targets.admit_page(path, MARK)
     try:
@@ -59,7 +64,7 @@ def _save(figure: Any, path: Path) -> Path:
     return path
 
 
-def _draw(axes: Any, chart: Chart) -> None:
+def _draw(axes: Axes, chart: Chart) -> None:
     axes.set_title(chart.says, loc="left", fontsize=10, wrap=True)
     for zone in chart.zones:
         size = (zone.right - zone.left, zone.high - zone.low)
@@ -81,7 +86,7 @@ def _draw(axes: Any, chart: Chart) -> None:
         axes.legend(frameon=False, fontsize=9)
 
 
-def _line(axes: Any, line: Line) -> None:
+def _line(axes: Axes, line: Line) -> None:
     style: Any = DASHES[line.dash] if line.joined else "none"
     marker = MARKERS[line.marker] if line.marker else ""
     axes.plot(
@@ -102,7 +107,7 @@ def _gaps(values: Sequence[Value]) -> list[Any]:
     return [float("nan") if value is None else value for value in values]
 
 
-def _bars(axes: Any, bars: Bars, *, across: bool) -> None:
+def _bars(axes: Axes, bars: Bars, *, across: bool) -> None:
     places = range(len(bars.labels))
     drawn = (axes.barh if across else axes.bar)(
         places,
@@ -118,7 +123,7 @@ def _bars(axes: Any, bars: Bars, *, across: bool) -> None:
         axes.invert_yaxis()  # the first bar stands on top
 
 
-def _axis(axis: Any, wanted: Axis) -> None:
+def _axis(axis: XAxis | YAxis, wanted: Axis) -> None:
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     axis.set_visible(not wanted.hidden)
@@ -131,7 +136,7 @@ def _axis(axis: Any, wanted: Axis) -> None:
         axis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _panels(figure: Any, explored: Mapping[str, Any]) -> None:
+def _panels(figure: Figure, explored: Mapping[str, Any]) -> None:
     """The small pictures, one per number of values ruled out."""
     value, limit = explored["values"][explored["value"]], explored["limit"]
     figure.suptitle(skyline.summary(value["label"], value["breach"], limit), x=0.02, ha="left", fontsize=10)
@@ -154,7 +159,7 @@ def _panels(figure: Any, explored: Mapping[str, Any]) -> None:
     figure.supylabel("family known (m)")
 
 
-def _staircase(axes: Any, explored: Mapping[str, Any]) -> None:
+def _staircase(axes: Axes, explored: Mapping[str, Any]) -> None:
     """What stays below the limit in three dimensions: a flat step per number of values ruled out."""
     value, limit = explored["values"][explored["value"]], explored["limit"]
     for ruled_out in range(skyline.RULED_OUT):
