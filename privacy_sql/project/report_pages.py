@@ -11,7 +11,7 @@ from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended, rai
 from privacy_sql.manifest import Manifest
 from privacy_sql.project.reading import Project
 from privacy_sql.publishing import targets
-from privacy_sql.reporting import making, page, records
+from privacy_sql.reporting import describing, making, page, records
 from privacy_sql.reporting.records import Record
 
 
@@ -33,7 +33,7 @@ def of_project(
             rows.append(_row(plan.name))
             continue
         try:
-            found, content = _records_and_manifest(project, found)
+            found, content = _records_and_manifest(project, found, keep=not ask.dry_run)
             made.append(
                 making.write_page(found, folder / f"{plan.name}.html", ask, content, index=making.INDEX)
             )
@@ -62,9 +62,11 @@ def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
     return {"name": name, **told, "href": made.file.name}
 
 
-def _records_and_manifest(project: Project, found: Record) -> tuple[Record, Manifest | None]:
+def _records_and_manifest(project: Project, found: Record, *, keep: bool) -> tuple[Record, Manifest | None]:
     """The records of a release with its manifest, if it left; not those of another one in its place."""
     if not found["run"]["safe"]:
         return found, None
-    _, content = making.verify(project.directory / str(found["run"].get("manifest")))
-    return (found if making.is_about(found, content) else making.alone(content)), content
+    file, content = making.verify(project.directory / str(found["run"].get("manifest")))
+    if not making.is_about(found, content):
+        return making.alone(content), content
+    return describing.completed(project.directory, found, file, content, keep=keep), content

@@ -83,7 +83,8 @@ def run_project(
                 if dry_write and results[-1].release is not None and results[-1].exit == 0:
                     assert dry_run
                     api.dry_write(results[-1].release, _ready(plan))
-                    recording.recorded(results[-1].release)  # what a run would keep for the report
+                    # what a run would keep for the report
+                    recording.recorded_by_run(results[-1].release, _ready(plan))
         except KeyboardInterrupt as problem:
             _failed(results[-1], interrupted(problem))
         except OSError as problem:
@@ -160,7 +161,8 @@ def _run(
     _compiled(project, release)
     place = _registered_and_written(project, plan, result, output, overwrite, place)
     progress.report(f"measuring {plan.name} for its report", 0, 1)
-    _remember(project, result, recording.recorded(release) | {"checksum": manifest.read(place)["checksum"]})
+    found = recording.recorded_by_run(release, output)
+    _remember(project, result, found | {"checksum": manifest.read(place)["checksum"]})
 
 
 def _mended(engine: Engine, place: Path) -> list[str]:

@@ -122,19 +122,24 @@ def decidable(criterion: Criterion, table: Table) -> bool:
 
 def published_table(published: str | Path, release: Release) -> Table:
     """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
-    return Table(
-        published,
-        [column for column in release.quasi if column not in release.table.also_sensitive],
-        release.table.declared_sensitive,
-        joint=bool(release.table.joined),
-        also_known=release.table.also_known,
-        group=release.group,
-        sensitive_nulls=release.table.sensitive_nulls,
-        sensitive_hierarchy=release.table.sensitive_hierarchy,
-        domains=release.table.domains,
-        insensitive=[c for c in release.table.insensitive if c not in release.table.joined],
-        name=f"{release.name} as published",
-    )
+    table = release.table
+    hierarchy, domains = table.sensitive_hierarchy, table.domains
+    return Table(published, **published_roles(release), sensitive_hierarchy=hierarchy, domains=domains)
+
+
+def published_roles(release: Release) -> dict[str, Any]:
+    """What a table of the published rows declares, in plain words and names that can be kept."""
+    table = release.table
+    return {
+        "quasi": [column for column in release.quasi if column not in table.also_sensitive],
+        "sensitive": list(table.declared_sensitive),
+        "joint": bool(table.joined),
+        "also_known": list(table.also_known),
+        "group": release.group,
+        "sensitive_nulls": table.sensitive_nulls,
+        "insensitive": [column for column in table.insensitive if column not in table.joined],
+        "name": f"{release.name} as published",
+    }
 
 
 def _same_rows(engine: Engine, published: str | Path, release: Release) -> None:

@@ -1,6 +1,7 @@
-"""What was recorded about a release, as one HTML file. It runs no query and judges nothing.
+"""What was recorded about a release, as one HTML file. It judges nothing.
 
-In: records and a manifest. Out: a page. Read `making.py` first, then `page.py`; each section is a file of
-`sections/`. `recording.py` says what a run keeps for the report, `records.py` where it lies,
-`audience.py` what of it the public may see.
+In: records, a manifest, and the published rows it is about. Out: a page. Read `making.py` first, then
+`page.py`; each section is a file of `sections/`. `recording.py` says what a run keeps for the report,
+`describing.py` what a report reads in the published rows, `records.py` where all that lies, `audience.py`
+what of it the public may see.
 """

@@ -15,8 +15,8 @@ from privacy_sql.errors import PrivacySqlError, as_error, raise_all
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import public_record, targets, verifying
 from privacy_sql.release import Release, refuse_no_release
+from privacy_sql.reporting import describing, recording, records, static
 from privacy_sql.reporting import page as reporting
-from privacy_sql.reporting import recording, records, static
 from privacy_sql.reporting.records import Record
 
 INDEX = "index.html"
@@ -83,7 +83,11 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
-    found = _recorded(directory, content, file) or alone(content)
+    found = _recorded(directory, content, file)
+    if found is None:
+        found = alone(content)
+    else:
+        found = describing.completed(directory, found, file, content, keep=not ask.dry_run)
     chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
     return write_page(found, chosen, ask, content)
 
@@ -125,7 +129,7 @@ def is_about(found: Record, content: Manifest) -> bool:
 def from_manifest(content: Manifest) -> Record:
     """What a manifest alone says of a release, in the words of a run's record."""
     roles = content.get("roles", {})
-    verdicts = [recording.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
+    verdicts = [describing.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
     return {
         "roles": roles,
         "sensitive": [name for name, role in roles.items() if role == "sensitive"],

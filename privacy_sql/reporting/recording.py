@@ -1,42 +1,55 @@
 """What a report shows of a release that stands in memory: plain counts, levels and words.
 
+A run records what a report cannot read in the published rows; the rest is `describing.py`.
 Each part is measured on its own, and one that cannot be is recorded with the reason, so that a report says
 what is missing and a publication never fails for its report's sake.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import privacy_sql
-from privacy_sql import manifest, registry
+from privacy_sql import manifest
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
-from privacy_sql.display.rounding import as_float
-from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended
-from privacy_sql.judge import judge
+from privacy_sql.errors import UsageError
 from privacy_sql.publishing import audit, baseline
-from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
+from privacy_sql.reporting.describing import PUBLISHED, of_groups, told, tried
 from privacy_sql.reporting.records import Record
-from privacy_sql.studies import bucketized_kl, disclosure_curve, skyline, usefulness
+from privacy_sql.studies import bucketized_kl, usefulness
 from privacy_sql.table import Table
-from privacy_sql.verdict import Verdict
 
-log = logging.getLogger("privacy_sql")
-
-FACTS = 12  # how far curves go
-UNASKED_FACTS = 3  # the worst case that is told where none was asked about
-MOST_SIZES = 60  # groups shown one by one
 MOST_COMBINATIONS = 2_000_000  # beyond, usefulness is not measured along with a run
 
 
 def recorded(release: Release) -> Record:
     """Everything a report says about a release, or why it cannot."""
+    return _by_run(release) | of_groups(lambda: release.groups, _asked(release))
+
+
+def recorded_by_run(release: Release, output: Path | str) -> Record:
+    """What a run records of a release written to `output`: all that the report cannot read there itself.
+
+    The rows of one file tell the report the groups and what follows from them. A table lies on a connection
+    that a report does not open, and a cluster may write more than one machine should read; of people with
+    several values, of several parts and of noise the groups are not in the rows. There a run records them.
+    """
+    one = release.table.values_per_person == "one" and not release.parts
+    if isinstance(output, str) or output.is_dir() or not one or release.promise is not None:
+        return recorded(release)
+    return _by_run(release) | {PUBLISHED: plain(audit.published_roles(release))}
+
+
+def _asked(release: Release) -> set[str]:
+    return {verdict.criterion for verdict in release.verdicts.values()}
+
+
+def _by_run(release: Release) -> Record:
+    """What is known along with a release, before anything is counted that its rows tell."""
     return {
         **about(release.table),
         "made": manifest.now(),
@@ -57,12 +70,8 @@ def recorded(release: Release) -> Record:
         "rehearsal": release.rehearsal,
         "sql": release.view.public(),
         "search": plain(release.search),
-        "columns": _tried(lambda: list(_columns(release))),
-        "groups": _tried(lambda: _groups(release)),
-        "curves": _tried(lambda: _curves(release)),
-        "unasked": _tried(lambda: _unasked(release)),
-        "skyline": _tried(lambda: _skyline(release)),
-        "usefulness": _tried(lambda: _usefulness(release)),
+        "columns": tried(lambda: list(_columns(release))),
+        "usefulness": tried(lambda: _usefulness(release)),
         "lattice": plain(release.lattice),
     }
 
@@ -90,53 +99,6 @@ def unpublished(table: Table, require: Sequence[Any]) -> Record:
         "safe": False,
         "require": [str(criterion) for criterion in require],
     }
-
-
-def told(verdict: Verdict) -> Record:
-    """A verdict with the question it answers and its worst case in words."""
-    return {
-        **explained({key: plain(part) for key, part in verdict.to_json().items()}),
-        "story": verdict.story,
-        "notes": list(verdict.notes),
-    }
-
-
-def explained(verdict: Record) -> Record:
-    """A verdict as `--json` has it, with the question it answers, against whom, and what its value counts."""
-    name = verdict["criterion"]
-    if name not in registry.available("criteria"):  # a promise of the method
-        return {**verdict, "question": "", "against": "", "unit": ""}
-    kind = registry.get("criteria", name)
-    unit = kind.unit_of(verdict["params"], verdict["relation"])
-    estimated = verdict["witness"].get("estimated_groups", 0)
-    return {
-        **verdict,
-        "question": kind.question,
-        "against": kind.against,
-        "unit": unit,
-        "estimated": estimated,
-    }
-
-
-def _tried(measure: Callable[[], Any]) -> Any:
-    """What was measured, or `{"missing": why}`."""
-    try:
-        return plain(measure())
-    except PrivacySqlError as problem:
-        return {"missing": str(problem)}
-    except Exception as problem:  # an unforeseen error may quote rows: only its kind is told
-        if ended.is_set():
-            raise KeyboardInterrupt from None
-        log.warning("a part of the report could not be measured: %s", as_error(problem).message)
-        return {"missing": as_error(problem).message}
-
-
-def _one_column(release: Release) -> Grouping:
-    """The groups of a release with one sensitive column."""
-    grouping = release.groups
-    if grouping.base.sides:
-        raise UsageError("several_sensitive", "it is told of one sensitive column at a time")
-    return grouping
 
 
 def _columns(release: Release) -> Iterator[Record]:
@@ -171,51 +133,6 @@ def _tables(release: Release) -> list[Mapping[str, int]]:
         table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
         for table in release.choice.get("marginals", ())
     ]
-
-
-def _groups(release: Release) -> Record:
-    """How many groups have how many people; many sizes are counted in bins, each twice as wide."""
-    grouping = release.groups
-    query = render("counted/listed.sql", relation=grouping.groups, columns=names(["n_people"]))
-    people = np.sort(np.asarray(grouping.base.engine.arrays(query)["n_people"]))
-    sizes, counts = np.unique(people, return_counts=True)
-    binned = len(people) > MOST_SIZES
-    if binned:
-        bins = 2 ** np.floor(np.log2(np.maximum(people, 1))).astype(int)
-        sizes, counts = np.unique(bins, return_counts=True)
-    middle = int(people[len(people) // 2]) if len(people) else 0
-    return {
-        "n_groups": len(people),
-        "smallest": int(people.min(initial=people[0])) if len(people) else 0,
-        "median": middle,
-        "largest": int(people.max(initial=0)),
-        "binned": binned,
-        "sizes": [[int(size), int(n)] for size, n in zip(sizes, counts, strict=True)],
-    }
-
-
-def _curves(release: Release) -> Record:
-    """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
-    _one_column(release)
-    found = disclosure_curve.curves(release.base.engine, release, FACTS)
-    return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
-
-
-def _unasked(release: Release) -> Record | None:
-    """The worst case of a few facts, where no requirement is about facts."""
-    if any(v.criterion == "ck_safety" for v in release.verdicts.values()):
-        return None
-    question = registry.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)
-    (verdict, *_) = judge(_one_column(release), [question]).values()
-    return told(verdict)
-
-
-def _skyline(release: Release) -> Record:
-    if release.table.values_per_person != "one":
-        raise UsageError("several_values", "it is measured of one sensitive value per person")
-    found, n_values = skyline.explored(_one_column(release))
-    values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]
-    return {"values": values, "n_values": n_values}
 
 
 def _usefulness(release: Release) -> Record:

@@ -1,7 +1,8 @@
 """What was found out about each release of a project, for the report: `target/records/<release>.json`.
 
 `run` starts a release's file anew, since everything else was about what it would have published before; the
-other verbs add what they print under `--json`. Counts, levels and words only, never the value of a row.
+other verbs add what they print under `--json`, and `report` what it measured on the published rows. Counts,
+levels and words only, never the value of a row.
 """
 
 from __future__ import annotations
@@ -39,6 +40,22 @@ def add(directory: Path, name: str, what: str, content: Mapping[str, Any]) -> No
         _write(directory, name, lambda: {**(read(directory, name) or fresh), what: plain(content)})
     except EngineError as problem:  # an answer is worth more than its copy for the report
         log.warning(f"the report will not show this answer: {problem.message}")
+
+
+def complete(directory: Path, name: str, run: Mapping[str, Any]) -> None:
+    """Put what a report measured of a run beside what the run recorded, unless another run came since."""
+
+    def content() -> Record:
+        found = read(directory, name) or {}
+        same = found.get("run", {}).get("checksum") == run["checksum"]
+        return {**found, "run": plain(run)} if same else found
+
+    if read(directory, name) is None:
+        return
+    try:
+        _write(directory, name, content)
+    except EngineError as problem:  # the report is made all the same
+        log.warning(f"the next report measures this again: {problem.message}")
 
 
 def read(directory: Path, name: str) -> Record | None:

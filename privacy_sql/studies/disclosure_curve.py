@@ -55,7 +55,11 @@ class Curves:
 
 def curves(engine: Engine, table: Table | Release, facts: int) -> Curves:
     """Both curves at once, counted once."""
-    grouping = groups_of(engine, table)
+    return of_groups(groups_of(engine, table), facts)
+
+
+def of_groups(grouping: Grouping, facts: int) -> Curves:
+    """Both curves of groups that are counted already."""
     shapes = _shapes(grouping, facts)
     with within_reach():
         by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}

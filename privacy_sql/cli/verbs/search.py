@@ -146,7 +146,7 @@ def _curve(engine: Engine, plan: Plan, method: Any, result: Any, left: float | N
     from privacy_sql.display.rounding import as_float
     from privacy_sql.errors import PrivacySqlError
     from privacy_sql.methods.generalise import Generalise
-    from privacy_sql.reporting.recording import FACTS
+    from privacy_sql.reporting.describing import FACTS
     from privacy_sql.studies.disclosure_curve import disclosure_curve
 
     if left is not None and left <= 0:

@@ -1,0 +1,170 @@
+"""What the published rows tell: the sizes of groups, curves, skylines, and a worst case nobody asked about.
+
+A run does not measure them. A report does, from the published bytes that it has just checked, and keeps what
+it found beside the record of the run, so that the next report does not measure it again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from privacy_sql import registry
+from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.display.plain import plain
+from privacy_sql.display.rounding import as_float
+from privacy_sql.engines import connect
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended
+from privacy_sql.judge import judge
+from privacy_sql.manifest import Manifest
+from privacy_sql.publishing import verifying
+from privacy_sql.query.template import names, render
+from privacy_sql.reporting import records
+from privacy_sql.reporting.records import Record
+from privacy_sql.studies import disclosure_curve, skyline
+from privacy_sql.table import Table
+from privacy_sql.verdict import Verdict
+
+log = logging.getLogger("privacy_sql")
+
+FACTS = 12  # how far curves go
+UNASKED_FACTS = 3  # the worst case that is told where none was asked about
+MOST_SIZES = 60  # groups shown one by one
+PUBLISHED = "as_published"  # the roles of the published columns, in the record of a run
+REPLACED = "The release was published anew while its report was made."
+
+
+def of_groups(groups: Callable[[], Grouping], asked: set[str]) -> Record:
+    """Every part, each measured on its own, or why it cannot be; `asked`: the criteria judged already."""
+    return {
+        "groups": tried(lambda: _groups(groups())),
+        "curves": tried(lambda: _curves(groups())),
+        "unasked": tried(lambda: _unasked(groups(), asked)),
+        "skyline": tried(lambda: _skyline(groups())),
+    }
+
+
+def completed(directory: Path, found: Record, place: Path, content: Manifest, *, keep: bool) -> Record:
+    """Records with what their run left to the report, measured on the published file."""
+    run = found["run"]
+    roles = run.get(PUBLISHED)
+    if roles is None:
+        return found
+    (name,) = verifying.outputs(content)
+    parts = _of_file(place.parent / name, roles, {v["criterion"] for v in run["verdicts"]})
+    # what was read must be what was checked before it was read
+    if verifying.verify(place) != content:
+        return {**found, "run": {**run, **{key: {"missing": REPLACED} for key in parts}}}
+    told_by_rows = {key: value for key, value in run.items() if key != PUBLISHED} | parts
+    if keep:
+        records.complete(directory, content["release"], told_by_rows)
+    return {**found, "run": told_by_rows}
+
+
+def _of_file(place: Path, roles: Mapping[str, Any], asked: set[str]) -> Record:
+    """The parts, from the rows of a published file in their roles."""
+    with connect(files=[place]) as engine:
+        made: list[Grouping] = []
+
+        def groups() -> Grouping:
+            if not made:
+                known = tuple(roles["also_known"])
+                base = count(engine, Table(place, **{**roles, "also_known": known}), several=True)
+                made.append(Grouping.by(base, base.own_keys()))
+            return made[0]
+
+        return of_groups(groups, asked)
+
+
+def tried(measure: Callable[[], Any]) -> Any:
+    """What was measured, or `{"missing": why}`."""
+    try:
+        return plain(measure())
+    except PrivacySqlError as problem:
+        return {"missing": str(problem)}
+    except Exception as problem:  # an unforeseen error may quote rows: only its kind is told
+        if ended.is_set():
+            raise KeyboardInterrupt from None
+        log.warning("a part of the report could not be measured: %s", as_error(problem).message)
+        return {"missing": as_error(problem).message}
+
+
+def told(verdict: Verdict) -> Record:
+    """A verdict with the question it answers and its worst case in words."""
+    return {
+        **explained({key: plain(part) for key, part in verdict.to_json().items()}),
+        "story": verdict.story,
+        "notes": list(verdict.notes),
+    }
+
+
+def explained(verdict: Record) -> Record:
+    """A verdict as `--json` has it, with the question it answers, against whom, and what its value counts."""
+    name = verdict["criterion"]
+    if name not in registry.available("criteria"):  # a promise of the method
+        return {**verdict, "question": "", "against": "", "unit": ""}
+    kind = registry.get("criteria", name)
+    unit = kind.unit_of(verdict["params"], verdict["relation"])
+    estimated = verdict["witness"].get("estimated_groups", 0)
+    return {
+        **verdict,
+        "question": kind.question,
+        "against": kind.against,
+        "unit": unit,
+        "estimated": estimated,
+    }
+
+
+def _one_column(grouping: Grouping) -> Grouping:
+    """The groups, where there is one sensitive column."""
+    if grouping.base.sides:
+        raise UsageError("several_sensitive", "it is told of one sensitive column at a time")
+    return grouping
+
+
+def _groups(grouping: Grouping) -> Record:
+    """How many groups have how many people; many sizes are counted in bins, each twice as wide."""
+    query = render("counted/listed.sql", relation=grouping.groups, columns=names(["n_people"]))
+    people = np.sort(np.asarray(grouping.base.engine.arrays(query)["n_people"]))
+    sizes, counts = np.unique(people, return_counts=True)
+    binned = len(people) > MOST_SIZES
+    if binned:
+        bins = 2 ** np.floor(np.log2(np.maximum(people, 1))).astype(int)
+        sizes, counts = np.unique(bins, return_counts=True)
+    middle = int(people[len(people) // 2]) if len(people) else 0
+    return {
+        "n_groups": len(people),
+        "smallest": int(people.min(initial=people[0])) if len(people) else 0,
+        "median": middle,
+        "largest": int(people.max(initial=0)),
+        "binned": binned,
+        "sizes": [[int(size), int(n)] for size, n in zip(sizes, counts, strict=True)],
+    }
+
+
+def _curves(grouping: Grouping) -> Record:
+    """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
+    found = disclosure_curve.of_groups(_one_column(grouping), FACTS)
+    return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
+
+
+def _unasked(grouping: Grouping, asked: set[str]) -> Record | None:
+    """The worst case of a few facts, where no requirement is about facts."""
+    if "ck_safety" in asked:
+        return None
+    question = registry.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)
+    (verdict, *_) = judge(_one_column(grouping), [question]).values()
+    return told(verdict)
+
+
+def _skyline(grouping: Grouping) -> Record:
+    if grouping.base.table.values_per_person != "one":
+        raise UsageError("several_values", "it is measured of one sensitive value per person")
+    found, n_values = skyline.explored(_one_column(grouping))
+    values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]
+    return {"values": values, "n_values": n_values}

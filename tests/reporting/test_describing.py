@@ -1,0 +1,169 @@
+"""What a run leaves to the report is measured on the published bytes, as the run would have measured it."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import manifest
+from privacy_sql.reporting import describing, recording
+from tests.command_line import call
+from tests.reporting import project
+from tests.seeds import enough, seeds
+
+PARTS = ("groups", "curves", "unasked", "skyline")
+ALL = [ps.KAnonymity(2), ps.LDiversity(2)]
+METHODS: dict[str, tuple[Any, list[Any], dict[str, Any]]] = {
+    "generalise": (ps.Generalise({"age": 2, "zip": 1}, max_suppressed="0.9"), ALL, {}),
+    "as it is": (ps.Generalise(max_suppressed="0.99"), [ps.KAnonymity(2)], {}),
+    "full domain": (ps.FullDomain(max_suppressed="0.3"), [ps.CKSafety(c="0.99", k=1)], {}),
+    "recoded": (ps.FullDomain(local_recoding=True), ALL, {}),
+    "boxes": (ps.Multidimensional(), ALL, {}),
+    "centres": (ps.Microaggregate(k=3), [ps.KAnonymity(2)], {}),
+    "permuted": (ps.Bucketize(["sex"]), [ps.LDiversity(2)], {}),
+    "two columns": (
+        ps.Generalise({"age": 2, "zip": 2}, max_suppressed="0.9"),
+        [ps.KAnonymity(2)],
+        {"sensitive": ["ill", "drug"]},
+    ),
+    "one of two columns": (
+        ps.Generalise({"age": 2, "zip": 2}, max_suppressed="0.9"),
+        [ps.KAnonymity(2)],
+        {"sensitive": ["ill", "drug"], "joint": True},
+    ),
+    "known": (
+        ps.Generalise({"age": 2, "zip": 2}, max_suppressed="0.9"),
+        [ps.KAnonymity(2)],
+        {"insensitive": {"columns": ["drug"], "known": True}},
+    ),
+}
+
+
+def people(draw: random.Random, nulls: bool) -> pd.DataFrame:
+    n = 60
+    rows = {
+        "age": [draw.choice([*([None] if nulls else []), *range(20, 60)]) for _ in range(n)],
+        "sex": [draw.choice("FM") for _ in range(n)],
+        "zip": [draw.choice(["02138", "02139", "02150"]) for _ in range(n)],
+        "ill": [draw.choice([None, "a", "a", "a", "b", "b", "c", "d, e"]) for _ in range(n)],
+        "drug": [draw.choice(["p", "q"]) for _ in range(n)],
+    }
+    return pd.DataFrame(rows, dtype=object).astype({"age": "Int64"})
+
+
+def numbered(part: Any) -> Any:
+    """Without the number and size of a group that is as bad as another: published rows number groups anew."""
+    text = re.sub(r"group [0-9]+( \([0-9]+ people\))?", "group", json.dumps(part, sort_keys=True))
+    return re.sub(r'"(group|size)": [0-9]+', "", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [*((name, "csv") for name in METHODS), ("generalise", "parquet"), ("boxes", "parquet")]
+)
+def test_the_published_bytes_tell_what_the_run_would_have_recorded(
+    name: str, kind: str, tmp_path: Path
+) -> None:
+    method, require, more = METHODS[name]
+    compared = 0
+    for seed in seeds(2):
+        draw = random.Random(f"{name} {seed}")
+        named = {"sensitive": "ill", **more}
+        quasi = {"age": ps.Intervals(10, 20), "sex": ps.KeepOrDrop(), "zip": ps.Mask(3, 0)}
+        table = ps.Table(
+            people(draw, name != "centres"), quasi, named.pop("sensitive"), **named, name="people"
+        )
+        with ps.connect() as engine:
+            try:
+                release = ps.publish(engine, table, require, method)
+            except ps.PrivacySqlError:
+                continue
+            if not release.safe:
+                continue
+            place = ps.write(engine, release, tmp_path / f"{seed}.{kind}")
+            whole = recording.recorded(release)
+            run = recording.recorded_by_run(release, tmp_path / f"{seed}.{kind}")
+        assert not set(PARTS) & set(run)
+        content = manifest.read(place)
+        kept = json.loads(json.dumps({"release": "people", "run": {**run, "checksum": content["checksum"]}}))
+        found = describing.completed(tmp_path, kept, place, content, keep=False)["run"]
+        compared += 1
+        for part in PARTS:
+            assert numbered(found[part]) == numbered(whole[part]), (part, seed)
+    assert enough(compared, 1)
+
+
+def test_a_run_leaves_the_published_rows_to_the_report_which_keeps_what_it_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.write(tmp_path)
+    place = folder / "target" / "records" / "good.json"
+
+    def run() -> dict[str, Any]:
+        return dict(json.loads(place.read_text())["run"])
+
+    assert call("run", "--project", folder, "--select", "good").exit == 0
+    assert not set(PARTS) & set(run())
+    assert call("report", "--project", folder, "--dry-run").exit == 0
+    assert not set(PARTS) & set(run())
+    assert call("report", "--project", folder).exit == 0
+    first = run()
+    assert first["groups"]["n_groups"] and first["curves"]["implications"] and first["skyline"]["values"]
+    assert place.stat().st_mode & 0o777 == 0o600
+
+    def never(*_: Any) -> Any:
+        raise AssertionError("measured again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(describing, "_of_file", never)
+        assert call("report", "--project", folder).exit == 0
+        assert call("report", folder / "out" / "good.csv", "--project", folder).exit == 0
+    assert call("run", "--project", folder, "--select", "good", "--overwrite").exit == 0
+    assert not set(PARTS) & set(run())
+
+
+def test_what_a_report_read_while_the_release_was_replaced_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project.write(tmp_path)
+    assert call("run", "--project", folder, "--select", "good").exit == 0
+    place = folder / "target" / "records" / "good.json"
+    own = describing._of_file
+
+    def late(*asked: Any) -> Any:
+        found = own(*asked)
+        assert call("run", "--project", folder, "--select", "good", "--overwrite").exit == 0
+        return found
+
+    monkeypatch.setattr(describing, "_of_file", late)
+    told = call("report", "--project", folder, "--audience", "internal")
+    assert told.exit == 0, told.everything
+    assert describing.REPLACED in (folder / "target" / "report" / "good.html").read_text()
+    assert not set(PARTS) & set(json.loads(place.read_text())["run"])  # the records are the new run's
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_of_people_with_several_values_the_run_records_what_the_rows_do_not_tell(
+    kind: str, tmp_path: Path
+) -> None:
+    rows = pd.DataFrame({"who": list("aabbcd"), "age": ["1"] * 6, "ill": list("xyxyxz")})
+    table = ps.Table(rows, ["age"], "ill", identifier="who", values_per_person=kind)
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
+        run = recording.recorded_by_run(release, tmp_path / "out.csv")
+    assert run["groups"]["sizes"] == [[4, 1]]  # people, and not the six rows
+    assert describing.PUBLISHED not in run
+
+
+def test_what_goes_to_a_table_is_recorded_by_its_run(engine: Any, tmp_path: Path) -> None:
+    table = ps.Table(pd.DataFrame({"age": ["1"] * 4, "ill": list("abab")}), ["age"], "ill")
+    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise())
+    found = recording.recorded_by_run(release, "table:people_out")
+    assert found["groups"]["sizes"] == [[4, 1]] and found["curves"]["implications"][0] == 0.5
+    assert set(PARTS) <= set(found)
