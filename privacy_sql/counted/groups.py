@@ -25,6 +25,8 @@ Numbers = npt.NDArray[Any]
 
 # sums of whole numbers made in floats are exact below this
 EXACT = 2**53
+# a packed key stays below the sign of 64 bits
+MOST_BITS = 62
 
 
 class SensitiveValues:
@@ -299,3 +301,30 @@ def totals(codes: Ints, n: Ints, length: int) -> Ints:
     """How often each code occurs; sums made in floats, which are exact as far as they go here."""
     assert int(n.sum()) < EXACT, "more people than doubles count exactly"
     return np.bincount(codes, n, minlength=length).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations that occur, packed and in order, and how often each does."""
+
+    keys: Ints
+    n: Ints
+
+    @classmethod
+    def added_up(cls, keys: Ints, n: Ints) -> Combinations:
+        """Equal combinations counted together."""
+        bits = int(n.max(initial=0)).bit_length()
+        if int(keys.max(initial=0)).bit_length() + bits <= MOST_BITS:
+            packed = (keys << bits) | n  # one array sorts several times faster than an order of another
+            packed.sort()
+            keys, n = packed >> bits, packed & ((1 << bits) - 1)
+        else:
+            order = np.argsort(keys)
+            keys, n = keys[order], n[order]
+        first = starts(keys)
+        return cls(keys[first], np.add.reduceat(n, first) if len(first) else n)
+
+
+def starts(keys: Ints) -> Ints:
+    """Where each run of equal keys begins."""
+    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])

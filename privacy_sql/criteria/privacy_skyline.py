@@ -300,21 +300,27 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         return bool(base.combinations * base.statistics["s"]["n_values"] <= MOST_COUNTS)
 
     def decide(self, groups: Groups) -> Verdict:
-        own = self._own(groups)
+        own, limits = self._own(groups), self.limits
+        lengths = sorted({limit.amounts.ruled_out for limit in limits})
+        sums = {length: groups.top_sums(length) for length in {*lengths, *(n + 1 for n in lengths)}}
         worst: _Part | None = None
-        limits, safe, sums = self.limits, True, {}
+        safe, least = True, (True, Fraction(2))
         for code, places in groups.by_value():
             holders, held = groups.n[places], groups.of_each[places]
+            found: dict[
+                int, tuple[Group, ...]
+            ] = {}  # the groups that can be worst, by how many are ruled out
             for point in (limit for limit in limits if limit.skyline == own.get(code, 0)):
-                ruled_out = point.amounts.ruled_out
-                for length in (ruled_out, ruled_out + 1):
-                    if length not in sums:
-                        sums[length] = groups.top_sums(length)
-                # leave the value itself out, or the next commonest, whichever takes less
-                taken = np.minimum(sums[ruled_out][held], sums[ruled_out + 1][held] - holders)
-                part = _part(code, point, tuple(worst_groups(groups.people[held], holders, taken)), "one")
+                length = point.amounts.ruled_out
+                if length not in found:
+                    # leave the value itself out, or the next commonest, whichever takes less
+                    taken = np.minimum(sums[length][held], sums[length + 1][held] - holders)
+                    found[length] = tuple(worst_groups(groups.people[held], holders, taken))
+                part = _part(code, point, found[length], "one")
+                slack = part.slack()
+                if worst is None or slack < least:
+                    worst, least = part, slack
                 safe &= part.safe
-                worst = part if worst is None else min(worst, part, key=_Part.slack)
         if worst is None:
             return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit)
         return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)

@@ -16,7 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.groups import EXACT, Bools, Groups, Ints, SensitiveValues, totals
+from privacy_sql.counted.groups import (
+    EXACT,
+    MOST_BITS,
+    Bools,
+    Combinations,
+    Groups,
+    Ints,
+    SensitiveValues,
+    starts,
+    totals,
+)
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.query.template import Sql, names, render
@@ -24,8 +34,6 @@ from privacy_sql.spaces.lattice import Choice, Lattice
 
 # above this many combinations the engine counts: it has a memory limit, and spills
 MOST_COMBINATIONS = 4_000_000
-# a packed key stays below the sign of 64 bits
-MOST_BITS = 62
 # a counted choice is worth its memory when it saves most of the counting from there
 WORTH_KEEPING = 3
 # what is kept beside the base, in sizes of the base
@@ -62,33 +70,6 @@ def lattice_of(base: Base) -> Lattice:
             for labels in base.domains
         )
     )
-
-
-@dataclass(frozen=True)
-class Combinations:
-    """Combinations that occur, packed and in order, and how often each does."""
-
-    keys: Ints
-    n: Ints
-
-    @classmethod
-    def added_up(cls, keys: Ints, n: Ints) -> Combinations:
-        """Equal combinations counted together."""
-        bits = int(n.max(initial=0)).bit_length()
-        if int(keys.max(initial=0)).bit_length() + bits <= MOST_BITS:
-            packed = (keys << bits) | n  # one array sorts several times faster than an order of another
-            packed.sort()
-            keys, n = packed >> bits, packed & ((1 << bits) - 1)
-        else:
-            order = np.argsort(keys)
-            keys, n = keys[order], n[order]
-        first = starts(keys)
-        return cls(keys[first], np.add.reduceat(n, first) if len(first) else n)
-
-
-def starts(keys: Ints) -> Ints:
-    """Where each run of equal keys begins."""
-    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
 
 
 class Known:

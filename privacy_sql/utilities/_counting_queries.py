@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.counted.base import Base
+from privacy_sql.counted.groups import MOST_BITS, Combinations
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
@@ -17,6 +18,8 @@ from privacy_sql.utilities import Held
 from privacy_sql.utilities.query_error import Query, QueryError
 
 Shares = npt.NDArray[np.float64]
+# so many queries about the same columns are answered faster from the counts of these columns alone
+WORTH_GROUPING = 6
 
 
 class Answers:
@@ -69,23 +72,40 @@ class Answers:
     def _answered(self, held: Held, choice: Choice) -> dict[int, float]:
         """The answer to each query: all counts by the share of their labels that it asks for."""
         groups, last = held.groups, len(self.values) - 1
-        labels = [codes[groups.of_each].astype(np.int32) for codes in held.labels]
-        value, n = groups.value.astype(np.int32), groups.n.astype(np.float64)
-        top = max(int(value.max(initial=0)), self.values[last][-1])
-        answers = {}
+        columns = [*(codes[groups.of_each] for codes in held.labels), groups.value]
+        alike: dict[tuple[int, ...], list[int]] = {}
         for number, query in enumerate(self._asked_codes):
-            wanted = np.zeros(top + 1, np.bool_)
-            wanted[query[last]] = True
-            places = np.flatnonzero(wanted[value])
-            told = n[places]
-            for position in sorted(query.keys() - {last}):
-                label_of, leaves = self._labels_in_memory(position, choice[position])
-                met = np.bincount(label_of[query[position]], minlength=len(leaves)) / leaves
-                share = met[labels[position][places]]
-                meets = share > 0
-                places, told = places[meets], told[meets] * share[meets]
-            answers[number] = float(told.sum())
+            alike.setdefault(tuple(sorted(query.keys() - {last})), []).append(number)
+        answers = {}
+        for positions, numbers in alike.items():
+            told, n = [columns[position] for position in (*positions, last)], groups.n
+            if len(numbers) >= WORTH_GROUPING:
+                told, n = grouped(told, n)
+            for number in numbers:
+                answers[number] = self._one(self._asked_codes[number], told, n, positions, choice)
         return answers
+
+    def _one(
+        self,
+        query: Mapping[int, npt.NDArray[np.int64]],
+        columns: Sequence[npt.NDArray[np.int64]],
+        n: npt.NDArray[np.int64],
+        positions: Sequence[int],
+        choice: Choice,
+    ) -> float:
+        """The answer to one query, from the columns it asks about and the sensitive value behind them."""
+        *labels, value = columns
+        wanted = np.zeros(self.values[-1][-1] + 1, np.bool_)
+        wanted[query[len(self.values) - 1]] = True
+        places = np.flatnonzero(wanted[value])
+        told = n[places].astype(np.float64)
+        for position, codes in zip(positions, labels, strict=True):
+            label_of, leaves = self._labels_in_memory(position, choice[position])
+            met = np.bincount(label_of[query[position]], minlength=len(leaves)) / leaves
+            share = met[codes[places]]
+            meets = share > 0
+            places, told = places[meets], told[meets] * share[meets]
+        return float(told.sum())
 
     @cached_property
     def _asked_codes(self) -> list[dict[int, npt.NDArray[np.int64]]]:
@@ -165,3 +185,19 @@ class Answers:
         """How many leaves of each label a query asks for; each value is looked at once."""
         codes = self.values[position]
         return Counter(label_of[codes[place]] for place in places)
+
+
+def grouped(
+    columns: Sequence[npt.NDArray[np.int64]], n: npt.NDArray[np.int64]
+) -> tuple[list[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+    """Equal rows counted together; the same rows where they are too wide to be packed."""
+    widths = [int(column.max(initial=0)).bit_length() for column in columns]
+    if sum(widths) > MOST_BITS:
+        return list(columns), n
+    keys = np.zeros(len(n), np.int64)
+    for column, width in zip(columns, widths, strict=True):
+        keys = (keys << width) | column
+    found = Combinations.added_up(keys, n)
+    shifts = [sum(widths[place + 1 :]) for place, _ in enumerate(widths)]
+    told = [(found.keys >> shift) & ((1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
+    return told, found.n
