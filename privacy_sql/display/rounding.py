@@ -21,15 +21,15 @@ FINE = Fraction(1, 10**9)  # closer than this a float is taken for the whole num
 def shown(number: Number | None, beside: Number | None = None) -> str:
     """A number with four digits, or as many as tell it from whole numbers and from the limit `beside` it.
 
-    >>> shown(Fraction(2, 3)), shown(5), shown(None), shown(0.30000000001)
-    ('0.6667', '5', 'none', '0.3')
+    >>> shown(Fraction(2, 3)), shown(5), shown(Fraction(20000)), shown(None), shown(0.30000000001)
+    ('0.6667', '5', '20000', 'none', '0.3')
     >>> shown(Fraction(49999, 50000)), shown(0.69999, beside=Fraction(7, 10))
     ('0.99998', '0.69999')
     """
     if number is None:
         return "none"
-    if isinstance(number, int):
-        return str(number)
+    if not isinstance(number, float) and number == int(number):
+        return str(int(number))
     return _told_apart(number, DIGITS, "g", beside)
 
 
