@@ -77,24 +77,23 @@ class Known:
 
     def __init__(self, finest: Combinations, packing: Packing, low: int) -> None:
         self._packing, self._low = packing, low  # bits of the sensitive value, below all others
-        self._kept = [finest]
-        self._choices = np.zeros((1, len(packing.widths)), np.int64)
-        self._sizes = [len(finest.keys)]
+        # choices and their combinations change together: an interrupt may come at any time
+        self._known = (np.zeros((1, len(packing.widths)), np.int64), [finest])
 
     def at(self, choice: Choice) -> Combinations:
         """The combinations of a choice, counted from the smallest finer choice that is kept."""
-        finer = np.flatnonzero((self._choices <= np.array(choice)).all(axis=1)).tolist()
-        source = min(finer, key=self._sizes.__getitem__)
-        below = self._choices[source].tolist()
+        choices, kept = self._known
+        sizes = [len(counted.keys) for counted in kept]
+        finer = np.flatnonzero((choices <= np.array(choice)).all(axis=1)).tolist()
+        source = min(finer, key=sizes.__getitem__)
+        below = choices[source].tolist()
         if list(choice) == below:
-            return self._kept[source]
-        keys = self._packing.coarser(self._kept[source].keys, below, choice, self._low)
-        made = Combinations.added_up(keys, self._kept[source].n)
-        room = MOST_KEPT * self._sizes[0] - sum(self._sizes[1:])
-        if len(made.keys) * WORTH_KEEPING <= self._sizes[source] and len(made.keys) <= room:
-            self._kept.append(made)
-            self._choices = np.concatenate([self._choices, [choice]])
-            self._sizes.append(len(made.keys))
+            return kept[source]
+        keys = self._packing.coarser(kept[source].keys, below, choice, self._low)
+        made = Combinations.added_up(keys, kept[source].n)
+        room = MOST_KEPT * sizes[0] - sum(sizes[1:])
+        if len(made.keys) * WORTH_KEEPING <= sizes[source] and len(made.keys) <= room:
+            self._known = (np.concatenate([choices, [choice]]), [*kept, made])
         return made
 
 
@@ -110,7 +109,8 @@ class Packing:
     def packed(self, columns: Sequence[Ints]) -> Ints:
         """One key for each combination of codes."""
         keys = np.zeros(len(columns[0]), np.int64)
-        for codes, shift in zip(columns, self.shifts, strict=True):
+        for codes, shift, width in zip(columns, self.shifts, self.widths, strict=True):
+            assert int(codes.max(initial=0)) < 1 << width, "a code runs into the next column"
             keys |= codes.astype(np.int64) << shift
         return keys
 
@@ -225,7 +225,9 @@ class InMemory:
     @staticmethod
     def _beside(key: Ints, group: Ints, n: Ints) -> Ints:
         """Counts added up for each group, which may have none."""
-        return totals(np.searchsorted(key, group), n, len(key))
+        places = np.searchsorted(key, group)
+        assert not len(group) or (key[np.minimum(places, len(key) - 1)] == group).all(), "a group of nobody"
+        return totals(places, n, len(key))
 
 
 @dataclass(frozen=True)

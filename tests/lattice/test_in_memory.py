@@ -7,6 +7,7 @@ against the definitions in `test_lattice_truth.py` and `test_several_sensitive.p
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -310,6 +312,35 @@ def test_what_is_changed_by_somebody_is_asked_of_its_own_template() -> None:
         assert LatticeSearch(base, (ps.KAnonymity(2),)).in_memory
         search = LatticeSearch(base, (Stricter(2),))
         assert not search.in_memory and search.run("all").best is None
+
+
+def test_an_interrupt_while_a_choice_is_counted_leaves_the_counts_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search still describes what it found by then, from the same counts."""
+    with ps.connect() as engine:
+        rows = pd.DataFrame({"age": [str(n) for n in range(400)], "job": [str(n % 7) for n in range(400)]})
+        ages = {"age": ps.Intervals(5, 50), "job": ps.KeepOrDrop()}
+        base = count(engine, ps.Table(rows, ages))
+        arrays, undisturbed = (InMemory(base, with_sensitive=False) for _ in range(2))
+        choices = list(arrays.lattice.choices())
+        joined = np.concatenate
+
+        for choice in choices:
+            for turn in range(5):  # at one step after the other
+                calls = iter(range(turn))
+
+                def interrupted(parts: Any, calls: Iterator[int] = calls) -> Any:
+                    if next(calls, None) is None:
+                        raise KeyboardInterrupt
+                    return joined(parts)
+
+                monkeypatch.setattr(np, "concatenate", interrupted)
+                with contextlib.suppress(KeyboardInterrupt):
+                    arrays.groups(choice)
+                monkeypatch.setattr(np, "concatenate", joined)
+            mine, theirs = arrays.groups(choice), undisturbed.groups(choice)
+            assert (mine.key.tolist(), mine.people.tolist()) == (theirs.key.tolist(), theirs.people.tolist())
 
 
 def test_larger_tables_and_wider_keys_are_counted_by_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
