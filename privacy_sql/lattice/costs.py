@@ -185,10 +185,10 @@ class Costs:
         """The cost of what is published; suppressed rows cost as much as a row can."""
         if isinstance(utility, Additive):
             return utility.cost(self._published_labels(shown), self.n_people)
+        if isinstance(utility, QueryError):
+            return utility.value(*self.answers(utility, shown))
         if isinstance(shown.seen, SeenInMemory):
             return self._cost_in_memory(utility, shown)
-        if isinstance(utility, QueryError):
-            return self._answers(utility).error(shown.grouping.candidate, shown.choice)
         engine, context = shown.grouping.base.engine, self._context(shown)
         if isinstance(utility, Learnt):
             counted = engine.arrays(render(f"utilities/{utility.name}.sql", **context))
@@ -197,12 +197,22 @@ class Costs:
         rows = engine.fetch(render(f"utilities/{utility.template or utility.name}.sql", **context))
         return utility.value(rows, self.published(shown))
 
+    def answers(self, utility: QueryError, shown: Shown) -> tuple[Mapping[int, float], Mapping[int, float]]:
+        """The true answers to the queries of a utility, and those of a reader of what is published."""
+        if self._asked is None or type(self._asked.utility) is not type(utility):
+            self._asked = Answers(self.base, utility)
+        if not isinstance(shown.seen, SeenInMemory):
+            return self._asked.actual, self._asked.estimated(shown.grouping.candidate, shown.choice)
+        counts, bottom = shown.seen.counts, (0,) * len(shown.choice)
+
+        def finest() -> Held:
+            seen = SeenInMemory(counts, counts.groups(bottom))
+            return self._held(seen, Shown(bottom, seen))
+
+        return self._asked.in_memory(self._held(shown.left, shown), finest, shown.choice)
+
     def _cost_in_memory(self, utility: Utility, shown: Shown) -> float:
         held = self._held(shown.left, shown)
-        if isinstance(utility, QueryError):
-            bottom = (0,) * len(shown.choice)
-            finest = Shown(bottom, SeenInMemory(shown.seen.counts, shown.seen.counts.groups(bottom)))
-            return self._answers(utility).error_of(held, self._held(finest.seen, finest), shown.choice)
         assert isinstance(utility, Grouped | Learnt)
         return utility.value(utility.counted(held), self.published(shown))  # type: ignore[arg-type]
 
@@ -223,11 +233,6 @@ class Costs:
             codes = self.base.labels[position].at[level]
             self._covered[position, level] = np.bincount(codes).astype(np.float64)
         return self._covered[position, level]
-
-    def _answers(self, utility: QueryError) -> Answers:
-        if self._asked is None:
-            self._asked = Answers(self.base, utility)
-        return self._asked
 
     def published(self, shown: Shown) -> Published:
         """How much of the source a choice publishes, and out of how many possibilities."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,12 +11,15 @@ from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.lattice.costs import Costs, Seen, Shown
-from privacy_sql.query.template import Sql, names, render
+from privacy_sql.lattice.in_memory import InMemory, Mask, fits
+from privacy_sql.lattice.in_memory import Seen as SeenInMemory
+from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
-from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities._counting_queries import Answers
 from privacy_sql.utilities.query_error import Query, QueryError, some
 from privacy_sql.verdict import finite
+
+Answered = tuple[Mapping[int, float], Mapping[int, float]]  # the true answer to each query, and a reader's
 
 UTILITIES = ("kl", "loss", "discernibility", "average_group_size")
 
@@ -68,18 +71,18 @@ def usefulness(release: Release) -> Usefulness:
     """
     base = release.base
     if release.group:
-        return Usefulness({}, list(_errors(base, _permuted(release.groups), (0,) * len(base.columns))))
+        return Usefulness({}, list(_errors(base, lambda utility: _permuted(release.groups, utility))))
     shown = shown_of(release)
     costs = Costs(base)
     reads = [registry.get("utilities", name)() for name in UTILITIES]
     able = [u for u in reads if base.table.sensitives or not u.needs_sensitive]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
-    asked = base.table.sensitives
-    return Usefulness(utilities, list(_errors(base, shown.grouping.candidate, shown.choice)) if asked else [])
+    errors = _errors(base, lambda utility: costs.answers(utility, shown)) if base.table.sensitives else ()
+    return Usefulness(utilities, list(errors))
 
 
-def _permuted(grouping: Grouping) -> Sql:
-    """What a reader expects where values are permuted: every person has each value of the group in part."""
+def _permuted(grouping: Grouping, utility: QueryError) -> Answered:
+    """The answers where values are permuted: a reader expects every person to have each value in part."""
     aliases = names(f"k{number}" for number, _ in enumerate(grouping.base.columns, start=1))
     query = render(
         "studies/permuted.sql",
@@ -88,30 +91,40 @@ def _permuted(grouping: Grouping) -> Sql:
         groups=grouping.groups,
         columns=list(zip(names(grouping.base.columns), aliases, strict=True)),
     )
-    return grouping.base.engine.create(query)
+    answers = Answers(grouping.base, utility)
+    bottom = (0,) * len(grouping.base.columns)
+    return answers.actual, answers.estimated(grouping.base.engine.create(query), bottom)
 
 
 def shown_of(release: Release) -> Shown:
-    """The choice of a release at one level per column, with the groups it leaves out."""
+    """The choice of a release at one level per column and the groups it leaves out, in memory if they fit."""
     grouping = release.groups
     base = grouping.base
+    choice = tuple(release.levels.get(name, 0) for name in base.table.quasi)
+    if fits(base, ()):
+        counts = InMemory(base, with_sensitive=bool(base.table.sensitives))
+        every = counts.groups(choice)
+        if grouping.gone is None:
+            return Shown(choice, SeenInMemory(counts, every))
+        left = Seen(grouping)
+        kept = counts.packing.packed([left.labels(position) for position, _ in enumerate(choice)])
+        return Shown(choice, SeenInMemory(counts, every), Mask(~np.isin(every.key, kept)))
     whole = Grouping.by(base, base.keys(release.levels))
     gone: frozenset[int] = frozenset()
     if grouping.gone is not None:
         rows = base.engine.fetch(render("counted/listed.sql", relation=grouping.gone, columns=names(["g"])))
         gone = frozenset(row["g"] for row in rows)
-    return Shown(tuple(release.levels.get(name, 0) for name in base.table.quasi), Seen(whole), gone)
+    return Shown(choice, Seen(whole), gone)
 
 
-def _errors(base: Base, counted: Sql, choice: Choice) -> Iterator[tuple[list[str], float]]:
+def _errors(base: Base, answered: Callable[[QueryError], Answered]) -> Iterator[tuple[list[str], float]]:
     """Nothing but the sensitive value, then each column on its own, then all pairs of neighbours."""
     quasi = list(base.table.quasi)
     alone: list[list[int]] = [[column] for column in range(len(quasi))]
     pairs = [[column, column + 1] for column in range(len(quasi) - 1)]
     utility = Typical([[], *alone, *pairs])
-    answers = Answers(base, utility)
-    estimated = answers.estimated(counted, choice)
+    true, estimated = answered(utility)
     for kind, columns in enumerate(utility.kinds):
         numbers = range(kind * utility.per_kind, (kind + 1) * utility.per_kind)
-        actual = {number: answers.actual[number] for number in numbers if number in answers.actual}
+        actual = {number: true[number] for number in numbers if number in true}
         yield [quasi[column] for column in columns], utility.value(actual, estimated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -58,16 +58,13 @@ class Answers:
         bottom = (0,) * len(self.base.columns)
         return self._answers(self.base.relation, dict(zip(self.base.columns, bottom, strict=True)), "q")
 
-    def error(self, histogram: Sql, choice: Choice) -> float:
-        """The mean relative error when the queries are answered from published counts."""
-        return self.utility.value(self.actual, self.estimated(histogram, choice))
-
-    def error_of(self, held: Held, finest: Held, choice: Choice) -> float:
-        """The same from groups in memory; the finest choice of all tells the true answers."""
-        bottom = (0,) * len(choice)
+    def in_memory(
+        self, held: Held, finest: Callable[[], Held], choice: Choice
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """True answers and estimates from groups in memory; the finest choice of all tells the true ones."""
         if not self._true:
-            self._true = self._answered(finest, bottom)
-        return self.utility.value(self._true, self._answered(held, choice))
+            self._true = self._answered(finest(), (0,) * len(choice))
+        return self._true, self._answered(held, choice)
 
     def _answered(self, held: Held, choice: Choice) -> dict[int, float]:
         """The answer to each query: all counts by the share of their labels that it asks for."""

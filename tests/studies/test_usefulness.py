@@ -16,6 +16,7 @@ from privacy_sql.query.template import names, render
 from privacy_sql.reporting.recording import recorded
 from privacy_sql.studies.bucketized_kl import bucketized_kl
 from privacy_sql.studies.usefulness import Typical, usefulness
+from tests.seeds import enough, seeds
 
 Row = tuple[Any, ...]
 
@@ -127,3 +128,42 @@ def test_a_run_records_what_can_be_measured_and_why_the_rest_cannot(engine: Any)
         assert "one level" in run["usefulness"]["missing"], method
         exact = [column["shown_as"] for column in run["columns"] if column["role"] == "quasi-identifier"]
         assert all(exact) or method is masked  # nothing that is not shown as it is passes for exact
+
+
+@pytest.mark.parametrize("kind", ["one", "set", "multiset", "no sensitive column"])
+def test_arrays_and_statements_tell_the_same_usefulness(
+    engine: Any, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = 0
+    for seed in seeds(4):
+        draw = random.Random(f"{kind} {seed}")
+        n = draw.choice([12, 60])
+        rows: dict[str, list[Any]] = {
+            "who": [str(draw.randrange(n) if kind in ("set", "multiset") else number) for number in range(n)],
+            "ill": [draw.choice([None, "a", "a", "b", "c"]) for _ in range(n)],
+        }
+        ages = {who: draw.choice([None, *range(20, 40)]) for who in sorted(set(rows["who"]))}
+        sexes = {who: draw.choice("FM") for who in sorted(ages)}
+        rows |= {"age": [ages[who] for who in rows["who"]], "sex": [sexes[who] for who in rows["who"]]}
+        frame = pd.DataFrame(rows, dtype=object).astype({"age": "Int64"})
+        quasi = {"age": ps.Intervals(5, 10), "sex": ps.KeepOrDrop()}
+        per_person: Any = kind if kind in ("set", "multiset") else "one"
+        ill = None if kind.startswith("no ") else "ill"
+        table = ps.Table(frame, quasi, ill, identifier="who", values_per_person=per_person)
+        levels, most = {"age": draw.randrange(3), "sex": draw.randrange(2)}, draw.choice(["0", "0.9"])
+        require = [ps.KAnonymity(draw.choice([1, 3]) if most != "0" else 1)]
+        try:
+            release = ps.publish(engine, table, require, ps.Generalise(levels, max_suppressed=most))
+        except ps.PrivacySqlError:
+            continue
+        if not any(levels.values()):
+            continue
+        compared += 1
+        found = usefulness(release)
+        with monkeypatch.context() as patched:
+            patched.setattr("privacy_sql.studies.usefulness.fits", lambda *_: False)
+            other = usefulness(release)
+        assert found.utilities == pytest.approx(other.utilities), seed
+        assert [columns for columns, _ in found.errors] == [columns for columns, _ in other.errors]
+        assert [e for _, e in found.errors] == pytest.approx([e for _, e in other.errors]), seed
+    assert enough(compared, 1)
