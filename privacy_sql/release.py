@@ -132,6 +132,8 @@ class Release(Judgeable):
         ]
         if self.baseline is not None:
             head += ["", *self.baseline.sentences(self.require)]
+        if self.table.acknowledged:
+            head.append(f"published all the same, because: {self.table.acknowledged}")
         if self.rehearsal:
             head += ["", "REHEARSAL: made with a seed, NOT FOR PUBLICATION."]
         return "\n".join(head)

@@ -98,7 +98,7 @@ class Table:
                 "bad_insensitive",
                 f"insensitive: {'; '.join(words for words, is_wrong in wrong.items() if is_wrong)}",
                 where=self.name,
-                hint='For example {"columns": ["hours"], "known": True} or "acknowledge": "the reason".',
+                hint='For example {columns: [hours], known: true} or {columns: [hours], acknowledge: "why"}.',
             )
         put(self, "insensitive", () if known else columns)
         put(self, "also_known", columns if known else ())

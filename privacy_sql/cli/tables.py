@@ -79,6 +79,19 @@ def named_table(options: dict[str, Any]) -> Table:
     )
 
 
+def refuse_promise(plan: Plan, asked: str) -> None:
+    """Refuse what is asked about rows of a release that publishes none."""
+    from privacy_sql.errors import UsageError
+
+    if plan.method is not None and plan.method.promises:
+        raise UsageError(
+            "no_groups",
+            f"{plan.method.name} publishes noise and no rows, so there is nothing to {asked}",
+            where=plan.name,
+            hint="`privacy-sql run --dry-run` tells its promise, `privacy-sql budget show` what was spent.",
+        )
+
+
 def each_table(
     whole: Outcome,
     directory: Path,

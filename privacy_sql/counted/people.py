@@ -53,5 +53,5 @@ def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
             "repeated_person",
             f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
             where=table.name,
-            hint="Set values_per_person to set or multiset, or aggregate first.",
+            hint="Set values_per_person of the sensitive column to set or multiset, or aggregate first.",
         )

@@ -87,7 +87,8 @@ class Composition(Criterion):
         if self.with_ == "register":
             out = registered(register)
             if not (out.groups or out.noise or out.counts or out.several):
-                raise UsageError("empty_register", "no release is registered", where=self.register)
+                hint = "Register what is out: privacy-sql register add NAME MANIFEST."
+                raise UsageError("empty_register", "no release is registered", where=self.register, hint=hint)
         else:
             given = [self.with_] if isinstance(self.with_, str) else list(self.with_)
             named = [each for each in given if isinstance(each, str) and not Path(each).suffix]

@@ -172,6 +172,8 @@ def parts(name: str) -> list[str]:
     except csv.Error:  # a line break
         found = []
     if not found or not all(found):
+        if "/" in name:
+            raise no_source(name)
         hint = "Write schema.table; a part with a dot stands in double quotes."
         raise UsageError("bad_name", "that is no name of a relation", hint=hint)
     return found

@@ -118,9 +118,16 @@ def describe(release: object, number: int, folder: Path = Path()) -> Description
     return _from_mapping(release, number, folder)
 
 
+def described_by(path: Path) -> Path:
+    """The manifest beside a published file; any other file as it is."""
+    beside = manifest.manifest_path(path)
+    return beside if beside.is_file() else path
+
+
 def _from_file(path: Path, number: int) -> Description:
     if not path.is_file():
         raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
+    path = described_by(path)
     if path.name.endswith(manifest.SUFFIX):
         return _from_manifest(manifest.read(path), path)
     try:
@@ -128,7 +135,8 @@ def _from_file(path: Path, number: int) -> Description:
     except (ValueError, RecursionError):  # thousands of nested brackets, too
         raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
     if not isinstance(content, Mapping):
-        raise UsageError("bad_release", f"{path.name} describes no release")
+        hint = "Name a manifest, a published file beside its manifest, or a description."
+        raise UsageError("bad_release", f"{path.name} describes no release", hint=hint)
     return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
 
 

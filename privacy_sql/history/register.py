@@ -48,8 +48,8 @@ class Entry:
 
     @property
     def checksums(self) -> list[tuple[str, str]]:
-        """Every file of the release and its checksum."""
-        return [(self.file, self.sha256), *self.data.items()]
+        """Every file of the release and its checksum, in an order of their names: the record keeps none."""
+        return [(self.file, self.sha256), *sorted(self.data.items())]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,15 @@ class Register:
         return any(
             entry.name == content["release"] and Path(entry.file).parent.name.startswith(version)
             for entry in self.history()
+        )
+
+    def reads(self, content: Manifest) -> bool:
+        """Whether a release of our own is registered, with what it is read with."""
+        version = _version_name(content)
+        return any(
+            entry.read_with and entry.name == content["release"]
+            for entry in self.history()
+            if Path(entry.file).parent.name.startswith(version)
         )
 
     def withdraw(self, content: Manifest) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import manifest
-from privacy_sql.history.described import Description, describe
+from privacy_sql.history.described import Description, describe, described_by
 from privacy_sql.history.register import Register
 
 
@@ -59,5 +59,6 @@ def as_published(
     register: Register, release: str | Path | Mapping[str, Any] | Description, number: int
 ) -> list[Description]:
     """A release that was named by its file: a registered one of ours with what was kept of its day."""
-    kept = register.like(Path(release)) if isinstance(release, str | Path) else []
+    release = described_by(Path(release)) if isinstance(release, str | Path) else release
+    kept = register.like(release) if isinstance(release, Path) else []
     return [describe(place, number) for place in kept] if kept else [describe(release, number)]

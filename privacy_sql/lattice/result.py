@@ -141,7 +141,7 @@ def result(
         found=found,
         minimal=tuple(minimal),
         best=best,
-        frontier=() if only_best else tuple(frontier(search, finished=not briefly)),
+        frontier=() if only_best else tuple(frontier(search, found.best, finished=not briefly)),
         lattice=lattice(search, found),
     )
 

@@ -416,13 +416,16 @@ def required_k(require: Sequence[Criterion]) -> int | None:
 MOST_PLACED = 200
 
 
-def frontier(search: LatticeSearch, *, finished: bool = True) -> list[dict[str, Any]]:
-    """The asked choices that no other one beats in every risk and in cost, the cheapest first.
+def frontier(
+    search: LatticeSearch, best: Choice | None = None, *, finished: bool = True
+) -> list[dict[str, Any]]:
+    """The asked choices, and the best one, that no other beats in every risk and in cost, the cheapest first.
 
     A choice shows what could be published of it: without its failing groups as far as they may be suppressed,
     else with all of them, and not safe. A search that was not `finished` is asked nothing more.
     """
-    asked = list(search.tried)[:MOST_PLACED]
+    told = search.tried if best is None else dict.fromkeys((best, *search.tried))
+    asked = list(told)[:MOST_PLACED]
     if finished:
         search.complete(asked)
     placed = list(_placed(search, asked, finished))

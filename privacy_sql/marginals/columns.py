@@ -30,7 +30,13 @@ class Attributes:
     def of(cls, table: Table) -> Attributes:
         """The attributes of a table with at most one sensitive column."""
         if table.values_per_person != "one":
-            raise UsageError("several_values", "marginals count rows, and a person may have several here")
+            hint = "Publish by generalise or full_domain, or name one row per person."
+            raise UsageError(
+                "several_values",
+                "marginals count rows, and a person may have several here",
+                where=table.name,
+                hint=hint,
+            )
         if table.group:
             raise UsageError(
                 "grouped_table", f"marginals are made of columns, not of the groups of {table.group}"

@@ -309,7 +309,9 @@ def _places(base: Base, column: str) -> Floats:
 def _refuse_unfit(base: Base, k: int) -> None:
     if base.table.values_per_person != "one":
         hint = "Publish by generalise or full_domain."
-        raise UsageError("several_values", "microaggregate needs one row per person", hint=hint)
+        raise UsageError(
+            "several_values", "microaggregate needs one row per person", where=base.table.name, hint=hint
+        )
     if not set(base.table.quasi) - set(base.table.also_known):
         raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")
     if base.rows < k:

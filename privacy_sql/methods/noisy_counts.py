@@ -97,10 +97,6 @@ class NoisyCounts(Method):
     def _delta(self) -> Fraction:
         return _exact(self.delta, "delta")
 
-    @property
-    def named_levels(self) -> Mapping[str, int]:
-        return self.levels
-
     def within(self, directory: Path) -> NoisyCounts:
         """The same method with its ledger below a folder."""
         return replace(self, ledger=str(directory / self.ledger))

@@ -80,8 +80,10 @@ def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarch
     if not register.path.exists() or not place.exists():
         return
     content = manifest.read(place)
-    waiting = writer_of_waiting(directory / "target" / "private", content)
-    register.keep(content["release"], place, private=waiting or writer_of_known(content, kinds or {}))
+    # what its groups hold was counted when it was published: what is known today says less
+    if not register.reads(content):
+        waiting = writer_of_waiting(directory / "target" / "private", content)
+        register.keep(content["release"], place, private=waiting or writer_of_known(content, kinds or {}))
     tables = [part["relation"] for part in manifest.parts(content) if "relation" in part]
     if tables:
         raise UsageError(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from privacy_sql import criteria, files, manifest, registry
+from privacy_sql import __version__, criteria, files, manifest, registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping
@@ -57,7 +57,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     table = _table(content, place)
     if table is None or left:
         names = ", ".join(left) or "what was required"
-        hint = "Run the release again with this version; it is judged as it is made."
+        hint = _how_else(content)
         why = f"published rows alone do not decide {names}"
         wrong.append(Undecided("not_judged", why, where=place.name, hint=hint))
     wrong += [
@@ -93,6 +93,16 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         tuple(require),
         tuple(warnings),
     )
+
+
+def _how_else(content: Manifest) -> str:
+    """How to learn what published rows do not tell. Noise is not drawn again for that: it would cost anew."""
+    known = content["method"] in registry.available("methods")
+    if known and registry.get("methods", content["method"]).promises:
+        return "`privacy-sql verify` finds any changed byte, `privacy-sql budget show` says what was charged."
+    if content["versions"]["privacy_sql"] == __version__:
+        return "This version judged it as it was made; `privacy-sql verify` finds any change since."
+    return "Run the release again with this version; it is judged as it is made."
 
 
 def _cells(engine: Engine, content: Manifest, place: Path) -> tuple[Engine, list[Sql]]:

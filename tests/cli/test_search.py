@@ -104,3 +104,26 @@ def test_a_table_without_rows_is_exit_3_and_so_is_a_condition_that_keeps_none(ex
     )
     outcome = run(["search", "--project", str(folder)])
     assert (outcome.exit, outcome.errors[0]["message"]) == (3, "people has no rows")
+
+
+def test_the_best_choice_stands_on_the_frontier_however_few_are_shown(example, monkeypatch):
+    from privacy_sql.lattice import search
+
+    monkeypatch.setattr(search, "MOST_PLACED", 1)
+    told = run(["search", "--project", str(example), "--frontier"])
+    levels = [point["levels"] for point in told.more["frontier"]]
+    assert levels == [told.more["best"]["levels"]]
+
+
+def test_a_whole_number_is_shown_whole(example, tmp_path):
+    project = edited(example, tmp_path, ("{k: 10}", "{k: 99999}"))
+    (problem,) = run(["search", "--project", str(project)]).errors
+    assert "is 20000 and must be >= 99999" in problem["message"]
+
+
+def test_a_level_that_is_not_there_is_named_with_its_release(example, tmp_path):
+    project = edited(example, tmp_path, ("age: 2", "age: 9"))
+    outcome = run(["run", "--project", str(project), "--dry-run"])
+    (problem,) = outcome.errors
+    assert (outcome.exit, problem["code"], problem["where"]) == (2, "no_level", "people")
+    assert problem["message"] == "levels: age has the levels 0 to 5, and 9 is none of them"

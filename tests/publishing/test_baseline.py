@@ -519,3 +519,12 @@ def test_known_columns_of_people_with_several_values_beside_suppression_and_boxe
 def _within(label: str, age: int) -> bool:
     low, _, high = label.partition("-")
     return int(low) <= age <= int(high or low)
+
+
+def test_the_reason_why_columns_may_single_out_is_printed_by_a_run() -> None:
+    rows = pd.DataFrame({"age": ["1", "1"], "hours": ["40", "8"], "ill": ["flu", "cold"]})
+    declared = {"columns": ["hours"], "acknowledge": "the register of hours is public"}
+    with ps.connect() as engine:
+        table = ps.Table(rows, ["age"], "ill", insensitive=declared)
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Generalise({}))
+    assert "published all the same, because: the register of hours is public" in release.told()

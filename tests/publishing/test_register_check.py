@@ -169,3 +169,31 @@ def test_a_tampered_register_refuses(project: Path) -> None:
     register.write_text(register.read_text().replace("hospital_b", "hospital_c"))
     outcome = _run(project, "run")
     assert outcome.exit == 3 and outcome.errors[0]["code"] == "tampered_chain"
+
+
+@pytest.mark.parametrize("method", ["multidimensional", "{microaggregate: {k: 2}}"])
+def test_the_same_rows_in_groups_again_are_no_new_version(project: Path, method: str) -> None:
+    """What stands is not registered once more by its labels: what its groups hold was kept already."""
+    text = PROJECT.format(more="").replace("{generalise: {levels: {age: 1}}}", method)
+    (project / "privacy.yml").write_text(text)
+    Register(project / FILE_NAME).path.touch()
+    assert _run(project, "run").exit == 0
+    (first,) = Register(project / FILE_NAME).history()
+    assert _run(project, "run", "--overwrite").exit == 0
+    manifest_file = str(project / "out" / "people.csv.manifest.json")
+    assert _run(project, "register", "add", "people", manifest_file).exit == 0
+    assert Register(project / FILE_NAME).history() == [first]
+
+
+def test_a_published_file_stands_for_its_manifest(project: Path) -> None:
+    assert _run(project, "run").exit == 0
+    out, people = str(project / "out" / "people.csv"), str(project / "people.csv")
+    attacks = [
+        _run(project, "attack", "intersection", name, str(project / "b.yml"), "--people", people)
+        for name in (f"{out}.manifest.json", out)
+    ]
+    assert [each.exit for each in attacks] == [0, 0], attacks[1].errors
+    assert attacks[0].lines == attacks[1].lines
+    assert _run(project, "register", "add", "people", out).exit == 0
+    (entry,) = Register(project / FILE_NAME).history()
+    assert entry.ours and entry.file.endswith("people.csv.manifest.json")

@@ -18,6 +18,7 @@ from privacy_sql.cli.tables import (
     manifest_of_table,
     named_engine,
     named_table,
+    refuse_promise,
 )
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def _project(directory: Path, options: dict[str, Any]) -> Outcome:
     told: list[dict[str, Any]] = []
 
     def ask(plan: Plan) -> None:
+        refuse_promise(plan, "check")
         with connected(read, plan, options["unsafe_debug"]) as engine:
             part = _judged(engine, plan.table, plan.require, options["show_values"], directory)
         whole.exit = first_exit([whole.exit, part.exit])

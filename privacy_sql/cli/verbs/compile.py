@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.tables import refuse_promise
 
 if TYPE_CHECKING:
     from privacy_sql.project.reading import Plan
@@ -79,6 +80,7 @@ def command(
     one_of(dialect, standalone.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in reading.read(directory).selected(names):
+        refuse_promise(plan, "compile: SQL would show the rows themselves")
         marginals, ran = _marginals(directory, plan), _last_run(directory, plan)
         table = guarding.as_published(plan.table, ran) if ran else plan.table
         if marginals is None:
@@ -227,10 +229,16 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
     named = plan.method.named_levels if plan.method else None
     if named is not None:
         return dict(named)
-    chosen = ran["choice"].get("levels") if ran else None
-    if not ran or not isinstance(chosen, dict):
+    if not ran:
         hint = f"Run it first: privacy-sql run --select {plan.name}."
         raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
+    chosen = ran["choice"].get("levels")
+    if not isinstance(chosen, dict):
+        hint = f"`privacy-sql compile {plan.name} --steps` prints every statement of a run."
+        why = (
+            f"{plan.name} is published by {ran['method']}, not at one level per column: no SELECT repeats it"
+        )
+        raise UsageError("no_levels", why, hint=hint)
     guarding.refuse_changed(guarding.as_published(plan.table, ran), ran)
     return chosen
 

@@ -52,16 +52,18 @@ def add(
     Example: privacy-sql register add hospital_b hospital_b.yml
     """
     from privacy_sql import manifest
-    from privacy_sql.history.described import describe
+    from privacy_sql.history.described import describe, described_by
     from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
     from privacy_sql.history.register import FILE_NAME, Register
 
-    register = Register(directory / FILE_NAME)
+    register, file = Register(directory / FILE_NAME), described_by(file)
     if file.name.endswith(manifest.SUFFIX) and file.is_file():
         content = manifest.read(file)
         columns = [column for column, role in content["roles"].items() if role == "quasi-identifier"]
         known = _hierarchies(content, directory, hierarchies)
-        if not dry_run:
+        # what was kept on the day it was published says more than what is known today
+        kept_already = name == content["release"] and not hierarchies and register.reads(content)
+        if not dry_run and not kept_already:
             waiting = writer_of_waiting(directory / "target" / "private", content)
             register.keep(name, file, private=waiting or writer_of_known(content, known))
     else:

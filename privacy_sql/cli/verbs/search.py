@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, shared
-from privacy_sql.cli.tables import each_release
+from privacy_sql.cli.tables import each_release, refuse_promise
 from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def command(
     searches: list[dict[str, Any]] = []
 
     def ask(plan: Plan) -> None:
+        refuse_promise(plan, "search")
         with connected(read, plan, unsafe_debug) as engine:
             method = _method(plan, options)
             began = time.monotonic()
