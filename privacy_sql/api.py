@@ -13,6 +13,7 @@ from privacy_sql import deadlines, manifest
 from privacy_sql import files as writing
 from privacy_sql.counted.base import Base, counted_once, no_rows, refuse_strangers
 from privacy_sql.counted.base import count as counted
+from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
@@ -348,8 +349,10 @@ def put_out(
     told: Callable[[Path], None] = lambda place: None,
 ) -> Path:
     """Write a release that is safe, and enter it into a register that the caller holds."""
+    form = form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape)
+    refuse_read_alike(release, target)
     return publication.publish(
-        form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape),
+        form,
         overwrite=overwrite,
         judge=lambda auditor, written: _audited(auditor, written, release),
         describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
@@ -357,6 +360,12 @@ def put_out(
         private=group_contents.writer(release) if register is not None else None,
         told=told,
     )
+
+
+def refuse_read_alike(release: Release, target: str | Path) -> None:
+    """Refuse a CSV file of rows that were judged apart and would read alike."""
+    if not (isinstance(target, str) and target.startswith(TABLE)) and is_csv(_file(Path(target), release)):
+        audit.refuse_read_alike(release)
 
 
 def dry_write(release: Release, target: str | Path) -> None:

@@ -115,7 +115,10 @@ class Located:
 
 
 class Names:
-    """The sensitive values of all releases, numbered; a number is one value however it is written."""
+    """The sensitive values of all releases, numbered.
+
+    A number is one value however it is written, and so is what is missing, an empty text or NULL.
+    """
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
@@ -131,8 +134,8 @@ class Names:
 
 
 def _number(value: str | None) -> object:
-    if value is None or not NUMBER.fullmatch(value):
-        return value
+    if not value or not NUMBER.fullmatch(value):
+        return value or None
     return Decimal(value.strip()).normalize()
 
 

@@ -153,6 +153,7 @@ def _run(
         if not dry_run:
             _remember(project, result, recording.recorded(release))
         return
+    api.refuse_read_alike(release, output)
     result.target = _shown(project, output)
     result.warnings += _cautions(plan, release, output)
     if dry_run:

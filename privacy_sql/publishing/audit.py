@@ -181,6 +181,32 @@ def _same_values(engine: Engine, published: str | Path, release: Release) -> Non
         )
 
 
+def refuse_read_alike(release: Release) -> None:
+    """Refuse rows that a CSV file would write alike though they were judged apart: empty texts beside NULL.
+
+    Not every requirement is asked of the written rows again (what else is out decides `composition`, beliefs
+    and populations are met with the original columns), and no count of them would be that of the file.
+    """
+    if release.promise is not None:
+        return
+    home: Engine = release.base.engine
+    alike: dict[str, None] = {}
+    for view in release.parts.values() if release.parts else (release.view,):
+        relation = home.rows_of(Query(view.sql, "published rows"))
+        kinds = home.columns(relation).items()
+        texts = [name for name, kind in kinds if kind == "text" and name not in release.table.insensitive]
+        if texts:
+            (found,) = home.fetch(render("publishing/read_alike.sql", relation=relation, columns=texts))
+            alike.update({name: None for name, both in zip(texts, found.values(), strict=True) if both})
+    if alike:
+        raise NotSafe(
+            "read_alike",
+            f"{', '.join(alike)}: empty texts stand beside missing values, and a CSV file shows both alike",
+            where=release.name,
+            hint="Write Parquet or a table, or replace one of them.",
+        )
+
+
 def _n_values(grouping: Grouping) -> int:
     """How many different values the groups hold, missing ones left out."""
     if not grouping.base.table.sensitives:

@@ -62,6 +62,19 @@ with covered as (
         or (r.known = 1 and v.exact is not null)
         or (r.nothing = 1 and v.exact is null)
     union all
+    -- a CSV file shows an empty text like a missing value, so one may be the other
+    select
+        v.k,
+        v.code as value,
+        r.label,
+        cast(1 as bigint) as tier
+    from {{ readable }} as v
+    inner join {{ rules }} as r
+        on v.k = r.k
+    where
+        (r.nothing = 1 and v.exact = '')
+        or (r.exact = '' and v.exact is null)
+    union all
     select
         v.k,
         v.code as value,
