@@ -59,7 +59,11 @@ def compiled(
     Groups that fail `leave_out` are no part of either; None where groups are left out that SQL cannot name.
     """
     heading = f"{table.name}: what is published"
-    if leave_out is None:
+    if table.values_per_person != "one":
+        # rows would show how often a value is repeated for a person, and lines without one beside values
+        reason = "What rows say of a person again is left out: ask `privacy-sql run`."
+        made = [Statement(f"{heading}\n{reason}", None)]
+    elif leave_out is None:
         reason = "Groups that fail are left out, and SQL alone cannot say which: ask `privacy-sql run`."
         made = [Statement(f"{heading}\n{reason}", None)]
     else:

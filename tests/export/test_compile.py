@@ -300,8 +300,22 @@ def test_each_of_several_sensitive_columns_has_its_own_evidence(tmp_path: Path) 
 def test_rows_that_are_not_people_with_one_value_are_no_evidence(
     tmp_path: Path, more: dict[str, str]
 ) -> None:
-    (_, text), _ = small(tmp_path, "a,ill,who\nx,flu,1\nx,cold,1\n", REQUIRE="k_anonymity: {k: 2}", **more)
-    assert "ask `privacy-sql check`" in text
+    found, _ = small(tmp_path, "a,ill,who\nx,flu,1\nx,cold,1\n", REQUIRE="k_anonymity: {k: 2}", **more)
+    assert "ask `privacy-sql check`" in found[-1]
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+def test_no_select_shows_the_source_rows_of_people_with_several_values(tmp_path: Path, kind: str) -> None:
+    """A run publishes `x,flu`, `x,cold`: once each for a person, and no line without a value beside them."""
+    (published, *_), _ = small(
+        tmp_path,
+        "a,ill,who\nx,flu,1\nx,flu,1\nx,,1\nx,cold,2\n",
+        QUASI="quasi_identifiers: [a]\n    identifier: {column: who}",
+        SENSITIVE=f"{{column: ill, values_per_person: {kind}}}",
+        REQUIRE="k_anonymity: {k: 2}",
+    )
+    assert "select" not in published.partition("-- k_anonymity")[0]
+    assert "ask `privacy-sql run`" in published
 
 
 def test_a_condition_reads_the_text_of_a_csv_file_as_a_run_does(tmp_path: Path) -> None:
