@@ -334,6 +334,7 @@ def write(
         raise NotSafe(
             "not_safe", f"{release.name} is not safe: {', '.join(failed)}", hint="Nothing was published."
         )
+    refuse_read_alike(release, target)
     return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to, escape=escape)
 
 
@@ -348,9 +349,8 @@ def put_out(
     kept: Sequence[Kept] = (),
     told: Callable[[Path], None] = lambda place: None,
 ) -> Path:
-    """Write a release that is safe, and enter it into a register that the caller holds."""
+    """Write a release that is safe and reads as it was judged, and enter it into a register that is held."""
     form = form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape)
-    refuse_read_alike(release, target)
     return publication.publish(
         form,
         overwrite=overwrite,

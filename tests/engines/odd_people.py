@@ -27,7 +27,7 @@ PEOPLE = [
     ("1e5", Decimal("-0.50"), None, DAY, None, None, None, "back\\slash"),
     ("1e5", Decimal("-0.5"), None, DAY, None, None, None, "${env:HOME}"),
     (None, None, None, None, None, None, 2**53 + 1, "a,b"),
-    (None, None, None, None, None, None, 2**53 + 1, ""),
+    (None, None, None, None, None, None, 2**53 + 1, " "),
 ]
 PUBLISHED = [
     ("01", "1.00", "true", "2020-01-31", "2020-01-31 10:00:00", "0.0", "1"),
