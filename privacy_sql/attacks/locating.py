@@ -17,7 +17,7 @@ from privacy_sql.errors import DataError, UsageError
 from privacy_sql.hierarchies import AsIs, Hierarchy, Tree
 from privacy_sql.hierarchies.numeric import NUMBER
 from privacy_sql.history.described import Description, PublishedColumn
-from privacy_sql.history.labels import STAR, Rule, node_of_box
+from privacy_sql.history.labels import AS_IT_SAYS, SAME_NUMBER, STAR, Rule, node_of_box
 from privacy_sql.history.labels import columns as rule_columns
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
@@ -291,15 +291,12 @@ def _cover(
             readable=crowd.readable,
             rules=loaded,
             hierarchies=[
-                (
-                    crowd.numbers[name],
-                    _levels(crowd, name, kinds[name]),
-                    _shown(engine, how, kinds[name], labelled[name], by_name[name]),
-                    labelled[name],
-                    how.stranger and not how.own,
-                )
+                (crowd.numbers[name], levels, tier, shown, labelled[name], stranger and tier == AS_IT_SAYS)
                 for name, how in shared.items()
                 if kinds[name].height
+                for shown in [_shown(engine, how, kinds[name], labelled[name], by_name[name])]
+                for stranger in [how.stranger and not how.own]
+                for levels, tier in _levels(crowd, name, kinds[name])
             ],
         )
     )
@@ -371,9 +368,13 @@ def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:
     return today
 
 
-def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> Sql:
-    """The people's values at every level; in a tree 0.30 is 0.3 where it has no other."""
+def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> list[tuple[Sql, int]]:
+    """The people's values at every level; in a tree 0.30 is 0.3 where it has no other.
+
+    What is missing stands there once more as an empty text, which covers less well.
+    """
     engine, values = crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]]
+    empty = engine.create(render("attacks/missing_as_empty.sql", dictionary=values))
     if isinstance(kind, Tree):
         leaves = list(kind.leaves())
         lookup = engine.load({"l0": ("varchar", leaves)}, "leaves")
@@ -388,7 +389,7 @@ def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> Sql:
             leaves=_readable(engine, [(1, numbered)]),
         )
         values = engine.create(query)
-    return labels(engine, values, kind)
+    return [(labels(engine, values, kind), AS_IT_SAYS), (labels(engine, empty, kind), SAME_NUMBER)]
 
 
 def _nearest(

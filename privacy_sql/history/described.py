@@ -19,7 +19,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.spec import from_spec, rebuilt
 from privacy_sql.history import kept_privately
-from privacy_sql.history.labels import BOUNDS, Rule, exactly, of_box, rules, spelt_out, written
+from privacy_sql.history.labels import BOUNDS, Rule, between_words, exactly, of_box, rules, spelt_out, written
 from privacy_sql.manifest import Manifest
 from privacy_sql.parameters import number_in
 
@@ -65,6 +65,8 @@ class PublishedColumn:
             return self.labels[text]
         if self.levels is not None:
             return exactly(text) if 0 in self.levels or text is None else []
+        if self.own and text is not None and ".." in text:
+            return [*exactly(text), *between_words(text)]
         return rules(text, self.bounds)
 
 

@@ -192,6 +192,9 @@ def _cover(
 ) -> dict[str, Any]:
     """A rule for what a box holds, as `labels.of_box` reads it."""
     found: dict[str, Any] = {"null": True} if row["with_null"] else {}
+    if row["with_empty"]:
+        # whoever is known by a CSV file is known without a value, and looked for where this lies
+        found["empty"] = True
     if row["lo_code"] is None:
         return found
     if row["lo_code"] == row["hi_code"]:

@@ -117,6 +117,19 @@ def _compared(sign: str, bound: float) -> Rule:
     return Rule(low=bound, high=INFINITE, low_open=sign == ">")
 
 
+def between_words(label: str) -> list[Rule]:
+    """The rules of `a..f` where it can only be a range of texts; one end may be empty, and hold dots itself.
+
+    >>> [(rule.first, rule.last) for rule in between_words("..10")]
+    [('', '10')]
+    """
+    return [
+        Rule(first=label[:place], last=label[place + 2 :])
+        for place in range(len(label) - 1)
+        if label[place : place + 2] == ".."
+    ]
+
+
 def spelt_out(cover: object, where: str) -> list[Rule]:
     """The rules of a label a description spells out, such as {"prefix": "130"} or {"range": [20, 29]}.
 
@@ -151,6 +164,8 @@ def of_box(text: str) -> list[Rule]:
     """
     cover = json.loads(text)
     found = [Rule(nothing=True)] if cover.get("null") else []
+    if cover.get("empty"):
+        found.append(Rule(text=""))
     if "range" in cover:
         low, high = map(_bound, cover["range"])
         found.append(_between(low, high, "[]"))

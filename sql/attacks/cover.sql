@@ -1,7 +1,10 @@
 -- Which labels of a release cover which values of the people, column by column, and how well: 0 as it says, 1 as the
 -- same number written otherwise, 2 as `*`, which is for what no other label covers, 3 where nobody can tell.
--- in: readable (k, code, exact, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of the
---     people's values, [(level, its labels (code, value))], all labels (code, value), whether a value it lacks may be any)]
+-- Somebody whose value is missing may be where it is empty, and the reverse: each is possible where the people's values
+-- do not tell the two apart.
+-- in: readable (k, code, exact, number), rules (privacy_sql/history/labels.py), hierarchies [(k, levels (code, l0..lH) of
+--     the people's values, how well they cover, [(level, its labels (code, value))], all labels (code, value), whether a
+--     value it lacks may be any)]
 -- out: k, value, label (both codes), tier    grain: column, value, label
 with covered as (
     select
@@ -73,7 +76,7 @@ with covered as (
         on v.k = r.k
     where
         (r.nothing = 1 and v.exact = '')
-        or (r.exact = '' and v.exact is null)
+        or ((r.exact = '' or r.first_word = '') and v.exact is null)
     union all
     select
         v.k,
@@ -83,17 +86,17 @@ with covered as (
     from {{ readable }} as v
     inner join {{ rules }} as r
         on v.k = r.k and v.exact >= r.first_word and v.exact <= r.last_word
-{% for k, levels, shown, labels, stranger in hierarchies %}
+{% for k, levels, tier, shown, labels, stranger in hierarchies %}
 {% for level, of_level in shown %}
     union all
     select
         cast({{ k }} as bigint) as k,
         t.code as value,
         d.code as label,
-        cast(0 as bigint) as tier
+        cast({{ tier }} as bigint) as tier
     from {{ levels }} as t
     inner join {{ of_level }} as d
-        on cast(t.l{{ level }} as varchar) = cast(d.value as varchar)
+        on cast(t.l{{ level }} as varchar) = coalesce(cast(d.value as varchar), '')
 {% endfor %}
 {% if stranger %}
     union all
@@ -110,14 +113,40 @@ with covered as (
         and d.value is not null
 {% endif %}
 {% endfor %}
+),
+best as (
+    select
+        k,
+        value,
+        label,
+        min(tier) as tier
+    from covered
+    group by
+        k,
+        value,
+        label
+),
+-- missing values, or empty texts, of columns that hold only one of the two
+untold as (
+    select
+        k,
+        min(code) as value
+    from {{ readable }}
+    where coalesce(exact, '') = ''
+    group by k
+    having count(*) = 1
 )
 select
-    k,
-    value,
-    label,
-    min(tier) as tier
-from covered
-group by
-    k,
-    value,
-    label
+    b.k,
+    b.value,
+    b.label,
+    case
+        when
+            u.value is not null
+            and max(case when b.tier = 1 then 1 else 0 end) over (partition by b.k, b.value) = 1
+            then greatest(b.tier, cast(1 as bigint))
+        else b.tier
+    end as tier
+from best as b
+left join untold as u
+    on b.k = u.k and b.value = u.value

@@ -42,7 +42,7 @@ distances as (
         + case
             when p.n{{ k }} is not null and c.n{{ k }} is not null
                 then (p.n{{ k }} - c.n{{ k }}) * (p.n{{ k }} - c.n{{ k }})
-            when p.e{{ k }} = c.e{{ k }} then cast(0 as double)
+            when coalesce(p.e{{ k }}, '') = coalesce(c.e{{ k }}, '') then cast(0 as double)
             else cast(1 as double)
         end
         {% endif %}

@@ -1,14 +1,26 @@
 -- The group of each combination of people in a candidate of our own; in several groups of alike people, where
--- somebody is taken to know which (apart), each group is a world of its own.
--- in: combinations (person, columns), members (g, q1..), columns [(of the people, of the members, matches (code, k) or
---     none where both have the same codes)], apart
+-- somebody is taken to know which (apart), each group is a world of its own; so it is where a value of theirs is one of
+-- several of ours.
+-- in: combinations (person, columns), members (g, q1..), columns [(of the people, of the members, matches (code, k,
+--     n_alike) or none where both have the same codes)], apart
 -- out: person, w, g    grain: person, group
 select distinct
     c.person,
     {% if apart %}
     m.g + 1 as w,
     {% else %}
+    {% for theirs, own, matches in columns if matches is not none %}
+    {% if loop.first %}
+    case
+    {% endif %}
+        when m_{{ own }}.n_alike > 1 then m.g + 1
+    {% if loop.last %}
+        else cast(0 as bigint)
+    end as w,
+    {% endif %}
+    {% else %}
     cast(0 as bigint) as w,
+    {% endfor %}
     {% endif %}
     m.g
 from {{ combinations }} as c

@@ -1,5 +1,6 @@
 -- Which value of one column is which of another: the same text or, where the other has no such text, the same number.
--- in: theirs, ours (k = 1, code, exact, number)    out: code (of theirs), k (of ours)    grain: value
+-- What is missing is an empty text where only one of the two occurs, since a CSV file shows them alike.
+-- in: theirs, ours (k = 1, code, exact, number)    out: code (of theirs), k (of ours), n_alike    grain: pair of values
 with alike as (
     select
         p.code,
@@ -17,18 +18,49 @@ with alike as (
     where
         p.exact is null
         and o.exact is null
+),
+missing as (
+    select
+        k,
+        count(*) as n_ways
+    from {{ theirs }}
+    where coalesce(exact, '') = ''
+    group by k
+),
+pairs as (
+    select
+        code,
+        k
+    from alike
+    union all
+    select
+        p.code,
+        o.code as k
+    from {{ theirs }} as p
+    inner join {{ ours }} as o
+        on p.number = o.number
+    left join alike
+        on p.code = alike.code
+    where alike.code is null
+    union all
+    -- who is known by one of the two only may be either
+    select
+        p.code,
+        o.code as k
+    from {{ theirs }} as p
+    inner join {{ ours }} as o
+        on p.k = o.k
+    inner join missing
+        on p.k = missing.k
+    left join alike
+        on p.code = alike.code
+    where
+        coalesce(p.exact, '') = ''
+        and coalesce(o.exact, '') = ''
+        and (alike.code is null or (missing.n_ways = 1 and alike.k != o.code))
 )
 select
     code,
-    k
-from alike
-union all
-select
-    p.code,
-    o.code as k
-from {{ theirs }} as p
-inner join {{ ours }} as o
-    on p.number = o.number
-left join alike
-    on p.code = alike.code
-where alike.code is null
+    k,
+    cast(count(*) over (partition by code) as bigint) as n_alike
+from pairs

@@ -1,9 +1,10 @@
 -- How far each box reaches along one column, NULL apart: its least and largest number, value and node at each level.
 -- in: members (g, column), readable (code, exact, number), codes (code, c0..) or none, height
--- out: g, with_null, n_words, lo, hi, lo_code, hi_code, lo_1, hi_1..    grain: group
+-- out: g, with_null, with_empty, n_words, lo, hi, lo_code, hi_code, lo_1, hi_1..    grain: group
 select
     m.g,
     max(case when r.exact is null then 1 else 0 end) as with_null,
+    max(case when r.exact = '' then 1 else 0 end) as with_empty,
     cast(sum(case when r.exact is not null and r.number is null then 1 else 0 end) as bigint) as n_words,
     min(r.number) as lo,
     max(r.number) as hi,

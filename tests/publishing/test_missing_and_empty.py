@@ -12,6 +12,8 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import NoSafeChoice, NotSafe
+from privacy_sql.history import group_contents
+from privacy_sql.history.register import Register
 from tests.oracles.composition import exposure, own_ways
 from tests.publishing.test_published_groups import read, written
 from tests.seeds import enough, seeds
@@ -85,6 +87,80 @@ def test_what_one_release_shows_as_missing_and_another_as_empty_is_one_value(
         assert verdict.value == exposure(people, Fraction(1, 2)), seed
         exposed += verdict.value > 0
     assert enough(exposed, 1)
+
+
+TREE = ps.Tree({"": ["low", "*"], "1": ["low", "*"], "2": ["high", "*"], "3": ["high", "*"]})
+RELEASED = {
+    "tree": lambda: (TREE, ps.Generalise({"age": 1})),
+    "mask": lambda: (ps.Mask(1, 0), ps.Generalise({"age": 1})),
+    "words": lambda: (ps.AsIs(), ps.Multidimensional()),
+    "nodes": lambda: (TREE, ps.Multidimensional()),
+    "known": lambda: (ps.KeepOrDrop(), ps.Multidimensional()),
+    "labels": lambda: (ps.AsIs(), ps.Multidimensional()),  # and nothing is kept of it
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_who_is_known_without_a_value_is_found_where_an_empty_text_lies(
+    engine: Any, tmp_path: Path, name: str
+) -> None:
+    exposed = 0
+    for seed in seeds(3):
+        dice = random.Random(seed)
+        ages = [dice.choice(["", "1", "2", "3"]) for _ in range(16)]
+        before = pd.DataFrame({"age": ages, "illness": [dice.choice("uvw") for _ in ages]}, dtype=object)
+        kind, method = RELEASED[name]()
+        asked = [ps.KAnonymity(1 if isinstance(method, ps.Generalise) else 4)]
+        release = ps.publish(engine, ps.Table(before, {"age": kind}, "illness", name="people"), asked, method)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        place = ps.write(engine, release, folder / "out.parquet")
+        if name != "labels":
+            Register(folder / "register.jsonl").keep("out", place, private=group_contents.writer(release))
+        illnesses = [dice.choice("uvw") for _ in ages]
+        found = {}
+        # the table, its population, and nobody beside the table: each may have the empty texts
+        for ours, theirs in [("", None), (None, None), (None, ""), ("", "none")]:
+            now = spelt(ages, ours).assign(illness=illnesses)
+            people = {"population": spelt(ages, theirs)} if theirs != "none" else {}
+            again = ps.Table(now, {"age": ps.KeepOrDrop()}, "illness", name="people", **people)
+            named = [place] if name == "labels" else "register"
+            beside = ps.Composition(
+                named, at="1/2", max_exposed="1/9", register=str(folder / "register.jsonl")
+            )
+            (verdict,) = ps.check(engine, again, [beside]).values()
+            found[ours, theirs] = verdict.value
+        assert len(set(found.values())) == 1, (seed, found)
+        exposed += found["", None] > 0
+    assert enough(exposed, 1)
+
+
+@pytest.mark.parametrize("missing", ["", None])
+def test_who_may_lie_where_nothing_or_where_an_empty_text_is_shown_is_judged_by_the_worse(
+    engine: Any, tmp_path: Path, missing: str | None
+) -> None:
+    for seed in seeds(8):
+        dice = random.Random(seed)
+        ages = [dice.choice(["", None, "1"]) for _ in range(9)]
+        rows = pd.DataFrame({"age": ages, "illness": [dice.choice("uvwx") for _ in ages]}, dtype=object)
+        before = ps.Table(rows, {"age": ps.KeepOrDrop()}, "illness", name="people")
+        illnesses = [dice.choice("uvwx") for _ in ages]
+        release = ps.publish(engine, before, [ps.KAnonymity(1)], ps.Generalise({}))
+        place = ps.write(engine, release, tmp_path / f"{seed}.parquet")
+        now = spelt([age or "" for age in ages], missing).assign(illness=illnesses)
+        again = ps.Table(now, {"age": ps.KeepOrDrop()}, "illness", name="people")
+        (verdict,) = ps.check(engine, again, [ps.Composition([place], at="1/2", max_exposed="1/9")]).values()
+        shown = rows.to_dict("records")
+        people = [
+            [own_ways(shown, ["age"], "illness", there), own_ways(as_read(now), ["age"], "illness", here)]
+            for there, here in zip(shown, as_read(now), strict=True)
+        ]
+        assert verdict.value >= exposure(people, Fraction(1, 2)), seed
+
+
+def spelt(ages: list[str], missing: str | None) -> pd.DataFrame:
+    """The ages with what is missing among them written in this way."""
+    return pd.DataFrame({"age": [age or missing for age in ages]}, dtype=object)
 
 
 def as_read(rows: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,0 +1,8 @@
+-- The missing value of a column as the empty text that a CSV file shows like it.
+-- in: dictionary (code, value, n_rows)    out: code, value, n_rows    grain: one row, or none
+select
+    code,
+    cast('' as varchar) as value,
+    n_rows
+from {{ dictionary }}
+where value is null
