@@ -118,8 +118,14 @@ def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelea
     """The same counts on another engine."""
 
     def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
-        found = source.arrays(render("counted/listed.sql", relation=relation, columns=names(columns)))
-        held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
+        query = render("counted/listed.sql", relation=relation, columns=names(columns))
+        if source.columns(relation).get("value") in ("date", "other"):
+            # arrays know moments only, and a day that arrives as its midnight is nobody's day
+            rows = source.fetch(query)
+            held = {name: (kind, [row[name] for row in rows]) for name, kind in columns.items()}
+        else:
+            found = source.arrays(query)
+            held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
         # a Parquet file keeps numbers, and labels travel as text
         return target.load(
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,20 @@ def test_who_may_lie_where_nothing_or_where_an_empty_text_is_shown_is_judged_by_
             for there, here in zip(shown, as_read(now), strict=True)
         ]
         assert verdict.value >= exposure(people, Fraction(1, 2)), seed
+
+
+def test_people_are_found_by_the_days_of_a_parquet_file(engine: Any, tmp_path: Path) -> None:
+    days = ["2020-01-01", "2020-01-02", None]
+    rows = pd.DataFrame({"born": days * 2, "illness": list("uvwcdx")}, dtype=object)
+    typed = rows.assign(born=[day and date.fromisoformat(day) for day in rows["born"]])
+    before = ps.Table(typed, {"born": ps.AsIs()}, "illness", name="people")
+    now = [each.assign(illness=list("uvwabx")) for each in (rows, typed)]
+    release = ps.publish(engine, before, [ps.KAnonymity(2)], ps.Generalise({}))
+    place = ps.write(engine, release, tmp_path / "out.parquet")
+    for each in now:
+        table = ps.Table(each, {"born": ps.AsIs()}, "illness", name="people")
+        (verdict,) = ps.check(engine, table, [ps.Composition([place], at=1, max_exposed="1/2")]).values()
+        assert verdict.value == Fraction(2, 3)
 
 
 def spelt(ages: list[str], missing: str | None) -> pd.DataFrame:
