@@ -90,6 +90,7 @@ def record(intent: Intent, place: Path) -> None:
 def begun(place: Path, tables: Iterable[str]) -> Iterator[None]:
     """Note tables written under hidden names: an engine without transactions keeps what a kill leaves."""
     note = _note_of(place)
+    writing.sweep(note)
     writing.write_atomically(note, json.dumps(list(tables)).encode(), mode=0o600)
     try:
         yield
