@@ -65,6 +65,7 @@ def test_a_frame_and_a_parquet_file_are_read_the_same_way(tmp_path: Path) -> Non
                 engine, ps.Table(source, ["c"], "s", name="people"), [ps.KAnonymity(2)], ps.Generalise({})
             )
             ps.verify(ps.write(engine, made, tmp_path / f"{number}.csv"))
+    assert (tmp_path / "0.csv").read_text() == (tmp_path / "1.csv").read_text() == "c,s\n0.0,x\n0.0,y\n"
 
 
 def test_a_session_that_goes_while_rows_are_fetched_takes_none_of_them_with_it(
