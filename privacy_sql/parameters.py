@@ -9,9 +9,12 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 
@@ -83,6 +86,11 @@ def typed(value: object, annotation: str) -> Any:
     if isinstance(value, str) and "bool" in words and value.lower() in ("true", "false"):
         return value.lower() == "true"
     return value
+
+
+def given(part: DataclassInstance) -> dict[str, Any]:
+    """The parameters of a part, or the fields of any dataclass, by name."""
+    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
 
 
 def number_in(value: object) -> Fraction | None:

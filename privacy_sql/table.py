@@ -10,6 +10,7 @@ from typing import Any, get_args
 from privacy_sql.errors import PrivacySqlError, UsageError, nearest_column, raise_all
 from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.manifest import PerPerson as PerPerson
+from privacy_sql.parameters import given
 
 PER_PERSON = get_args(PerPerson)
 ROWS = ("source", "population")  # a file, a relation, or the rows themselves
@@ -57,8 +58,8 @@ class Table:
         put = object.__setattr__
         known = self._declared(self.insensitive) if isinstance(self.insensitive, Mapping) else ()
         for several in ("quasi", "insensitive", "drop"):
-            if isinstance(getattr(self, several), str):
-                put(self, several, (getattr(self, several),))
+            if isinstance(one := given(self)[several], str):
+                put(self, several, (one,))
         named = [*self.quasi, *known]
         quasi = self.quasi if isinstance(self.quasi, Mapping) else dict.fromkeys(self.quasi)
         quasi = {**quasi, **dict.fromkeys(known)}
@@ -74,8 +75,9 @@ class Table:
 
     def __repr__(self) -> str:
         """What was declared; of rows that were handed over only what holds them."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if f.repr and f.name not in ROWS}
-        held = {name: _held(getattr(self, name)) for name in ROWS}
+        parts = given(self)
+        told = {f.name: parts[f.name] for f in fields(self) if f.repr and f.name not in ROWS}
+        held = {name: _held(parts[name]) for name in ROWS}
         return f"Table({', '.join(f'{name}={part}' for name, part in held.items())}, " + (
             ", ".join(f"{name}={part!r}" for name, part in told.items()) + ")"
         )

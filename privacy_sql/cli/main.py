@@ -34,7 +34,7 @@ class Verbs(click.Group):
         found: click.Command = registry.load("cli.verbs", name.replace("-", "_")).command
         return found
 
-    def invoke(self, context: click.Context) -> Any:
+    def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except OSError as problem:  # click would leave with 1 for a broken pipe, which is no answer

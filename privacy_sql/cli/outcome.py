@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 import click
 
 from privacy_sql.display.plain import plain as plain
 from privacy_sql.errors import first_exit, number_of
+from privacy_sql.parameters import given
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Common(TypedDict):
+    """What every verb is given by `shared`, beside the folder."""
+
+    as_json: bool
+    unsafe_debug: bool
 
 
 @dataclass
@@ -48,11 +55,8 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`: the same keys on success and on failure."""
-        fixed = {
-            f.name: getattr(self, f.name)
-            for f in dataclasses.fields(self)
-            if f.name not in ("lines", "more", "quiet", "problems")
-        }
+        unsaid = ("lines", "more", "quiet", "problems")
+        fixed = {key: part for key, part in given(self).items() if key not in unsaid}
         return {"schema": SCHEMA, **{key: plain(part) for key, part in {**fixed, **self.more}.items()}}
 
 

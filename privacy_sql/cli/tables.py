@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, connected
+from privacy_sql.cli.outcome import Common, Outcome, connected
 from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
+    from privacy_sql.manifest import PerPerson
     from privacy_sql.project.reading import Plan
     from privacy_sql.release import Release
     from privacy_sql.table import Table
@@ -22,6 +23,21 @@ if TYPE_CHECKING:
 EMBEDDED = "duckdb:"  # an engine in memory, which holds no table of anybody's
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class About(Common):
+    """The table that is asked about, from the options of `about_a_table`."""
+
+    source: str | None
+    quasi: str
+    sensitive: str
+    group: str | None
+    identifier: str | None
+    values_per_person: PerPerson
+    population: NotRequired[str | None]
+    url: str
+    condition: str | None
+    names: tuple[str, ...]
 
 
 def about_a_table(verb: F) -> F:
@@ -49,21 +65,22 @@ OF_A_TABLE = {
 }
 
 
-def is_named(options: dict[str, Any]) -> bool:
+def is_named(options: About) -> bool:
     """Whether the options name a table rather than releases of the project; never both."""
     if options["source"] is not None:
         if options["names"]:
             hint = "Leave out --source to ask about a release of the project."
             raise UsageError("two_tables", "--select and --source exclude each other", hint=hint)
         return True
-    useless = [word for name, word in OF_A_TABLE.items() if options.get(name)]
+    given: Mapping[str, object] = options
+    useless = [word for name, word in OF_A_TABLE.items() if given.get(name)]
     if useless:
         hint = "Name the table; without one, the project file says what its releases are asked."
         raise UsageError("no_source", f"{', '.join(useless)} needs --source", hint=hint)
     return False
 
 
-def named_table(options: dict[str, Any]) -> Table:
+def named_table(options: About) -> Table:
     """The table the options describe."""
     from privacy_sql.table import Table
 
@@ -95,7 +112,7 @@ def refuse_promise(plan: Plan, asked: str) -> None:
 def each_table(
     whole: Outcome,
     directory: Path,
-    options: dict[str, Any],
+    options: About,
     ask: Callable[[str, Engine, Table | Release], None],
     *,
     published: bool = True,

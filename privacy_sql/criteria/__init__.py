@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
-from privacy_sql.parameters import bind, number_in, parse_call
+from privacy_sql.parameters import bind, given, number_in, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Criterion:
 
     def context(self) -> dict[str, Any]:
         """What the template receives beside the relations: whole numbers and words only."""
-        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return given(self)
 
     # -- hooks that only a few requirements have a use for: by default they do nothing -----------------------
 
@@ -173,11 +173,8 @@ class Criterion:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as the user wrote them."""
-        return {
-            f.name.rstrip("_"): getattr(self, f.name)
-            for f in dataclasses.fields(self)
-            if f.default is dataclasses.MISSING or getattr(self, f.name) != f.default
-        }
+        usual = {f.name: f.default for f in dataclasses.fields(self)}
+        return {key.rstrip("_"): value for key, value in given(self).items() if value != usual[key]}
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"
@@ -189,12 +186,15 @@ class Criterion:
         story: str = "",
         *,
         safe: bool | None = None,
-        **more: Any,
+        exact: bool | None = None,
+        limit: Number | None = None,
+        relation: str | None = None,
+        notes: tuple[str, ...] = (),
+        points: tuple[Any, ...] = (),
     ) -> Verdict:
         """A verdict of this requirement; unless `safe` is given, the value is compared with the limit."""
-        exact = more.pop("exact", not isinstance(value, float))
-        limit = more.pop("limit") if "limit" in more else self.limit
-        relation = more.pop("relation", self.relation)
+        limit = self.limit if limit is None else limit
+        relation = relation or self.relation
         decided = holds(value, relation, limit) if safe is None else safe
         params = {key: _plain(value) for key, value in self.params.items()}
         return Verdict(
@@ -205,10 +205,11 @@ class Criterion:
             value=value,
             limit=limit,
             relation=relation,
-            exact=exact,
+            exact=not isinstance(value, float) if exact is None else exact,
             witness=witness,
             story=story,
-            **more,
+            notes=notes,
+            points=points,
         )
 
 

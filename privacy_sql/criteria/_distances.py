@@ -73,3 +73,6 @@ def ordered(groups: Groups) -> Distances:
     pieces += people * (running[low] + running[high] - 2 * running[turn])
     before = groups.people * running[low[groups.start[:-1]]]  # up to the first place it shows
     return np.asarray(groups.sums(pieces) + before), max(1, len(places) - 1)
+
+
+FORMULAS = {"equal": equal, "hierarchical": hierarchical, "ordered": ordered}

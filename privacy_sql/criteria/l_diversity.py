@@ -161,7 +161,11 @@ class LDiversity(ByFormula):
         """
         if not evidence:
             return self.verdict(None, Witness({}))
-        return getattr(self, f"_{self.kind}")(evidence)  # type: ignore[no-any-return]
+        kinds = {
+            **{"distinct": self._distinct, "recursive": self._recursive},
+            **{"probabilistic": self._probabilistic, "entropy": self._entropy},
+        }
+        return kinds[self.kind](evidence)
 
     def _distinct(self, evidence: Sequence[Row]) -> Verdict:
         worst = min(evidence, key=lambda row: int(row["n_values"]))

@@ -97,7 +97,7 @@ class MaxentLDiversity(Criterion):
         groups = list(_groups(evidence))
         if not groups:
             return self.verdict(None, Witness({}))
-        measured = [(getattr(self, f"_{self.kind}")(counts), cells, counts) for cells, counts in groups]
+        measured = [(self._value(counts), cells, counts) for cells, counts in groups]
         value, cells, counts = self._worst(measured)
         whole = evidence[0].get("exact", True) and len(groups) < MOST_GROUPS  # none near the worst left out
         sure = whole and all(isinstance(count, Fraction) for count in counts)
@@ -128,13 +128,12 @@ class MaxentLDiversity(Criterion):
         pick = max if self.kind == "recursive" else min
         return pick(measured, key=lambda found: found[0] or 0)
 
-    def _recursive(self, counts: Counts) -> Number | None:
-        return least_c(counts, self.l)
-
-    def _distinct(self, counts: Counts) -> Number:
-        return Fraction(len(counts))
-
-    def _entropy(self, counts: Counts) -> Number:
+    def _value(self, counts: Counts) -> Number | None:
+        """How varied one group is; None where no c is large enough."""
+        if self.kind == "recursive":
+            return least_c(counts, self.l)
+        if self.kind == "distinct":
+            return Fraction(len(counts))
         if all(isinstance(count, Fraction) for count in counts):
             whole = _whole(counts)
             if sum(whole).bit_length() < FLOAT_BITS:

@@ -90,7 +90,7 @@ class TCloseness(ByFormula):
     def formulas(self, groups: Groups) -> Sequence[Formula]:
         from privacy_sql.criteria import _distances
 
-        difference, scale = getattr(_distances, self.distance)(groups)
+        difference, scale = _distances.FORMULAS[self.distance](groups)
         return [Formula(difference, groups.people * (scale * groups.n_all), "<=", self.limit)]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:

@@ -21,6 +21,7 @@ from privacy_sql.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from _typeshed import WriteableBuffer
 
 TYPES = {"bigint": pa.int64(), "double": pa.float64(), "varchar": pa.string()}
 # an unsigned integer fits the next wider signed one
@@ -159,7 +160,8 @@ class _Stream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, target: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        target = memoryview(buffer)
         while not self._left:
             block = next(self._blocks, None)
             if block is None:

@@ -7,13 +7,13 @@ does text that begins with apostrophes and one of these, so that every written c
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privacy_sql.files import Escaped
 from privacy_sql.query.template import Query, Sql, render
 
 if TYPE_CHECKING:
-    from privacy_sql.engines import Engine
+    from privacy_sql.engines import Engine, Source
 
 FORMULA = "^[=+@\t-]"  # a carriage return is made a tab before
 QUOTED = "^'+[=+@\t-]"
@@ -64,7 +64,7 @@ def escaped(engine: Engine, query: Query) -> Query:
     return render("engines/escaped.sql", relation=relation, columns=columns, **PATTERNS)
 
 
-def as_meant(engine: Engine, source: Any, relation: Sql) -> Sql:
+def as_meant(engine: Engine, source: Source, relation: Sql) -> Sql:
     """The rows of a file; where it was written so, what was meant by them."""
     if not isinstance(source, Escaped):
         return relation

@@ -324,7 +324,9 @@ def _untold() -> Iterator[None]:
 
 def explain(problem: Exception, origin: str) -> EngineError | DataError:
     """An error of Spark without its text, which may quote rows."""
-    condition = str(getattr(problem, "getCondition", str)() or "")
+    from pyspark.errors import PySparkException
+
+    condition = (problem.getCondition() or "") if isinstance(problem, PySparkException) else ""
     if condition.startswith(BAD_VALUE):
         return DataError("bad_value", "a value does not convert as asked", where=origin)
     if condition.startswith("TABLE_OR_VIEW_ALREADY_EXISTS"):

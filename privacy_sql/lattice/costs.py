@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
-from typing import Any
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,12 +16,38 @@ from privacy_sql.counted.groups import sum_of_logs
 from privacy_sql.counted.levels import Labels
 from privacy_sql.criteria import Criterion
 from privacy_sql.judge import failing
+from privacy_sql.lattice.in_memory import Mask
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
-from privacy_sql.query.template import Sql, names, render
+from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Column, Grouped, Held, Label, Learnt, Published, Utility
+from privacy_sql.utilities import Additive, Answered, Column, Held, Label, Published, Queries, Row, Utility
 from privacy_sql.utilities._counting_queries import Answers
-from privacy_sql.utilities.query_error import QueryError
+
+Gone = TypeVar("Gone")
+
+
+class SeenGroups(Protocol[Gone]):
+    """The groups of a choice, as relations or in memory; some of them are told as its own `failing` does."""
+
+    @property
+    def people(self) -> np.ndarray[Any, Any]: ...
+
+    def failing(self, criteria: Sequence[Criterion]) -> Gone: ...
+
+    def without(self, gone: Gone) -> SeenGroups[Gone]: ...
+
+    def labels(self, position: int) -> np.ndarray[Any, Any]: ...
+
+    def people_in(self, gone: Gone) -> int: ...
+
+    def rows_in(self, gone: Gone) -> int: ...
+
+    def lines_in(self, gone: Gone) -> int: ...
+
+    def among(self, gone: Gone) -> np.ndarray[Any, Any]: ...
+
+
+AnySeen: TypeAlias = SeenGroups[Any]  # whichever way they are held
 
 
 class Seen:
@@ -95,8 +121,8 @@ class Shown:
     """What a choice publishes: its groups, without those that are suppressed."""
 
     choice: Choice
-    seen: Any  # `Seen`, or the groups in memory
-    gone: Any = frozenset()  # some of its groups
+    seen: AnySeen
+    gone: frozenset[int] | Mask = frozenset()  # some of its groups
     n_before: int = 0  # people whom the groups seen leave out already
 
     @cached_property
@@ -105,15 +131,20 @@ class Shown:
         return int(self.n_before + self.seen.people_in(self.gone))
 
     @cached_property
-    def left(self) -> Any:
+    def left(self) -> AnySeen:
         """The groups that stay."""
         return self.seen.without(self.gone) if self.gone else self.seen
 
     @property
     def grouping(self) -> Grouping:
-        """The same as relations."""
-        found: Grouping = self.left.grouping
-        return found
+        """The same as relations, where they are."""
+        assert isinstance(self.left, Seen)
+        return self.left.grouping
+
+    @property
+    def in_memory(self) -> SeenInMemory | None:
+        """The same where they are in memory."""
+        return self.left if isinstance(self.left, SeenInMemory) else None
 
 
 class Costs:
@@ -183,40 +214,23 @@ class Costs:
 
     def cost(self, utility: Utility, shown: Shown) -> float:
         """The cost of what is published; suppressed rows cost as much as a row can."""
-        if isinstance(utility, Additive):
-            return utility.cost(self._published_labels(shown), self.n_people)
-        if isinstance(utility, QueryError):
-            return utility.value(*self.answers(utility, shown))
-        if isinstance(shown.seen, SeenInMemory):
-            return self._cost_in_memory(utility, shown)
-        engine, context = shown.grouping.base.engine, self._context(shown)
-        if isinstance(utility, Learnt):
-            counted = engine.arrays(render(f"utilities/{utility.name}.sql", **context))
-            return utility.value(counted, self.published(shown))
-        assert isinstance(utility, Grouped)
-        rows = engine.fetch(render(f"utilities/{utility.template or utility.name}.sql", **context))
-        return utility.value(rows, self.published(shown))
+        return utility.measure(Priced(self, shown))
 
-    def answers(self, utility: QueryError, shown: Shown) -> tuple[Mapping[int, float], Mapping[int, float]]:
+    def answers(self, utility: Queries, shown: Shown) -> Answered:
         """The true answers to the queries of a utility, and those of a reader of what is published."""
         if self._asked is None or type(self._asked.utility) is not type(utility):
             self._asked = Answers(self.base, utility)
-        if not isinstance(shown.seen, SeenInMemory):
+        if (held := shown.in_memory) is None:
             return self._asked.actual, self._asked.estimated(shown.grouping.candidate, shown.choice)
-        counts, bottom = shown.seen.counts, (0,) * len(shown.choice)
+        counts, bottom = held.counts, (0,) * len(shown.choice)
 
         def finest() -> Held:
             seen = SeenInMemory(counts, counts.groups(bottom))
-            return self._held(seen, Shown(bottom, seen))
+            return self.held(seen, Shown(bottom, seen))
 
-        return self._asked.in_memory(self._held(shown.left, shown), finest, shown.choice)
+        return self._asked.in_memory(self.held(held, shown), finest, shown.choice)
 
-    def _cost_in_memory(self, utility: Utility, shown: Shown) -> float:
-        held = self._held(shown.left, shown)
-        assert isinstance(utility, Grouped | Learnt)
-        return utility.value(utility.counted(held), self.published(shown))  # type: ignore[arg-type]
-
-    def _held(self, seen: SeenInMemory, shown: Shown) -> Held:
+    def held(self, seen: SeenInMemory, shown: Shown) -> Held:
         """What a choice publishes, for utilities that are measured in memory."""
         labels = [seen.labels(position) for position, _ in enumerate(self.base.columns)]
         leaves = np.ones(len(seen.of))
@@ -240,7 +254,8 @@ class Costs:
         combinations = float(prod(column.whole.n_leaves for column in self.columns))
         return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
 
-    def _published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
+    def published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
+        """For each column its published labels, each with its rows."""
         found = [
             (column, levels[level])
             for column, levels, level in zip(self.columns, self.labels, shown.choice, strict=True)
@@ -258,8 +273,9 @@ class Costs:
     def _aliases(self) -> list[Sql]:
         return names(f"k{number}" for number, _ in enumerate(self.base.columns, start=1))
 
-    def _context(self, shown: Shown) -> dict[str, object]:
-        return {
+    def asked(self, template: str, shown: Shown) -> Query:
+        """The statement of a utility about what a choice publishes."""
+        context = {
             "published": shown.grouping.members,
             "histogram": shown.grouping.candidate,
             "aliases": self._aliases,
@@ -272,6 +288,7 @@ class Costs:
                 if level
             ],
         }
+        return render(f"utilities/{template}.sql", **context)
 
     def _leaves(self, position: int, level: int) -> Sql:
         if (position, level) not in self._loaded:
@@ -282,6 +299,36 @@ class Costs:
             }
             self._loaded[position, level] = self.base.engine.load(columns, "leaves")
         return self._loaded[position, level]
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a choice publishes, as utilities ask about it."""
+
+    costs: Costs
+    choice: Shown
+
+    @property
+    def counts(self) -> Published:
+        return self.costs.published(self.choice)
+
+    @property
+    def labels(self) -> Sequence[tuple[Column, Sequence[tuple[Label, int]]]]:
+        return self.costs.published_labels(self.choice)
+
+    @property
+    def held(self) -> Held | None:
+        seen = self.choice.in_memory
+        return None if seen is None else self.costs.held(seen, self.choice)
+
+    def rows(self, template: str) -> Sequence[Row]:
+        return self.costs.base.engine.fetch(self.costs.asked(template, self.choice))
+
+    def columns(self, template: str) -> Mapping[str, np.ndarray[Any, Any]]:
+        return self.costs.base.engine.arrays(self.costs.asked(template, self.choice))
+
+    def answers(self, asked: Queries) -> Answered:
+        return self.costs.answers(asked, self.choice)
 
 
 def _bits(n_rows: int, weight: float) -> float:

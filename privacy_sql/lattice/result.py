@@ -15,7 +15,7 @@ from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_
 from privacy_sql.lattice.search import MOST_PLACED, LatticeSearch, frontier
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Additive, Utility
+from privacy_sql.utilities import Utility
 from privacy_sql.verdict import Number, Verdict, finite, measured, shown
 
 # of a minimal choice these are shown beside the one that was minimised; of the best one all
@@ -166,7 +166,7 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
         if len(known) <= MOST_DRAWN
         else list(dict.fromkeys([*found.minimal, *asked]))[:MOST_DRAWN]
     )
-    cost = search.minimise if isinstance(search.pricing.utility, Additive) else "loss"
+    cost = search.minimise if search.pricing.utility.by_label else "loss"
     return {
         "cost_of": cost,
         "columns": list(search.base.table.quasi),
@@ -196,7 +196,7 @@ def _described(
     values = {
         utility.name: finite(utility.shown(pricing.priced(utility, choice)))
         for utility in (pricing.measures if measures is None else measures)
-        if utility.name in names or (isinstance(utility, Additive) and not search.allowed)
+        if utility.name in names or (utility.by_label and not search.allowed)
     }
     if (loss := values.get("loss")) is not None:
         values["granularity"] = 1 - loss

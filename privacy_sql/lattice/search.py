@@ -23,8 +23,8 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import decided, decided_each, for_column
-from privacy_sql.lattice.costs import Costs, Seen, Shown
-from privacy_sql.lattice.in_memory import InMemory, fits, thinned_in_memory
+from privacy_sql.lattice.costs import AnySeen, Costs, Seen, Shown
+from privacy_sql.lattice.in_memory import InMemory, Mask, fits, thinned_in_memory
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.lattice.rollup import Rolled, Rollup
 from privacy_sql.lattice.suppression import thinned
@@ -34,7 +34,7 @@ from privacy_sql.searches.full_domain import FullDomainSearch, Goal
 from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.spaces.tags import Answer
 from privacy_sql.table import Table
-from privacy_sql.utilities import Additive, Learnt, Utility
+from privacy_sql.utilities import Utility
 from privacy_sql.verdict import Verdict, finite
 
 # above this many choices the lattice is not tagged one by one
@@ -107,7 +107,7 @@ class LatticeSearch:
             return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
         return self._for_every_column(choices, seen)
 
-    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[Any]) -> list[Answer]:
+    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[AnySeen]) -> list[Answer]:
         """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
         answers = dict(zip(choices, self._plain(choices, seen), strict=True))
         for side in self.sides:
@@ -118,7 +118,7 @@ class LatticeSearch:
                 answers[choice] = Answer(other.safe, carries)
         return list(answers.values())
 
-    def _plain(self, choices: Sequence[Choice], seen: Sequence[Any]) -> list[Answer]:
+    def _plain(self, choices: Sequence[Choice], seen: Sequence[AnySeen]) -> list[Answer]:
         """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
         carries = all(criterion.safe_under_merging for criterion in self.require)
         answers = dict.fromkeys(choices, Answer(True, carries))
@@ -142,7 +142,7 @@ class LatticeSearch:
             raise undecided
         return list(answers.values())
 
-    def _suppressing(self, choice: Choice, seen: Any) -> Answer:
+    def _suppressing(self, choice: Choice, seen: AnySeen) -> Answer:
         """With suppression: failing groups may go, as long as they hold few enough rows.
 
         When a group that contains a safe group is safe, the rows in failing groups become fewer with every
@@ -164,14 +164,14 @@ class LatticeSearch:
         untouched = not shown.n_suppressed and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
 
-    def _beyond(self, choice: Choice, seen: Any) -> bool:
+    def _beyond(self, choice: Choice, seen: AnySeen) -> bool:
         """Whether too many rows fail what is required at least, so that finer choices fail it for more."""
         bounding = [c for criterion in self.require for c in growing(criterion)]
         if self.sides:
             return self._together(choice, seen, bounding) is None
         return self._too_many(seen, seen.failing(bounding))
 
-    def _thinned(self, choice: Choice, seen: Any) -> Shown | None:
+    def _thinned(self, choice: Choice, seen: AnySeen) -> Shown | None:
         """What stays when failing groups go, and those that fail then; None when too many rows would go."""
         if self.sides:
             return self._thinned_together(choice, seen)
@@ -186,7 +186,7 @@ class LatticeSearch:
             gone |= more
         return None
 
-    def _thinned_together(self, choice: Choice, seen: Any) -> Shown | None:
+    def _thinned_together(self, choice: Choice, seen: AnySeen) -> Shown | None:
         """The same for several sensitive columns: what fails for one leaves for all."""
         found = self._together(choice, seen, self.require)
         if found is None:
@@ -197,20 +197,22 @@ class LatticeSearch:
         return self._last
 
     def _together(
-        self, choice: Choice, seen: Any, require: Sequence[Criterion]
-    ) -> tuple[Sequence[Any], int] | None:
+        self, choice: Choice, seen: AnySeen, require: Sequence[Criterion]
+    ) -> tuple[Sequence[AnySeen], int] | None:
         """What stays for each column, and how many people leave; None when these are too many."""
         every = [seen, *(side._seen([choice])[0] for side in self.sides)]
         most = self.allowed * self.base.rows
-        if self.in_memory:
-            return thinned_in_memory(every, require, most)
-        rolled = [its.grouping for its in every if isinstance(its.grouping, Rolled)]
+        held = [its for its in every if isinstance(its, SeenInMemory)]
+        if held:
+            return thinned_in_memory(held, require, most)
+        counted = [its.grouping for its in every if isinstance(its, Seen)]
+        rolled = [grouping for grouping in counted if isinstance(grouping, Rolled)]
         found = thinned(rolled, lambda it: Seen(it).failing(require), most)
         if found is None:
             return None
         return [Seen(grouping) for grouping in found.groupings], found.n_suppressed
 
-    def _too_many(self, seen: Any, gone: Any) -> bool:
+    def _too_many(self, seen: AnySeen, gone: frozenset[int] | Mask) -> bool:
         """Whether more rows than allowed would go; also lines, values and people where these differ."""
         if not self.base.people:
             return bool(seen.people_in(gone) > self.allowed * self.base.rows)
@@ -224,7 +226,7 @@ class LatticeSearch:
     def _decided(self, shown: Sequence[Shown], criterion: Criterion) -> list[Verdict]:
         if self.in_memory:
             assert isinstance(criterion, OnArrays)
-            verdicts = [criterion.decide(its.left.of) for its in shown]
+            verdicts = [criterion.decide(held.of) for its in shown if (held := its.in_memory)]
         else:
             verdicts = decided_each([its.grouping for its in shown], criterion) if shown else []
         for its, verdict in zip(shown, verdicts, strict=True):
@@ -247,12 +249,13 @@ class LatticeSearch:
         found = {}
         for side in (self, *self.sides):
             (seen,) = side._seen([self.lattice.top])
+            whole = Shown(self.lattice.top, seen)
             for criterion in self.require:
                 requirement = for_column(str(criterion), side.base)
-                if isinstance(seen, SeenInMemory) and isinstance(criterion, OnArrays):
-                    found[requirement] = criterion.decide(seen.of)
+                if (held := whole.in_memory) and isinstance(criterion, OnArrays):
+                    found[requirement] = criterion.decide(held.of)
                 else:
-                    found[requirement] = decided(seen.grouping, criterion)
+                    found[requirement] = decided(whole.grouping, criterion)
         return found
 
     def asked(self, choice: Choice) -> dict[str, Verdict]:
@@ -265,7 +268,7 @@ class LatticeSearch:
 
     # -- what is shown ---------------------------------------------------------------------------------
 
-    def _seen(self, choices: Sequence[Choice]) -> list[Any]:
+    def _seen(self, choices: Sequence[Choice]) -> Sequence[AnySeen]:
         if self.counts is not None:
             return [SeenInMemory(self.counts, self.counts.groups(choice)) for choice in choices]
         return [Seen(grouping) for grouping in self._groupings(choices)]
@@ -275,7 +278,7 @@ class LatticeSearch:
             return [Grouping.by(self.base, self.base.keys(self.rollup.named(choice))) for choice in choices]
         return list(self.rollup.groupings(choices))
 
-    def _shown(self, choice: Choice, seen: Any, gone: Any = frozenset()) -> Shown:
+    def _shown(self, choice: Choice, seen: AnySeen, gone: frozenset[int] | Mask = frozenset()) -> Shown:
         self._last = Shown(choice, seen, gone)
         return self._last
 
@@ -339,25 +342,26 @@ class Pricing:
     @property
     def labels_tell(self) -> bool:
         """Whether costs follow from labels alone."""
-        return isinstance(self.utility, Additive) and (not self.allowed or self.utility.name == "height")
+        return self.utility.by_label is not None and (not self.allowed or self.utility.name == "height")
 
     @cached_property
     def level_bounds(self) -> list[list[float]] | None:
         """What every level costs at least, itself and everything above it."""
-        if not isinstance(self.utility, Additive):
+        if (utility := self.utility.by_label) is None:
             return None
-        parts = self.costs.parts(self.utility, least=bool(self.allowed))
+        parts = self.costs.parts(utility, least=bool(self.allowed))
         return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
 
     @cached_property
     def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
         """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
-        if self.labels_tell or not (self.allowed and isinstance(self.utility, Additive)):
+        utility = self.utility.by_label
+        if self.labels_tell or not self.allowed or utility is None:
             return None
         if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
             return None
-        bare = self.search.lattice.total(self.costs.parts(self.utility))
-        more = self.search.lattice.total(self.costs.spared(self.utility))
+        bare = self.search.lattice.total(self.costs.parts(utility))
+        more = self.search.lattice.total(self.costs.spared(utility))
         return None if (more < 0).any() else (bare, more)
 
     def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
@@ -376,7 +380,7 @@ class Pricing:
 
     def priced(self, utility: Utility, choice: Choice) -> float:
         """What a choice costs under a utility, from its labels alone where nothing can be suppressed."""
-        if isinstance(utility, Additive) and (not self.allowed or utility.name == "height"):
+        if utility.by_label and (not self.allowed or utility.name == "height"):
             return self.of_levels(utility.name, choice)
         shown = self.search.shown(choice)
         return self.costs.cost(utility, self.search.valued(shown) if utility.reads_sensitive else shown)
@@ -394,9 +398,7 @@ class Pricing:
         return [utility for utility in found if utility.name == self.utility.name or self._has(utility)]
 
     def _has(self, utility: Utility) -> bool:
-        return not isinstance(utility, Learnt) and not lacking(
-            utility, self.search.base.table, self.search.require
-        )
+        return not utility.needs_extra and not lacking(utility, self.search.base.table, self.search.require)
 
 
 def lacking(utility: Utility, table: Table, require: Sequence[Criterion]) -> str | None:

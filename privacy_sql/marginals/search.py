@@ -33,7 +33,7 @@ from privacy_sql.kernels.marginals.junction_tree import (
 )
 from privacy_sql.kernels.marginals.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.marginals.columns import Attributes
-from privacy_sql.marginals.leaves import leaves
+from privacy_sql.marginals.leaves import Leaves, leaves
 from privacy_sql.marginals.tables import joined_cliques, walked
 from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
@@ -176,7 +176,7 @@ class MarginalSearch:
         return self.safe_together(cliques)
 
     @cached_property
-    def _leaves(self) -> Any:
+    def _leaves(self) -> Leaves:
         return leaves(self.base, self.attributes, self.domain)
 
     @cached_property

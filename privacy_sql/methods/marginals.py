@@ -54,8 +54,11 @@ class Marginals(Method):
             raise UsageError("bad_parameter", "marginals takes a collection, or inject, not both")
         if self.recipe and self.inject is None:
             raise UsageError("bad_parameter", "the recipe adds to a table: name it with inject")
-        for word in ("beam", "most_choices", "max_with_sensitive"):
-            number = getattr(self, word)
+        for word, number in (
+            ("beam", self.beam),
+            ("most_choices", self.most_choices),
+            ("max_with_sensitive", self.max_with_sensitive),
+        ):
             if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
                 raise UsageError("bad_parameter", f"{word} of marginals is a whole number of at least 1")
 

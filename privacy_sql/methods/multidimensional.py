@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from privacy_sql.counted.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
 from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, share, suppress
 from privacy_sql.methods._views import GROUP, permuted, refuse_unfit, secret
+from privacy_sql.parameters import given
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 
@@ -89,7 +90,7 @@ class Multidimensional(Method):
             view=permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))
             if exact
             else self._view(boxes, labels),
-            choice={f.name: getattr(self, f.name) for f in fields(self) if f.name != "seed"},
+            choice={key: value for key, value in given(self).items() if key != "seed"},
             quasi=tuple(base.table.quasi),
             shown_as={} if exact else {c: SHOWN for c in base.table.quasi if c not in base.table.also_known},
             group=GROUP if marked else None,

@@ -109,7 +109,8 @@ class Pair:
     def __init__(self, people: People, seed: int) -> None:
         self.people, self.seed = people, seed
         self.first, self.second, self.shared = people.halves(np.random.default_rng(seed))
-        self._published: dict[tuple[Any, ...], Any] = {}
+        self._boxed: dict[tuple[Any, ...], Release] = {}
+        self._centred: dict[tuple[int, int], pd.DataFrame] = {}
 
     def attacked(self, methods: tuple[str, str], k: int, more: Sequence[Criterion] = ()) -> Findings:
         """The attack on both samples, each published by its method under k-anonymity and `more`."""
@@ -125,24 +126,30 @@ class Pair:
             LEVELS,
         )
 
-    def published(self, which: int, method: str, k: int, more: Sequence[Criterion] = ()) -> Any:
+    def published(
+        self, which: int, method: str, k: int, more: Sequence[Criterion] = ()
+    ) -> Release | Mapping[str, Any]:
         """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
-        key = (which, method.split()[0], k, *map(str, more))
-        if key not in self._published:
-            rows = (self.first, self.second)[which]
-            self._published[key] = (
-                self._boxes(rows, k, more) if method == "mondrian" else self._centres(rows, k)
-            )
-        made = self._published[key]
-        return made if isinstance(made, Release) else self._described(made, nearest=" " in method)
+        if method != "mondrian":
+            return self._described(self.centres(which, k), nearest=" " in method)
+        key = (which, k, *map(str, more))
+        if key not in self._boxed:
+            self._boxed[key] = self._boxes((self.first, self.second)[which], k, more)
+        return self._boxed[key]
+
+    def centres(self, which: int, k: int) -> pd.DataFrame:
+        """The centres of one sample, with the group of every row."""
+        if (which, k) not in self._centred:
+            self._centred[which, k] = self._centres((self.first, self.second)[which], k)
+        return self._centred[which, k]
 
     def rightly_located(self, found: Findings, methods: tuple[str, str], k: int) -> tuple[float, float]:
         """Percentages: whose own group is among the nearest, and who pick it among those by chance."""
         told = {int(person.id): person.candidates for person in found.people()}
         own = [
             (truth[who], told[who][which])
-            for which, method in enumerate(methods)
-            for truth in [self.published(which, method, k)["relation"].set_index(WHO)[GROUP].to_dict()]
+            for which, _ in enumerate(methods)
+            for truth in [self.centres(which, k).set_index(WHO)[GROUP].to_dict()]
             for who in self.shared.tolist()
         ]
         among = [group in groups for group, groups in own]
@@ -173,7 +180,7 @@ class Pair:
         shown = _frame(grouping, dealt.view)
         return shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype({WHO: int})
 
-    def _described(self, published: Any, *, nearest: bool) -> Mapping[str, Any]:
+    def _described(self, published: pd.DataFrame, *, nearest: bool) -> Mapping[str, Any]:
         """How the adversary reads centres: by the nearest, or by name, as locating is taken for granted."""
         columns, locate = (self.people.quasi, "centroid") if nearest else ([WHO], "exact")
         sensitive = self.people.source.sensitive

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from privacy_sql.attacks.intersection_summary import Record
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria.l_diversity import LDiversity
 from privacy_sql.criteria.t_closeness import TCloseness
@@ -78,7 +79,7 @@ def _summaries(loaded: dict[str, People], seeds: int, all_scenarios: bool) -> di
     return found
 
 
-def _measured(pair: Pair, methods: tuple[str, str], k: int) -> Any:
+def _measured(pair: Pair, methods: tuple[str, str], k: int) -> Record:
     """The summary of one attack, with the share of people rightly located where that is in doubt."""
     found = pair.attacked(methods, k)
     summary = found.summary

@@ -50,8 +50,7 @@ class Measured:
     choice: Choice
     groups: int
     entropy: float
-    implications: list[Fraction]
-    negations: list[Fraction]
+    curves: dict[str, list[Fraction]]  # by language
 
 
 def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figure]:
@@ -84,14 +83,14 @@ def measure(base: Base, choice: Choice) -> Measured:
         choice,
         len(groups),
         lowest_entropy(counts),
-        implication_curve(shapes, FACTS),
-        negation_curve(shapes, FACTS),
+        {"implications": implication_curve(shapes, FACTS), "negations": negation_curve(shapes, FACTS)},
     )
 
 
 def _fig_5(measured: Measured) -> Figure:
-    curves = {"implications": measured.implications, "negations": measured.negations}
-    rows = tuple((k, name, float(v), str(v)) for name, curve in curves.items() for k, v in enumerate(curve))
+    rows = tuple(
+        (k, name, float(v), str(v)) for name, curve in measured.curves.items() for k, v in enumerate(curve)
+    )
     return Figure(
         "fig5",
         "Fig. 5: maximum disclosure against the number of facts",
@@ -110,7 +109,7 @@ def _fig_6(tables: Sequence[Measured], language: str) -> Figure:
     for table in tables:
         by_entropy.setdefault(round(table.entropy, 9), []).append(table)
     rows = tuple(
-        (k, entropy, float(min(getattr(table, language)[k] for table in alike)))
+        (k, entropy, float(min(table.curves[language][k] for table in alike)))
         for k in FIG_6_FACTS
         for entropy, alike in sorted(by_entropy.items())
     )
@@ -132,7 +131,7 @@ def _minimal(space: Lattice, tables: Sequence[Measured]) -> Figure:
     rows = [
         (str(c), k, " ".join(map(str, choice)), known[choice].groups)
         for c, k in GRID
-        for choice in minimal_safe(space, {t.choice: t.implications[k] < c for t in tables})
+        for choice in minimal_safe(space, {t.choice: t.curves["implications"][k] < c for t in tables})
     ]
     return Figure(
         "minimal",

@@ -6,7 +6,7 @@ Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -229,7 +229,7 @@ class _Reader(Fields):
             "distances": {**distances, **more.pop("distances", {})},
         }
 
-    def insensitive(self, content: object, where: str) -> Any:
+    def insensitive(self, content: object, where: str) -> Sequence[str] | Mapping[str, Any]:
         """Columns that are published as they are: a list, or a mapping that says whether they are known."""
         if not isinstance(content, Mapping):
             return self.names(content, where)

@@ -58,8 +58,10 @@ def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
     """What the index says of a release."""
     if made is None:
         return {"name": name, "safe": None, "audience": "internal", "sentence": "", "made": "", "href": ""}
-    told = {key: getattr(made, key) for key in ("safe", "audience", "sentence", "made")}
-    return {"name": name, **told, "href": made.file.name}
+    return {
+        **{"name": name, "safe": made.safe, "audience": made.audience},
+        **{"sentence": made.sentence, "made": made.made, "href": made.file.name},
+    }
 
 
 def _records_and_manifest(project: Project, found: Record, *, keep: bool) -> tuple[Record, Manifest | None]:

@@ -254,7 +254,10 @@ def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:
 
 def _remember(project: Project, result: Result, found: records.Record) -> None:
     """Keep what the report says of a release."""
-    came_of_it = {key: getattr(result, key) for key in ("exit", "target", "manifest", "errors", "warnings")}
+    came_of_it = {
+        **{"exit": result.exit, "target": result.target, "manifest": result.manifest},
+        **{"errors": result.errors, "warnings": result.warnings},
+    }
     records.start(project.directory, result.name, {**found, **came_of_it, "project": project.name})
 
 

@@ -7,7 +7,7 @@ what it does not name stays inside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -44,7 +44,7 @@ VERDICT = (
 )
 
 
-def smallest_told(verdicts: Any) -> int:
+def smallest_told(verdicts: Iterable[Mapping[str, Any]]) -> int:
     """The smallest count of people that is told: the largest k that is required of groups, 5 without one."""
     required = [verdict["params"].get("k") for verdict in verdicts if verdict.get("unit") == "people"]
     return max(FEWEST, max([int(k) for k in required if str(k).isdigit()], default=USUAL))

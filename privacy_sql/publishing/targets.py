@@ -25,6 +25,7 @@ from privacy_sql.engines._sources import parts as parts_of
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.history import chain, ledger, register
 from privacy_sql.manifest import Manifest
+from privacy_sql.parameters import given
 from privacy_sql.publishing import private_files, verifying
 from privacy_sql.query.template import Query, quote
 
@@ -89,9 +90,9 @@ def _named_in(part: object) -> Iterator[Path]:
     elif isinstance(part, (list, tuple)):
         for inner in part:
             yield from _named_in(inner)
-    elif dataclasses.is_dataclass(part):
-        for field in dataclasses.fields(part):
-            yield from _named_in(getattr(part, field.name))
+    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+        for inner in given(part).values():
+            yield from _named_in(inner)
 
 
 def _described(place: Path) -> list[Path]:

@@ -7,8 +7,9 @@ count of people below k (5 where no k is required), nor one from which such a co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from typing import Any, Literal
 
@@ -74,7 +75,7 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def few(number: object, k: int) -> Any:
+def few(number: object, k: int) -> object:
     """A count of people, hidden where it is small.
 
     >>> few(3, 5), few(0, 5), few(7, 5)
@@ -107,7 +108,7 @@ def _run(run: Record, k: int) -> Record:
         ("skyline", _skyline),
     ):
         several = run.get("values_per_person", "one") != "one"
-        told[name] = {"missing": SEVERAL} if several else _part(run, name, lambda part, m=mask: m(part, k))
+        told[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
     return told
 
 
@@ -118,7 +119,7 @@ def _step(run: Record, k: int) -> int | None:
     return k if run.get("suppressed") or run.get("repeated") else None
 
 
-def _part(run: Record, name: str, mask: Any) -> Any:
+def _part(run: Record, name: str, mask: Callable[[Any], object]) -> object:
     """A part of a run as it may be told; why it is missing is told in our own words only."""
     found = run.get(name)
     if isinstance(found, dict) and "missing" in found:

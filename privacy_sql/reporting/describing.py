@@ -81,7 +81,7 @@ def _of_file(place: Path, roles: Mapping[str, Any], asked: set[str]) -> Record:
         return of_groups(groups, asked)
 
 
-def tried(measure: Callable[[], Any]) -> Any:
+def tried(measure: Callable[[], object]) -> object:
     """What was measured, or `{"missing": why}`."""
     try:
         return plain(measure())

@@ -25,6 +25,7 @@ from privacy_sql.reporting.verdict import in_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
 MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
@@ -127,7 +128,7 @@ def _text(name: str) -> str:
     return resources.files("privacy_sql.reporting").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _raw(text: str) -> Any:
+def _raw(text: str) -> Markup:
     """Text of ours that stands in the page as it is."""
     from markupsafe import Markup
 

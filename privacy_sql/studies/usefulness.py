@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,11 +15,10 @@ from privacy_sql.lattice.in_memory import InMemory, Mask, fits
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
+from privacy_sql.utilities import Answered, Query
 from privacy_sql.utilities._counting_queries import Answers
-from privacy_sql.utilities.query_error import Query, QueryError, some
+from privacy_sql.utilities.query_error import QueryError, some
 from privacy_sql.verdict import finite
-
-Answered = tuple[Mapping[int, float], Mapping[int, float]]  # the true answer to each query, and a reader's
 
 UTILITIES = ("kl", "loss", "discernibility", "average_group_size")
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from privacy_sql.counted.groups import Groups
 
 Row = Mapping[str, Any]
+Query = dict[int, frozenset[int]]
+"""Which values a counting query asks for, per column; values are numbers below the size of their domain."""
+Answered = tuple[Mapping[int, float], Mapping[int, float]]  # the true answer to each query, and a reader's
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,41 @@ class Held:
     labels: Sequence[npt.NDArray[np.int64]]  # per quasi-identifier the label of each group, as codes
 
 
+class Queries(Protocol):
+    """A set of counting queries."""
+
+    @property
+    def name(self) -> str: ...
+
+    def queries(self, domains: Sequence[int]) -> list[Query]:
+        """The queries; the last domain is that of the sensitive value."""
+
+
+class Measurable(Protocol):
+    """What a choice publishes, as utilities may ask about it; each is found out when it is asked."""
+
+    @property
+    def counts(self) -> Published:
+        """How much of the source is published."""
+
+    @property
+    def labels(self) -> Sequence[tuple[Column, Sequence[tuple[Label, int]]]]:
+        """For each column its published labels, each with its rows."""
+
+    @property
+    def held(self) -> Held | None:
+        """The groups, where they are in memory."""
+
+    def rows(self, template: str) -> Sequence[Row]:
+        """What a template of `sql/utilities` returns."""
+
+    def columns(self, template: str) -> Mapping[str, Any]:
+        """The same as arrays by column."""
+
+    def answers(self, asked: Queries) -> Answered:
+        """The true answers to counting queries, and those of a reader."""
+
+
 class Utility(ABC):
     """One way to measure what a release costs its readers."""
 
@@ -82,26 +120,42 @@ class Utility(ABC):
     needs_sensitive: ClassVar[bool] = False  # it has no value where no column is sensitive
     needs_k: ClassVar[bool] = False  # it compares with the k that is required
 
+    needs_extra: ClassVar[bool] = False  # a package of an extra, so asked only where somebody minimises it
+    # whether it can be measured on groups in memory
+    on_arrays: ClassVar[bool] = False
+
+    @abstractmethod
+    def measure(self, choice: Measurable) -> float:
+        """The cost of what a choice publishes; suppressed rows cost as much as a row can."""
+
     def shown(self, cost: float) -> float:
         """The number people know under this name."""
         return cost
 
-    # whether it can be measured on groups in memory
-    on_arrays: ClassVar[bool] = False
+    @property
+    def by_label(self) -> Additive | None:
+        """Itself, where its cost is made of what each published value costs."""
+        return None
 
     def __init_subclass__(cls) -> None:
         """Who changes how a value is made says anew what it is made from."""
         said = {*vars(cls)}
         if "on_arrays" not in said and said & {"value", "counted", "template"}:
-            cls.on_arrays = "counted" in said and cls.__module__ != __name__
+            cls.on_arrays = "counted" in said
 
 
 class Additive(Utility):
     """A utility that is the mean over columns of a penalty that depends on a published value alone."""
 
     monotone = True
-
     on_arrays = True
+
+    @property
+    def by_label(self) -> Additive:
+        return self
+
+    def measure(self, choice: Measurable) -> float:
+        return self.cost(choice.labels, choice.counts.n_rows)
 
     @abstractmethod
     def penalty(self, label: Label, column: Column) -> float:
@@ -126,10 +180,16 @@ class Grouped(Utility):
     """A utility that is measured on the groups, with a template of its own name unless it says another."""
 
     template: ClassVar[str] = ""
+    on_arrays = False
 
-    def counted(self, held: Held) -> Sequence[Row]:
-        """The rows of the template, from groups in memory; who has none is measured by its template."""
-        raise NotImplementedError
+    def measure(self, choice: Measurable) -> float:
+        held = choice.held if self.on_arrays else None
+        rows = None if held is None else self.counted(held)
+        return self.value(choice.rows(self.template or self.name) if rows is None else rows, choice.counts)
+
+    def counted(self, held: Held) -> Sequence[Row] | None:
+        """The rows of the template, from groups in memory; None where only the template tells them."""
+        return None
 
     @abstractmethod
     def value(self, rows: Sequence[Row], published: Published) -> float:
@@ -139,9 +199,17 @@ class Grouped(Utility):
 class Learnt(Utility):
     """A utility that is learnt from all that is published: its template counts equal rows, as arrays."""
 
-    def counted(self, held: Held) -> Mapping[str, Any]:
-        """The columns of the template, from groups in memory; who has none is measured by its template."""
-        raise NotImplementedError
+    needs_extra = True
+    on_arrays = False
+
+    def measure(self, choice: Measurable) -> float:
+        held = choice.held if self.on_arrays else None
+        columns = None if held is None else self.counted(held)
+        return self.value(choice.columns(self.name) if columns is None else columns, choice.counts)
+
+    def counted(self, held: Held) -> Mapping[str, Any] | None:
+        """The columns of the template, from groups in memory; None where only the template tells them."""
+        return None
 
     @abstractmethod
     def value(self, counted: Mapping[str, Any], published: Published) -> float:

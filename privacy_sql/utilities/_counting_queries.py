@@ -14,8 +14,7 @@ from privacy_sql.counted.groups import MOST_BITS, Combinations
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.utilities import Held
-from privacy_sql.utilities.query_error import Query, QueryError
+from privacy_sql.utilities import Held, Queries, Query
 
 Shares = npt.NDArray[np.float64]
 # so many queries about the same columns are answered faster from the counts of these columns alone
@@ -25,7 +24,7 @@ WORTH_GROUPING = 6
 class Answers:
     """The answers to one set of random queries: the true ones, and estimates from what a choice shows."""
 
-    def __init__(self, base: Base, utility: QueryError) -> None:
+    def __init__(self, base: Base, utility: Queries) -> None:
         if not base.table.sensitives:
             raise UsageError(
                 "no_sensitive",

@@ -14,7 +14,9 @@ from privacy_sql.utilities import Held, Learnt, Published
 Weights = npt.NDArray[np.int64]
 
 
-def accuracy(seen: Any, classes: Any, counts: Weights, *, folds: int, seed: int) -> float:
+def accuracy(
+    seen: npt.NDArray[np.int64], classes: npt.NDArray[np.int64], counts: Weights, *, folds: int, seed: int
+) -> float:
     """The mean share of rows classified rightly by a tree that has not seen them.
 
     chen2008, Sec. 8.4. Labels are categories without an order. Rows are dealt into the folds in the order of

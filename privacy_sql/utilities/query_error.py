@@ -6,10 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from privacy_sql.utilities import Utility
-
-Query = dict[int, frozenset[int]]
-"""Which values a counting query asks for, per column; values are numbers below the size of their domain."""
+from privacy_sql.utilities import Measurable, Query, Utility
 
 
 def random_queries(
@@ -74,6 +71,9 @@ class QueryError(Utility):
     n_queries = 200
     seed = 2009
     on_arrays = True
+
+    def measure(self, choice: Measurable) -> float:
+        return self.value(*choice.answers(self))
 
     def queries(self, domains: Sequence[int]) -> list[Query]:
         """The queries; the last domain is that of the sensitive value."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.outcome import Common, Outcome, shared
 from privacy_sql.cli.tables import exact_number, listed, named_engine
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import people
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from privacy_sql.attacks.intersection_summary import Findings, Record
     from privacy_sql.engines import Engine
     from privacy_sql.table import Table
+
+
+class Asked(Common):
+    """Who is looked for, by what, and how much is told."""
+
+    people: str
+    known: str
+    identifier: str | None
+    levels: tuple[str, ...]
+    max_exposed: str | None
+    at: str
+    url: str
+    show_values: bool
 
 
 @click.command()
@@ -32,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
 @click.option("--show-values", is_flag=True, help="Everybody with the values left. INTERNAL.")
 @shared
-def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outcome:
+def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Intersect what RELEASES say about people who are in all of them (Ganta et al. 2008).
 
     A release is a manifest, a description file, or the name of a registered release.
@@ -46,14 +59,14 @@ def command(releases: tuple[str, ...], directory: Path, **options: Any) -> Outco
 
     described = _described(releases, directory)
     asked = [exact_number(level, "--level") for level in options["levels"]]
-    options["at"] = exact_number(options["at"], "--at")
+    at = exact_number(options["at"], "--at")
     # the level of --max-exposed is measured with the others
-    levels = list(dict.fromkeys([*(asked or DEFAULT_LEVELS), options["at"]]))
+    levels = list(dict.fromkeys([*(asked or DEFAULT_LEVELS), at]))
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
         _refuse_unfound(found)
-        outcome = _outcome(found, options)
+        outcome = _outcome(found, at, options)
         _record(
             releases, directory, {**outcome.more["attack"], "releases": [each.name for each in described]}
         )
@@ -98,7 +111,7 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
 
 
 def _people(
-    engine: Engine, described: list[Any], directory: Path, options: dict[str, Any]
+    engine: Engine, described: list[Any], directory: Path, options: Asked
 ) -> Table | list[Mapping[str, Any]]:
     from privacy_sql.hierarchies import AsIs
     from privacy_sql.table import Table
@@ -140,9 +153,9 @@ def _refuse_unfound(found: Findings) -> None:
         )
 
 
-def _outcome(found: Findings, options: dict[str, Any]) -> Outcome:
+def _outcome(found: Findings, at: Fraction, options: Asked) -> Outcome:
     summary = found.summary
-    exposed = summary.exposed[str(options["at"])] / 100
+    exposed = summary.exposed[str(at)] / 100
     given = options["max_exposed"]
     limit = None if given is None else exact_number(given, "--max-exposed")
     over = limit is not None and exposed > limit

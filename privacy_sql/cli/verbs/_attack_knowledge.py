@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, each_table, exact_number, listed
+from privacy_sql.cli.tables import About, about_a_table, each_table, exact_number, listed
 from privacy_sql.display.rounding import decimals, percent
 from privacy_sql.errors import first_exit, people
 
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from privacy_sql.studies.knowledge_attack import KnowledgeAttack
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
+
+
+class Asked(About):
+    """How beliefs are computed and compared, and how much is told."""
+
+    posterior: str
+    distance: str
+    numeric: str
+    max_exposed: str | None
+    show_values: bool
 
 
 @click.command()
@@ -32,7 +42,7 @@ POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
 @shared
-def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options: Any) -> Outcome:
+def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Attack a release with background knowledge (Li et al. 2009): how far do beliefs move?
 
     \b

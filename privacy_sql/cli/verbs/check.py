@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, connected, explained, public, shared, size
 from privacy_sql.cli.tables import (
     EMBEDDED,
+    About,
     about_a_table,
     each_release,
     holding,
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
+class Asked(About):
+    """What a table is checked for, and how much is told."""
+
+    requirements: tuple[str, ...]
+    show_values: bool
+
+
 @click.command()
 @click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
 @click.option("--require", "requirements", multiple=True, help="For example 'k_anonymity(k=5)'. Repeatable.")
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
 @shared
-def command(directory: Path, published: tuple[Path, ...], **options: Any) -> Outcome:
+def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Asked]) -> Outcome:
     """Check a table as it stands, without publishing anything. Exit 0: safe, 1: not safe.
 
     \b
@@ -50,7 +58,7 @@ def command(directory: Path, published: tuple[Path, ...], **options: Any) -> Out
     return _table(options) if is_named(options) else _project(directory, options)
 
 
-def _table(options: dict[str, Any]) -> Outcome:
+def _table(options: Asked) -> Outcome:
     from privacy_sql import criteria
     from privacy_sql.errors import UsageError
 
@@ -65,7 +73,7 @@ def _table(options: dict[str, Any]) -> Outcome:
         return _judged(engine, named_table(options), require, options["show_values"])
 
 
-def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) -> Outcome:
+def _again(directory: Path, paths: tuple[Path, ...], options: Asked) -> Outcome:
     """Published releases, each judged by today's rules; what is wrong is named."""
     from privacy_sql.engines import connect
     from privacy_sql.errors import PrivacySqlError, UsageError, first_exit
@@ -114,7 +122,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: dict[str, Any]) ->
     return whole
 
 
-def _project(directory: Path, options: dict[str, Any]) -> Outcome:
+def _project(directory: Path, options: Asked) -> Outcome:
     from privacy_sql.errors import first_exit
     from privacy_sql.project import reading
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, each_table
+from privacy_sql.cli.tables import About, about_a_table, each_table
 from privacy_sql.display.rounding import as_float, decimals
 from privacy_sql.errors import Interrupted
 
@@ -29,7 +29,7 @@ BAR = 40
 )
 @about_a_table
 @shared
-def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> Outcome:
+def command(facts: int, every_choice: bool, directory: Path, **options: Unpack[About]) -> Outcome:
     """Maximum disclosure against the number of facts, for implications and for values ruled out.
 
     \b
@@ -56,7 +56,7 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Any) -> 
     return whole
 
 
-def _every_choice(whole: Outcome, directory: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
+def _every_choice(whole: Outcome, directory: Path, options: About) -> list[dict[str, Any]]:
     """For each release all choices of its levels, recorded for the report."""
     from privacy_sql.reporting import records
     from privacy_sql.studies.every_choice import every_choice

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.outcome import Common, Outcome, shared
 
 if TYPE_CHECKING:
     from privacy_sql.papers import Figure
@@ -32,7 +32,7 @@ def command(
     output: Path | None,
     dry_run: bool,
     directory: Path,
-    **options: Any,
+    **options: Unpack[Common],
 ) -> Outcome:
     """Compute the figures of the paper NAME as CSV, JSON and SVG.
 

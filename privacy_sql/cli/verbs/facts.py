@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.cli.tables import about_a_table, each_table
+from privacy_sql.cli.tables import About, about_a_table, each_table
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
     from privacy_sql.release import Release
     from privacy_sql.table import Table
+
+
+class Asked(About):
+    """What is known, what is guessed, and how much is told."""
+
+    lines: tuple[str, ...]
+    atom: str | None
+    show_values: bool
 
 
 @click.command()
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--show-values", is_flag=True, help="Name the person and the value. INTERNAL.")
 @about_a_table
 @shared
-def command(files: tuple[Path, ...], directory: Path, **options: Any) -> Outcome:
+def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
     """The chance of a guess for somebody who knows the facts in FILES, one to a line.
 
     \b

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.outcome import Common, Outcome, shared
 
 
 @click.command()
@@ -21,7 +21,12 @@ from privacy_sql.cli.outcome import Outcome, shared
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(
-    folder: Path | None, example: bool, file: Path | None, dry_run: bool, directory: Path, **options: Any
+    folder: Path | None,
+    example: bool,
+    file: Path | None,
+    dry_run: bool,
+    directory: Path,
+    **options: Unpack[Common],
 ) -> Outcome:
     """Write a project: the example, or a proposal for a table of yours. Refuses if privacy.yml exists.
 

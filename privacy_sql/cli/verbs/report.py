@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.outcome import Common, Outcome, shared
 from privacy_sql.errors import NoSafeChoice
 
 if TYPE_CHECKING:
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from privacy_sql.reporting.making import Made
 
 FILE = click.Path(path_type=Path)
+
+
+class Asked(Common):
+    """For whom, and in which form."""
+
+    audience: Literal["internal", "public"] | None
+    opens: bool
+    static: bool
+    dry_run: bool
 
 
 @click.command()
@@ -31,7 +40,11 @@ FILE = click.Path(path_type=Path)
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(
-    manifests: tuple[Path, ...], names: tuple[str, ...], output: Path | None, directory: Path, **options: Any
+    manifests: tuple[Path, ...],
+    names: tuple[str, ...],
+    output: Path | None,
+    directory: Path,
+    **options: Unpack[Asked],
 ) -> Outcome:
     """Write the report of releases by their MANIFESTS, or of the whole project in target/report.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.cli.outcome import Common, Outcome, connected, shared
 from privacy_sql.cli.tables import each_release, refuse_promise
 from privacy_sql.errors import UsageError
 
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
     from privacy_sql.engines import Engine
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
+    from privacy_sql.methods import Method
     from privacy_sql.methods.full_domain import FullDomain
     from privacy_sql.methods.marginals import Marginals
     from privacy_sql.project.reading import Plan
     from privacy_sql.searches.full_domain import Goal
+
+
+class Asked(Common):
+    """What the method of a release is given beside its own."""
+
+    minimise: str | None
+    max_suppressed: str | None
+    time_limit: float | None
 
 
 @click.command()
@@ -35,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
 @shared
 def command(
-    names: tuple[str, ...], goal: Goal, frontier: bool, directory: Path, unsafe_debug: bool, **options: Any
+    names: tuple[str, ...], goal: Goal, frontier: bool, directory: Path, **options: Unpack[Asked]
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
 
@@ -53,7 +63,7 @@ def command(
 
     def ask(plan: Plan) -> None:
         refuse_promise(plan, "search")
-        with connected(read, plan, unsafe_debug) as engine:
+        with connected(read, plan, options["unsafe_debug"]) as engine:
             method = _method(plan, options)
             began = time.monotonic()
             result = _searched(engine, plan, method, goal)
@@ -77,15 +87,17 @@ def command(
     return whole
 
 
-def _method(plan: Plan, options: dict[str, Any]) -> FullDomain | Marginals:
+def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
     """The release's own method where it searches, else full_domain, with the options of the command line."""
     from dataclasses import replace
 
     from privacy_sql.methods.full_domain import FullDomain
     from privacy_sql.methods.marginals import Marginals
 
-    given = {key: options[key] for key in ("minimise", "max_suppressed", "time_limit")}
-    given = {key: value for key, value in given.items() if value is not None}
+    asked: Mapping[str, Any] = options
+    given = {
+        key: asked[key] for key in ("minimise", "max_suppressed", "time_limit") if asked[key] is not None
+    }
     if isinstance(plan.method, Marginals):
         unfit = [f"--{key.replace('_', '-')}" for key in given if key != "time_limit"]
         if unfit:
@@ -105,7 +117,11 @@ def _searched(
 
 
 def _with_own(
-    engine: Engine, plan: Plan, method: Any, result: Any, left: float | None
+    engine: Engine,
+    plan: Plan,
+    method: Method,
+    result: SearchResult | MarginalResult,
+    left: float | None,
 ) -> tuple[SearchResult | MarginalResult, str]:
     """The result, the levels of the release in it as the release shows them: with the rows it leaves out.
 
@@ -116,11 +132,12 @@ def _with_own(
     from privacy_sql import deadlines
     from privacy_sql.api import publish
     from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.lattice.result import SearchResult
     from privacy_sql.methods.generalise import Generalise
     from privacy_sql.verdict import finite
 
     own = plan.method
-    if not isinstance(own, Generalise) or not float(own.max_suppressed) or float(method.max_suppressed):
+    if not isinstance(own, Generalise) or not own.allowed or method.allowed:
         return result, ""
     note = f"nobody is left out here; the release may leave out rows: --max-suppressed {own.max_suppressed}"
     levels = {name: own.levels.get(name, 0) for name in plan.table.quasi}
@@ -137,10 +154,13 @@ def _with_own(
         "suppressed": release.suppressed,
     }
     points = [{**p, **shown} if p["levels"] == levels else p for p in result.frontier]
+    assert isinstance(result, SearchResult)
     return replace(result, frontier=tuple(points)), note
 
 
-def _curve(engine: Engine, plan: Plan, method: Any, result: Any, left: float | None) -> list[float] | None:
+def _curve(
+    engine: Engine, plan: Plan, method: Method, result: SearchResult | MarginalResult, left: float | None
+) -> list[float] | None:
     """How much facts would disclose at the best choice; None where no table is published at levels."""
     from privacy_sql import deadlines
     from privacy_sql.api import publish
@@ -154,7 +174,7 @@ def _curve(engine: Engine, plan: Plan, method: Any, result: Any, left: float | N
         return None
     if not result.best or "levels" not in result.best or not plan.table.sensitives:
         return None
-    there = Generalise(result.best["levels"], max_suppressed=method.max_suppressed)
+    there = Generalise(result.best["levels"], max_suppressed=str(method.allowed))
     try:
         with deadlines.within(left, plan.name):
             release = publish(engine, plan.table, plan.require, there)

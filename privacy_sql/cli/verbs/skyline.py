@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared, size
-from privacy_sql.cli.tables import about_a_table, each_table
+from privacy_sql.cli.tables import About, about_a_table, each_table
 from privacy_sql.errors import people
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ UNBOUNDED = "any"
 @click.option("--show-values", is_flag=True, help="Name the sensitive values. INTERNAL.")
 @about_a_table
 @shared
-def command(value: str | None, limit: str, show_values: bool, directory: Path, **options: Any) -> Outcome:
+def command(
+    value: str | None, limit: str, show_values: bool, directory: Path, **options: Unpack[About]
+) -> Outcome:
     """The knowledge skyline of a table: all maximal amounts of knowledge it withstands.
 
     \b
