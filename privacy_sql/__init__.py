@@ -31,6 +31,7 @@ _HOME = {
     "verify": "publishing.verifying",
     "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",
+    "reconstruct": "studies.reconstruction",
     "specialisations": "studies.specialisations",
     "classification_accuracy": "studies.classification_accuracy",
     "disclosure_curve": "studies.disclosure_curve",

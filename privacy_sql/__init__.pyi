@@ -61,6 +61,7 @@ from privacy_sql.studies.disclosure_curve import disclosure_curve as disclosure_
 from privacy_sql.studies.disclosure_risk import disclosure_risk as disclosure_risk
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
+from privacy_sql.studies.reconstruction import reconstruct as reconstruct
 from privacy_sql.studies.skyline import breach_probability as breach_probability
 from privacy_sql.studies.skyline import find_skyline as find_skyline
 from privacy_sql.studies.specialisations import specialisations as specialisations

@@ -1,8 +1,8 @@
 """Questions about a table that are not a verdict: each counts it, fetches counts and asks a kernel.
 
 In: a table or a release. Out: a curve, a prior, a risk. Read `disclosure_curve.py` first; each question is
-a file: `disclosure_risk.py`, `every_choice.py`, `knowledge_attack.py`, `skyline.py`, `usefulness.py`,
-`bucketized_kl.py`, `classification_accuracy.py`.
+a file: `disclosure_risk.py`, `every_choice.py`, `knowledge_attack.py`, `reconstruction.py`, `skyline.py`,
+`usefulness.py`, `bucketized_kl.py`, `classification_accuracy.py`.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ def _refuse_large(n_cells: int) -> None:
         )
 
 
-def _scipy() -> tuple[ModuleType, ModuleType]:
+def scipy_parts() -> tuple[ModuleType, ModuleType]:
     try:
         import scipy.optimize
         import scipy.sparse
@@ -163,7 +163,7 @@ class _Program:
     def __init__(
         self, domain: LeafDomain, marginals: Mapping[Resolutions, Counts], cells: Sequence[Cell]
     ) -> None:
-        self.optimize, sparse = _scipy()
+        self.optimize, sparse = scipy_parts()
         rows, targets = constraint_rows(domain, marginals, cells)
         columns = np.arange(len(cells))
         self.matrix = sparse.vstack(
@@ -202,7 +202,7 @@ class _Program:
 
     def fillable(self) -> list[bool]:
         """Per cell, whether some consistent table with real counts is positive there."""
-        _, sparse = _scipy()
+        _, sparse = scipy_parts()
         n_rows, n_cells = self.matrix.shape
         # variables: table t, flags z <= min(1, t), scale s >= 1; constraints: M t = s * counts, z <= t
         scaled = sparse.hstack([self.matrix, sparse.csr_matrix((n_rows, n_cells)), -self.counts[:, None]])

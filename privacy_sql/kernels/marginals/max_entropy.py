@@ -61,6 +61,46 @@ def _blocks(domain: LeafDomain, branch: Branch, counts: Counts) -> dict[Cell, li
     return blocks
 
 
+def drawn(
+    domain: LeafDomain,
+    tree: Sequence[Branch],
+    marginals: Mapping[Resolutions, Counts],
+    n: int,
+    chance: np.random.Generator,
+) -> list[Cell]:
+    """`n` cells of the maximum-entropy table at the finest published resolution, drawn branch by branch."""
+    at = tree[0].clique
+    blocks = _weighed(domain, Branch(at, None, (0,) * len(at)), marginals[at])
+    rows = _picked([next(iter(blocks))] * n, blocks, chance)
+    for branch in tree[1:]:
+        blocks = _weighed(domain, branch, marginals[branch.clique])
+        shared = [domain.project(row, at, branch.separator) for row in rows]
+        picked = _picked(shared, blocks, chance)
+        rows = [_merged(row, other, at, branch.clique) for row, other in zip(rows, picked, strict=True)]
+        at = union(at, branch.clique)
+    return rows
+
+
+Block = tuple[list[Cell], npt.NDArray[np.float64]]
+
+
+def _weighed(domain: LeafDomain, branch: Branch, counts: Counts) -> dict[Cell, Block]:
+    """Separator cell -> the branch's cells inside it, and how far their rows come in sum."""
+    return {
+        shared: ([cell for cell, _ in inside], np.cumsum([float(share) for _, share in inside]))
+        for shared, inside in _blocks(domain, branch, counts).items()
+    }
+
+
+def _picked(shared: Sequence[Cell], blocks: Mapping[Cell, Block], chance: np.random.Generator) -> list[Cell]:
+    """One cell of each of these blocks."""
+    found = []
+    for cell, place in zip(shared, chance.random(len(shared)).tolist(), strict=True):
+        cells, sums = blocks[cell]
+        found.append(cells[min(int(np.searchsorted(sums, place * sums[-1], side="right")), len(cells) - 1)])
+    return found
+
+
 def _merged(left: Cell, right: Cell, left_at: Resolutions, right_at: Resolutions) -> Cell:
     return tuple(b if r > s else a for a, b, s, r in zip(left, right, left_at, right_at, strict=True))
 

@@ -1,0 +1,383 @@
+"""What a recipient can make of published marginals: expected counts with bounds, rows, and what is assumed.
+
+kifer2006, Sect. 3.2, 5 and 6.1. Only the published files and their manifest are read, and they are compared
+with it before and after. An expected number is the guess of somebody who knows no more; the bounds hold.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privacy_sql import files, manifest
+from privacy_sql.engines import Engine, connect
+from privacy_sql.errors import NotSafe, UsageError, did_you_mean, raise_all
+from privacy_sql.kernels.marginals.counting_bounds import Question, answers, expectations
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, finest, junction_tree
+from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain
+from privacy_sql.kernels.marginals.max_entropy import drawn
+from privacy_sql.marginals.columns import Attributes
+from privacy_sql.marginals.tables import MarginalTables
+from privacy_sql.marginals.views import COUNT, maximum_entropy, published_columns
+from privacy_sql.publishing import verifying
+from privacy_sql.publishing.published_marginals import PublishedRows, read
+from privacy_sql.query.template import Sql, literal, render
+from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from privacy_sql.manifest import Manifest
+
+MARK = "synthetic"  # the column that says of a row that it is about nobody
+EXPECTED = "expected"
+INSIDE, OUTSIDE = 1, -1  # of what a condition lets through; nodes are 0 or more
+
+Label = str | None  # None stands for a missing value
+Wanted = Mapping[str, Label | Sequence[Label]]
+
+
+@dataclass(frozen=True)
+class CountedCell:
+    """A combination of labels: how many rows are expected, and how many there are at least and at most."""
+
+    values: tuple[Label, ...]
+    expected: Fraction | float
+    least: int
+    most: int
+
+    @property
+    def known(self) -> bool:
+        """Whether the published tables leave only one number."""
+        return self.least == self.most
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The answer to a counting query; `tight` says whether the bounds are of all tables together."""
+
+    columns: tuple[str, ...]
+    cells: tuple[CountedCell, ...]
+    tight: bool
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One line per combination."""
+        import pandas as pd
+
+        rows = [
+            (*cell.values, float(cell.expected), cell.least, cell.most, cell.known) for cell in self.cells
+        ]
+        return pd.DataFrame(rows, columns=[*self.columns, EXPECTED, "at_least", "at_most", "known"])
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """Published marginals as a recipient reads them, and what can be worked out from them.
+
+    `rows` is how many rows each table counts, `columns` what they show.
+    """
+
+    name: str
+    tables: MarginalTables = field(repr=False)
+    domain: LeafDomain = field(repr=False)
+    counts: Mapping[Resolutions, Mapping[Cell, int]] = field(repr=False)
+    labels: Mapping[str, Mapping[int, Label]] = field(repr=False)  # code column -> code -> label
+    copies: tuple[Sql, ...] = field(repr=False)  # the published tables, as they were read
+    places: tuple[Path | str, ...]  # where they lie
+
+    @property
+    def rows(self) -> int:
+        """How many rows every published table counts."""
+        return self.tables.base.rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that some table shows."""
+        return self._attributes.names
+
+    @property
+    def decomposable(self) -> bool:
+        """Whether the maximum-entropy table is a product of counts; else it is fitted."""
+        return self.tables.decomposable
+
+    @property
+    def _attributes(self) -> Attributes:
+        return self.tables.attributes
+
+    @cached_property
+    def _named(self) -> dict[str, tuple[int, int]]:
+        """What a column can be called -> its place and level; its own name stands for the finest."""
+        attributes, published = self._attributes, self.tables.published
+        shown = {
+            name: place
+            for marginal in published
+            for name, place in published_columns(attributes, published, marginal).items()
+        }
+        tops = zip(attributes.names, attributes.finest, finest(published), strict=True)
+        return {**shown, **{name: (a, height - r) for a, (name, height, r) in enumerate(tops)}}
+
+    def query(self, columns: str | Sequence[str], where: Wanted | None = None) -> Counts:
+        """How many rows have each combination of these columns, among those that `where` lets through.
+
+        A column is asked at its finest published level, or at another under the name it has in the files;
+        `where` names the labels that count, None being a missing value. Combinations that no table allows
+        are left out. Bounds are linear, and rounded outwards.
+        """
+        asked = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns)
+        wanted: dict[str, set[Label]] = {
+            name: {given} if isinstance(given, str) or given is None else set(given)
+            for name, given in (where or {}).items()
+        }
+        found, tight = answers(self.domain, self.counts, self._question(asked, wanted))
+        places = [self._named[name] for name in asked]
+        cells = [
+            CountedCell(
+                tuple(self._labels_of(a, level).get(key[a] or 0) for a, level in places),
+                answer.expected,
+                answer.least,
+                answer.most,
+            )
+            for key, answer in found.items()
+            if OUTSIDE not in key
+        ]
+        if not asked and not cells:
+            cells = [CountedCell((), Fraction(0), 0, 0)]
+        cells.sort(key=lambda cell: [(label is None, label or "") for label in cell.values])
+        return Counts(tuple(asked), tuple(cells), tight)
+
+    def count(self, where: Wanted) -> CountedCell:
+        """How many rows have these labels: column -> a label, or several."""
+        return self.query([], where).cells[0]
+
+    def _question(self, asked: Sequence[str], wanted: Mapping[str, set[Label]]) -> Question:
+        """Columns and conditions in numbers; all unknown columns are named at once."""
+        named = [*asked, *(name for name in wanted if name not in asked)]
+        raise_all(
+            [
+                UsageError(
+                    "unknown_column",
+                    f'{self.name} publishes no column "{name}"',
+                    hint=did_you_mean(name, self._named),
+                )
+                for name in named
+                if name not in self._named
+            ]
+        )
+        at = [0] * len(self.domain.paths)
+        classes: list[Mapping[int, int] | None] = [None] * len(self.domain.paths)
+        for name in named:
+            a, level = self._named[name]
+            if classes[a] is not None:
+                problem = f"{self._attributes.names[a]} is asked about twice"
+                raise UsageError("asked_twice", problem, hint="Name each column once, at one level.")
+            at[a] = self._resolution(a, level)
+            known = self._labels_of(a, level)
+            _refuse_strange(name, wanted.get(name, set()), known)
+            classes[a] = {
+                node: OUTSIDE
+                if name in wanted and known.get(node) not in wanted[name]
+                else (node if name in asked else INSIDE)
+                for node in {path[at[a]] for path in self.domain.paths[a]}
+            }
+        return Question(tuple(at), classes)
+
+    def _labels_of(self, a: int, level: int) -> Mapping[int, Label]:
+        column = "s" if a == self._attributes.sensitive else f"{self._attributes.aliases[a]}_{level}"
+        return self.labels[column]
+
+    def _resolution(self, a: int, level: int) -> int:
+        """Where the numbers have a level of a column: they know the published levels only."""
+        used = sorted({m[a] for m in self.tables.maximal} - {0})
+        return used.index(self._attributes.finest[a] - level) + 1
+
+    @cached_property
+    def independences(self) -> tuple[str, ...]:
+        """What the maximum-entropy table assumes beyond the published counts, a sentence each."""
+        if self.decomposable:
+            return tuple(self._parted())
+        pairs = [
+            (one, other)
+            for b, other in enumerate(self.columns)
+            for a, one in enumerate(self.columns[:b])
+            if not any(m[a] and m[b] for m in self.tables.maximal)
+        ]
+        return (
+            *(f"Given all other columns, {one} says nothing about {other}." for one, other in pairs),
+            "Columns go together in no way that no published table shows.",
+        )
+
+    def _parted(self) -> Iterator[str]:
+        """Per published table after the first: it is independent of those before, given what they share."""
+        tree = junction_tree(self.tables.maximal)
+        for place, branch in enumerate(tree[1:], start=1):
+            before = finest([earlier.clique for earlier in tree[:place]])
+            given = self._beyond(branch.separator, (0,) * len(before))
+            own, others = (
+                self._beyond(branch.clique, branch.separator),
+                self._beyond(before, branch.separator),
+            )
+            start = f"Given {_listed(given)}, " if given else "Whatever else is known, "
+            verb = "says" if len(own) == 1 else "say"
+            yield f"{start}{_listed(own)} {verb} nothing about {_listed(others)}."
+
+    def _beyond(self, these: Resolutions, those: Resolutions) -> list[str]:
+        """The columns that are shown finer than elsewhere, by their names in the files."""
+        names = {place: name for name, place in reversed(self._named.items())}
+        return [
+            names[a, self._attributes.finest[a] - r]
+            for a, (r, other) in enumerate(zip(these, those, strict=True))
+            if r > other
+        ]
+
+    def sql(self, relations: Sequence[str] | None = None, dialect: str = "duckdb") -> str:
+        """The maximum-entropy table as one SELECT over the published tables, for a shell beside the files.
+
+        `relations` are their names where it runs, if not those files. Only for decomposable collections: the
+        others have no closed form, and `to_pandas` fits them.
+        """
+        shown = relations or [_in_sql(place) for place in self.places]
+        return maximum_entropy(self._attributes, self.tables.published, shown).text(dialect)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The maximum-entropy table: every combination that may hold rows, with the number expected."""
+        import pandas as pd
+
+        if self.decomposable:
+            query = maximum_entropy(self._attributes, self.tables.published, self.copies)
+            found = pd.DataFrame(self.tables.base.engine.fetch(query))
+            finest_names = self._beyond(finest(self.tables.published), (0,) * len(self.columns))
+            return found[[*finest_names, EXPECTED]].set_axis([*self.columns, EXPECTED], axis=1)
+        rows = [
+            (*self._row(cell).values(), float(expected))
+            for cell, expected in sorted(expectations(self.domain, self.counts).items())
+        ]
+        return pd.DataFrame(rows, columns=[*self.columns, EXPECTED])
+
+    def sample(self, n: int, seed: int | None = None) -> list[dict[str, str | bool | None]]:
+        """`n` invented rows of the maximum-entropy table, each marked as such; they are about nobody."""
+        if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+            raise UsageError("bad_argument", "a sample has a whole number of rows, 0 or more")
+        chance = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
+        mark = MARK
+        while mark in self.columns:
+            mark += "_row"
+        if self.decomposable:
+            cells = drawn(self.domain, junction_tree(list(self.counts)), self.counts, n, chance)
+        else:
+            fitted = expectations(self.domain, self.counts)
+            weights = np.array([float(expected) for expected in fitted.values()])
+            known = list(fitted)
+            cells = [known[i] for i in chance.choice(len(known), size=n, p=weights / weights.sum())]
+        return [{mark: True, **self._row(cell)} for cell in cells]
+
+    def _row(self, cell: Cell) -> dict[str, Label]:
+        """The labels of a cell, each column at its finest published level."""
+        return {name: self._labels_of(*self._named[name]).get(cell[a]) for a, name in enumerate(self.columns)}
+
+
+def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstruction:
+    """Published marginals as a recipient reads them, from their manifest or one of their files alone.
+
+    They are verified first, and again after they were read. Tables need the `engine` they lie in.
+    """
+    files.refuse_no_path(path, "what is reconstructed")
+    place, content = verifying.found(path, engine)
+    verifying.verify(path, engine)
+    if content["method"] != "marginals":
+        raise UsageError(
+            "no_marginals",
+            f"{content['release']} was published by {content['method']}, not as marginals",
+            hint="Only marginals are reconstructed; the rows of other releases can be counted.",
+        )
+    places: tuple[Path | str, ...] = tuple(
+        files.written(part, place.parent) if "file" in part else str(part["relation"])
+        for part in manifest.parts(content)
+    )
+    session = (engine or connect()).session([each for each in places if isinstance(each, Path)])
+    attributes, published = _collection(content)
+    if len(places) != len(published):
+        raise _not_ours(place)
+    copies = []
+    for each, marginal in zip(places, published, strict=True):
+        shown = [*published_columns(attributes, published, marginal), COUNT]
+        relation = session.source(each)
+        if set(shown) - set(session.columns(relation)):
+            raise _not_ours(place)
+        copies.append(session.create(render("counted/listed.sql", relation=relation, columns=shown)))
+    if verifying.verify(path, engine) != content:
+        raise NotSafe(
+            "output_changed", f"{place.name} was written again while it was read", hint="Ask again."
+        )
+    table = Table(places[0], [name for name in attributes.names if content["roles"].get(name) != "sensitive"])
+    meant = MarginalTables(PublishedRows(session, table, 0, {}), attributes, published, {}, 0)
+    tables = read(session, {str(n): copy for n, copy in enumerate(copies)}, meant)
+    domain, counts = tables.numbers()
+    if any(n < 0 for cells in counts.values() for n in cells.values()):
+        raise _not_ours(place)
+    assert isinstance(tables.base, PublishedRows)
+    labels = {
+        column: {
+            row["code"]: row["label"]
+            for row in session.fetch(
+                render("counted/listed.sql", relation=relation, columns=["code", "label"])
+            )
+        }
+        for column, relation in tables.base.labels.items()
+    }
+    return Reconstruction(content["release"], tables, domain, counts, labels, tuple(copies), places)
+
+
+def _collection(content: Manifest) -> tuple[Attributes, tuple[Resolutions, ...]]:
+    """The columns that the marginals of a manifest show, and at which levels."""
+    levels = [dict(marginal) for marginal in content["choice"]["marginals"]]
+    names = list(dict.fromkeys(name for marginal in levels for name in marginal))
+    sensitive = [name for name in names if content["roles"].get(name) == "sensitive"]
+    names = [*(name for name in names if name not in sensitive), *sensitive]
+    attributes = Attributes(
+        tuple(names),
+        (*(f"q{n}" for n in range(1, len(names) - len(sensitive) + 1)), *("s" for _ in sensitive)),
+        # one more than the coarsest that is shown: whatever lies above it says nothing
+        tuple(1 + max(int(marginal.get(name, 0)) for marginal in levels) for name in names),
+        len(names) - 1 if sensitive else None,
+    )
+    # a column that is left out is at its top; one at level 0 is not
+    full = [{name: attributes.finest[a] for a, name in enumerate(names)} | marginal for marginal in levels]
+    return attributes, tuple(attributes.resolutions(marginal) for marginal in full)
+
+
+def _not_ours(place: Path) -> NotSafe:
+    hint = "It was not written by privacy_sql."
+    return NotSafe("output_changed", f"{place.name} does not describe these tables", hint=hint)
+
+
+def _refuse_strange(name: str, wanted: set[Label], known: Mapping[int, Label]) -> None:
+    shown = {label for label in known.values() if label is not None}
+    strange = sorted(label for label in wanted if label is not None and label not in shown)
+    if strange:
+        problem = f'no published table shows "{strange[0]}" under {name}'
+        raise UsageError("unknown_value", problem, hint=did_you_mean(strange[0], sorted(shown)))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _listed(["age", "sex", "zip"])
+    'age, sex and zip'
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def _in_sql(place: Path | str) -> str:
+    """A file as DuckDB reads it, a table by its name."""
+    if isinstance(place, str):
+        return place
+    if files.kind_of(place) == "parquet":
+        return Sql(f"read_parquet({literal(place.name)})")
+    return Sql(f"read_csv({literal(place.name)}, all_varchar = true)")
