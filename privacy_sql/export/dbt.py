@@ -21,8 +21,6 @@ from privacy_sql.query.template import condition
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
-    from privacy_sql.criteria.ck_safety import CKSafety
-    from privacy_sql.criteria.k_anonymity import KAnonymity
     from privacy_sql.criteria.l_diversity import LDiversity
     from privacy_sql.criteria.privacy_skyline import PrivacySkyline
     from privacy_sql.criteria.t_closeness import TCloseness
@@ -44,22 +42,49 @@ def files(
     """The two models and their schema, by file name."""
     table = as_published(table, manifest)
     refuse_changed(table, manifest)
-    _refuse_quotes(table)
+    # dbt does not double a quote inside a name
+    bad = [column for column in table.roles if '"' in column or "`" in column]
+    if bad:
+        raise UsageError(
+            "bad_name", f"dbt cannot write the column {bad[0]}", where=table.name, hint="Rename the column."
+        )
     model = re.sub(r"\W", "_", name)
     columns = [column["name"] for column in manifest["columns"]]
     left = [str(criterion) for criterion in require if not list(guards(criterion, table))]
     by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
     if left or not by_levels:
-        _refuse_file(table, manifest, left)
+        output = manifest["output"]
+        if "relation" not in output:  # what only Python can decide or make has to lie where dbt can read it
+            what = (
+                f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
+            )
+            raise UsageError(
+                "not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE
+            )
         # the rows as Python judged and wrote them
-        candidate = f"select {_columns(columns)}\nfrom {_source(manifest['output']['relation'])}\n"
-        tests = [*_required(require, table), *_alone(table, require), _matches(manifest, columns)]
+        candidate = f"select {_columns(columns)}\nfrom {_source(output['relation'])}\n"
+        checksum = [output[piece] for piece in CHECKSUM]
+        written = {"columns": columns, "n_rows": output["n_rows"], "checksum": checksum}
+        tests = [*_required(require, table), *_alone(table, require), ("matches_manifest", written)]
     else:
-        candidate = _generalised(table, require, manifest)
-        tests = [*_covered(table), *_required(require, table), *_alone(table, require)]
+        arguments: dict[str, Any] = {
+            "quasi": _recipes(table),
+            "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
+            "sensitive": list(table.sensitives),
+            "insensitive": list(table.insensitive),
+        }
+        # a manifest rounds the rows that were left out down
+        if manifest["suppressed"] or manifest.get("rows_rounded_to"):
+            arguments["leave_out"] = _leave_out(table, require)
+        if table.where:
+            arguments["where"] = _condition(table)
+        lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
+        candidate = "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
+        tests = [_covered(table), *_required(require, table), *_alone(table, require)]
     return {
         f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
-        f"{model}_public.sql": _published(model, columns),
+        f"{model}_public.sql": "{{ config(materialized='table') }}\n"
+        f"select {_columns(columns)}\nfrom {{{{ ref('{model}_candidate') }}}}\n",
         f"{model}_public.yml": _schema(model, tests),
     }
 
@@ -85,46 +110,6 @@ def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
         raise UsageError("project_changed", f"{table.name} is not what was published", hint=hint)
 
 
-def _refuse_quotes(table: Table) -> None:
-    """Refuse names that dbt would write wrongly, because it does not double a quote inside a name."""
-    bad = [column for column in table.roles if '"' in column or "`" in column]
-    if bad:
-        raise UsageError(
-            "bad_name", f"dbt cannot write the column {bad[0]}", where=table.name, hint="Rename the column."
-        )
-
-
-def _refuse_file(table: Table, manifest: Mapping[str, Any], left: Sequence[str]) -> None:
-    """Refuse what only Python can decide or make, unless it lies in a table that dbt can read."""
-    if "relation" in manifest["output"]:
-        return
-    what = f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
-    raise UsageError("not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE)
-
-
-def _matches(manifest: Mapping[str, Any], columns: Sequence[str]) -> Test:
-    output = manifest["output"]
-    checksum = [output[piece] for piece in CHECKSUM]
-    return "matches_manifest", {"columns": list(columns), "n_rows": output["n_rows"], "checksum": checksum}
-
-
-def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
-    """The call of `generalise`; after a suppression it leaves out what the suppression did."""
-    arguments: dict[str, Any] = {
-        "quasi": _recipes(table),
-        "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
-        "sensitive": list(table.sensitives),
-        "insensitive": list(table.insensitive),
-    }
-    # a manifest rounds the rows that were left out down
-    if manifest["suppressed"] or manifest.get("rows_rounded_to"):
-        arguments["leave_out"] = _leave_out(table, require)
-    if table.where:
-        arguments["where"] = _condition(table)
-    lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
-    return "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
-
-
 def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
     """The requirements whose failing groups a suppression leaves out; None where SQL cannot name them all."""
     found = _leave_out(table, require)
@@ -133,11 +118,11 @@ def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
 
 def _leave_out(table: Table, require: Sequence[Criterion]) -> list[Test]:
     made = _required(require, table)
-    return [(kind, _without_columns(arguments)) for kind, arguments in made if kind in BY_GROUP]
-
-
-def _without_columns(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if name not in ("quasi", "sensitive")}
+    return [
+        (kind, {name: value for name, value in arguments.items() if name not in ("quasi", "sensitive")})
+        for kind, arguments in made
+        if kind in BY_GROUP
+    ]
 
 
 def _reference(table: Table) -> str:
@@ -154,11 +139,6 @@ def _source(relation: str) -> str:
 
 def _columns(columns: Sequence[str]) -> str:
     return f"{{{{ privacy_sql.columns({json.dumps(list(columns), ensure_ascii=False)}) }}}}"
-
-
-def _published(model: str, columns: Sequence[str]) -> str:
-    config = "{{ config(materialized='table') }}"
-    return f"{config}\nselect {_columns(columns)}\nfrom {{{{ ref('{model}_candidate') }}}}\n"
 
 
 def _schema(model: str, tests: Sequence[Test]) -> str:
@@ -185,7 +165,7 @@ def _alone(table: Table, require: Sequence[Criterion]) -> list[Test]:
     return [("k_anonymous", {"quasi": [*table.quasi, *table.as_they_are], "k": least(require)})]
 
 
-def _covered(table: Table) -> Iterator[Test]:
+def _covered(table: Table) -> Test:
     """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
     refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
     refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
@@ -194,7 +174,7 @@ def _covered(table: Table) -> Iterator[Test]:
         arguments["person"] = table.identifier
     if table.where:
         arguments["condition"] = _condition(table)
-    yield "covered", arguments
+    return "covered", arguments
 
 
 def _recipes(table: Table) -> dict[str, Any]:
@@ -224,10 +204,6 @@ def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
         yield kind, {**own, "quasi": [*table.quasi, *others], **arguments}
 
 
-def _k_anonymous(criterion: KAnonymity, table: Table) -> Test:
-    return "k_anonymous", {"k": criterion.k}
-
-
 def _l_diverse(criterion: LDiversity, table: Table) -> Test | None:
     if criterion.ell.denominator != 1 or not criterion.strict:
         return None
@@ -242,10 +218,6 @@ def _t_close(criterion: TCloseness, table: Table) -> Test | None:
             return None
         arguments["hierarchy"] = table.sensitive_hierarchy.recipe()
     return "t_close", arguments
-
-
-def _ck_safe(criterion: CKSafety, table: Table) -> Test | None:
-    return ("ck_safe", {"c": _number(criterion.c), "k": criterion.k}) if criterion.k <= MOST_FACTS else None
 
 
 def _skyline_safe(criterion: PrivacySkyline, table: Table) -> Test | None:
@@ -264,9 +236,11 @@ def _number(value: object) -> float:
 
 
 _MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
-    "k_anonymity": _k_anonymous,
+    "k_anonymity": lambda criterion, table: ("k_anonymous", {"k": criterion.k}),
     "l_diversity": _l_diverse,
     "t_closeness": _t_close,
-    "ck_safety": _ck_safe,
+    "ck_safety": lambda criterion, table: (
+        ("ck_safe", {"c": _number(criterion.c), "k": criterion.k}) if criterion.k <= MOST_FACTS else None
+    ),
     "privacy_skyline": _skyline_safe,
 }

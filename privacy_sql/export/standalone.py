@@ -69,7 +69,10 @@ def compiled(
     else:
         told = f"\n{LEFT_OUT}" if leave_out else ""
         made = [Statement(f"{heading}{told}", _published(table, levels, leave_out))]
-    for sensitive, seen in _seen(table):
+    # of each of several sensitive columns, the others are quasi-identifiers
+    several = len(table.sensitives) > 1 and not table.joint
+    seen_as = [(each, table.with_sensitive(each)) for each in table.sensitives] if several else [("", table)]
+    for sensitive, seen in seen_as:
         steps = _steps(seen, levels, leave_out or ())
         made += [_evidence(criterion, seen, steps, sensitive, leave_out is None) for criterion in require]
     return [*made, *_singled_out(table, levels, leave_out or ())]
@@ -87,13 +90,6 @@ def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -
     steps = _steps(replace(table, insensitive=()).counting(list(table.insensitive)), levels, leave_out, table)
     query = render("publishing/baseline.sql", histogram=Sql("histogram"), members=None)
     return [Statement(heading, with_steps(query, steps))]
-
-
-def _seen(table: Table) -> list[tuple[str, Table]]:
-    """The table as it is judged: for each of several sensitive columns, the others are quasi-identifiers."""
-    if len(table.sensitives) < 2 or table.joint:
-        return [("", table)]
-    return [(column, table.with_sensitive(column)) for column in table.sensitives]
 
 
 def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
@@ -151,6 +147,9 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
     shown = [
         (name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None) for name in columns
     ]
+    group = "ps_group"
+    while group in {column.lower() for column in columns}:  # a name that no column of the user has
+        group += "_"
     return render(
         "export/published.sql",
         source=_relation(table),
@@ -159,16 +158,8 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
         keys=list(table.quasi),
         sensitive=table.sensitives[0] if table.sensitives else None,
         leave_out=leave_out,
-        group=_unlike("ps_group", columns),
+        group=Sql(group),
     )
-
-
-def _unlike(name: str, columns: Sequence[str]) -> Sql:
-    """A name that no column of the user has, in any letter case."""
-    taken = {column.lower() for column in columns}
-    while name in taken:
-        name += "_"
-    return Sql(name)
 
 
 def _steps(

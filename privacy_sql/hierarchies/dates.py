@@ -40,7 +40,20 @@ class Dates(Hierarchy):
     units: tuple[str, ...]
 
     def __init__(self, *units: str) -> None:
-        object.__setattr__(self, "units", _checked(units))
+        if not units:
+            raise UsageError("bad_dates", "dates need at least one level", hint=f"Known: {', '.join(UNITS)}.")
+        for unit in units:
+            if unit not in UNITS:
+                hint = did_you_mean(str(unit), UNITS)
+                raise UsageError("bad_dates", f'"{unit}" is not a level of dates', hint=hint)
+        for level, (finer, coarser) in enumerate(pairwise(units), start=2):
+            if UNITS.index(coarser) <= UNITS.index(finer):
+                raise UsageError(
+                    "not_nested",
+                    f"level {level} of the dates ({coarser}) is not coarser than level {level - 1} ({finer})",
+                    hint=f"From fine to coarse: {', '.join(UNITS)}.",
+                )
+        object.__setattr__(self, "units", units)
 
     @property
     def ordered(self) -> bool:
@@ -71,22 +84,3 @@ class Dates(Hierarchy):
             "year": year,
             "decade": f"{year[:3]}0-{year[:3]}9",
         }[self.units[level - 1]]
-
-
-def _checked(units: tuple[str, ...]) -> tuple[str, ...]:
-    """Known units, each coarser than the one before."""
-    if not units:
-        raise UsageError("bad_dates", "dates need at least one level", hint=f"Known: {', '.join(UNITS)}.")
-    for unit in units:
-        if unit not in UNITS:
-            raise UsageError(
-                "bad_dates", f'"{unit}" is not a level of dates', hint=did_you_mean(str(unit), UNITS)
-            )
-    for level, (finer, coarser) in enumerate(pairwise(units), start=2):
-        if UNITS.index(coarser) <= UNITS.index(finer):
-            raise UsageError(
-                "not_nested",
-                f"level {level} of the dates ({coarser}) is not coarser than level {level - 1} ({finer})",
-                hint=f"From fine to coarse: {', '.join(UNITS)}.",
-            )
-    return units

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -60,7 +60,16 @@ class Intervals(Hierarchy):
         object.__setattr__(self, "widths", numbers)
         object.__setattr__(self, "origin", start)
         object.__setattr__(self, "fractions", any(isinstance(n, Decimal) for n in (*numbers, start)))
-        _check_widths(numbers)
+        if not numbers or any(width <= 0 for width in numbers):
+            raise UsageError("bad_interval", "intervals need widths above 0", hint="Such as [5, 10, 20].")
+        for level, (finer, coarser) in enumerate(pairwise(numbers), start=2):
+            if coarser <= finer or coarser % finer != 0:
+                raise UsageError(
+                    "not_nested",
+                    f"level {level} of the intervals (width {_plain(coarser)}) does not nest: its width is"
+                    f" not a multiple of level {level - 1}'s ({_plain(finer)})",
+                    hint="Let each width be a multiple of the one before, such as [5, 10, 20].",
+                )
         if any(abs(self._scaled(n)) >= MAGNITUDE for n in (*numbers, start)):
             raise UsageError("bad_interval", "widths and origin together span more than 15 digits")
 
@@ -143,7 +152,19 @@ class Breaks(Hierarchy):
         one_level = all(isinstance(cut, int | float | Decimal | str) for cut in cuts)
         levels = [cuts] if one_level else cuts
         object.__setattr__(self, "cuts", tuple(_cuts_of(level) for level in levels))
-        _check_cuts(self.cuts)
+        for place, level in enumerate(self.cuts, start=1):
+            if not level or any(high <= low for low, high in pairwise(level)):
+                raise UsageError(
+                    "bad_breaks", f"level {place} of the breaks needs cut points in rising order"
+                )
+        for place, (finer, coarser) in enumerate(pairwise(self.cuts), start=2):
+            if not set(coarser) < set(finer):
+                raise UsageError(
+                    "not_nested",
+                    f"level {place} of the breaks does not nest: it has a cut point that level {place - 1}"
+                    " has not",
+                    hint="Leave cut points out from level to level, add none.",
+                )
 
     @property
     def numeric(self) -> bool:
@@ -221,34 +242,8 @@ def _written(value: Number) -> int | str:
     return value if isinstance(value, int) else str(_with_point(value))
 
 
-def _check_widths(widths: Sequence[Number]) -> None:
-    if not widths or any(width <= 0 for width in widths):
-        raise UsageError("bad_interval", "intervals need widths above 0", hint="Such as [5, 10, 20].")
-    for level, (finer, coarser) in enumerate(pairwise(widths), start=2):
-        if coarser <= finer or coarser % finer != 0:
-            raise UsageError(
-                "not_nested",
-                f"level {level} of the intervals (width {_plain(coarser)}) does not nest: its width is not a"
-                f" multiple of level {level - 1}'s ({_plain(finer)})",
-                hint="Let each width be a multiple of the one before, such as [5, 10, 20].",
-            )
-
-
 def _cuts_of(level: object) -> tuple[Number, ...]:
     if isinstance(level, str) or not isinstance(level, Iterable):
         raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
     numbers = map(_parameter, level)
     return tuple(cut if _decimals(cut) else int(cut) for cut in numbers)
-
-
-def _check_cuts(levels: Sequence[Sequence[Number]]) -> None:
-    for place, cuts in enumerate(levels, start=1):
-        if not cuts or any(high <= low for low, high in pairwise(cuts)):
-            raise UsageError("bad_breaks", f"level {place} of the breaks needs cut points in rising order")
-    for place, (finer, coarser) in enumerate(pairwise(levels), start=2):
-        if not set(coarser) < set(finer):
-            raise UsageError(
-                "not_nested",
-                f"level {place} of the breaks does not nest: it has a cut point level {place - 1} has not",
-                hint="Leave cut points out from level to level, add none.",
-            )

@@ -30,7 +30,16 @@ def from_spec(spec: object, column: str, directory: Path, where: str = "hierarch
     fields = {spec: True} if isinstance(spec, str) else spec
     if not isinstance(fields, Mapping) or not fields:
         raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES)
-    kind = _kind_of(fields, where)
+    # the one kind named; `origin` may stand beside `intervals` and nothing else beside anything
+    kind, *others = [key for key in fields if key in _MAKERS] or [""]
+    if not kind or others:
+        hint = SHAPES if others else did_you_mean(str(next(iter(fields))), _MAKERS)
+        raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=hint)
+    allowed = {kind, "origin"} if kind == "intervals" else {kind}
+    for key in fields:
+        if key not in allowed:
+            hint = did_you_mean(str(key), sorted(allowed))
+            raise UsageError("unknown_key", f'unknown key "{key}"', where=f"{where}.{key}", hint=hint)
     try:
         return _MAKERS[kind](fields, column, directory)
     except PrivacySqlError as error:
@@ -64,26 +73,6 @@ def rebuilt(levels: Sequence[str], checksum: str) -> Hierarchy | None:
     return None
 
 
-def _kind_of(fields: Mapping[str, object], where: str) -> str:
-    """The one kind named; `origin` may stand beside `intervals` and nothing else beside anything."""
-    kinds = [key for key in fields if key in _MAKERS]
-    if len(kinds) != 1:
-        known = did_you_mean(str(next(iter(fields))), _MAKERS)
-        raise UsageError(
-            "bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES if kinds else known
-        )
-    allowed = {kinds[0], "origin"} if kinds[0] == "intervals" else {kinds[0]}
-    for key in fields:
-        if key not in allowed:
-            hint = did_you_mean(str(key), sorted(allowed))
-            raise UsageError("unknown_key", f'unknown key "{key}"', where=f"{where}.{key}", hint=hint)
-    return kinds[0]
-
-
-def _intervals(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
-    return Intervals(*_listed(fields["intervals"]), origin=fields.get("origin", 0))
-
-
 def _mask(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
     kept = _listed(fields["mask"])
     return Mask(*(int(n) if isinstance(n, str) and n.isascii() and n.isdigit() else n for n in kept))
@@ -111,7 +100,9 @@ def _listed(value: object) -> list[Any]:
 
 
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any], str, Path], Hierarchy]] = {
-    "intervals": _intervals,
+    "intervals": lambda fields, column, directory: Intervals(
+        *_listed(fields["intervals"]), origin=fields.get("origin", 0)
+    ),
     "mask": _mask,
     "file": _file,
     "keep_or_drop": lambda fields, column, directory: KeepOrDrop(),

@@ -62,7 +62,19 @@ class Mask(Hierarchy):
     kept: tuple[int, ...]
 
     def __init__(self, *kept: int) -> None:
-        object.__setattr__(self, "kept", _checked(kept))
+        if not kept or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in kept):
+            raise UsageError(
+                "bad_mask", "a mask needs whole numbers of characters to keep", hint="Such as [4, 3, 0]."
+            )
+        # fewer characters at each level, or the levels would not nest
+        for level, (finer, coarser) in enumerate(pairwise(kept), start=2):
+            if coarser >= finer:
+                raise UsageError(
+                    "not_nested",
+                    f"level {level} of the mask keeps {coarser} characters, level {level - 1} only {finer}",
+                    hint="Keep fewer characters at each level.",
+                )
+        object.__setattr__(self, "kept", kept)
 
     def level_names(self) -> tuple[str, ...]:
         names = ("raw", *map(str, self.kept))
@@ -73,19 +85,3 @@ class Mask(Hierarchy):
 
     def _label(self, text: str, level: int) -> str | None:
         return text[: self.kept[level - 1]].ljust(len(text), "*")
-
-
-def _checked(kept: tuple[int, ...]) -> tuple[int, ...]:
-    """Fewer characters at each level, or the levels would not nest."""
-    if not kept or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in kept):
-        raise UsageError(
-            "bad_mask", "a mask needs whole numbers of characters to keep", hint="Such as [4, 3, 0]."
-        )
-    for level, (finer, coarser) in enumerate(pairwise(kept), start=2):
-        if coarser >= finer:
-            raise UsageError(
-                "not_nested",
-                f"level {level} of the mask keeps {coarser} characters, level {level - 1} only {finer}",
-                hint="Keep fewer characters at each level.",
-            )
-    return kept

@@ -7,6 +7,7 @@ listed here and nothing else; see docs/dialects.md for the reasons.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -120,32 +121,16 @@ def problems(sql: str) -> tuple[str, ...]:
     from privacy_sql.query.template import parse
 
     tree = parse(sql)
-    found = {message for node in tree.walk() for message in _node(node)}
+    found = set()
+    for node in tree.walk():
+        kind = type(node).__name__
+        if kind not in NODES:
+            found.add(f"{kind} is not in the portable subset")
+        elif kind in _CHECKS and (message := _CHECKS[kind](node)):
+            found.add(message)
     if type(tree).__name__ not in ("Select", "Union"):
         found.add("a template holds one SELECT and nothing else")
     return tuple(sorted(found))
-
-
-def _node(node: exp.Expr) -> list[str]:
-    kind = type(node).__name__
-    if kind not in NODES:
-        return [f"{kind} is not in the portable subset"]
-    check = _CHECKS.get(kind)
-    message = check(node) if check else None
-    return [message] if message else []
-
-
-def _star(node: exp.Expr) -> str | None:
-    return None if type(node.parent).__name__ == "Count" else "name the columns instead of *"
-
-
-def _function(node: exp.Expr) -> str | None:
-    return None if node.name.lower() in FUNCTIONS else f"function {node.name.lower()} is not portable"
-
-
-def _cast(node: exp.Expr) -> str | None:
-    kind = node.args["to"].this.name
-    return None if kind in TYPES else f"cast to {kind} is not portable"
 
 
 def _join(node: exp.Expr) -> str | None:
@@ -164,10 +149,6 @@ def _literal(node: exp.Expr) -> str | None:
 def _window(node: exp.Expr) -> str | None:
     running = type(node.this).__name__ in ("Sum", "Count", "Min", "Max") and node.args.get("order")
     return "give the window an explicit ROWS frame" if running and not node.args.get("spec") else None
-
-
-def _frame(node: exp.Expr) -> str | None:
-    return None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
 
 
 def _sum(node: exp.Expr) -> str | None:
@@ -191,14 +172,20 @@ def _group(node: exp.Expr) -> str | None:
     return None if plain and not positions else "GROUP BY names plain columns"
 
 
-_CHECKS = {
-    "Star": _star,
-    "Anonymous": _function,
-    "Cast": _cast,
+_CHECKS: Mapping[str, Callable[[exp.Expr], str | None]] = {
+    "Star": lambda node: None if type(node.parent).__name__ == "Count" else "name the columns instead of *",
+    "Anonymous": lambda node: (
+        None if node.name.lower() in FUNCTIONS else f"function {node.name.lower()} is not portable"
+    ),
+    "Cast": lambda node: (
+        None if (kind := node.args["to"].this.name) in TYPES else f"cast to {kind} is not portable"
+    ),
     "Join": _join,
     "Literal": _literal,
     "Window": _window,
-    "WindowSpec": _frame,
+    "WindowSpec": lambda node: (
+        None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
+    ),
     "Sum": _sum,
     "Div": _division,
     "Group": _group,

@@ -125,7 +125,11 @@ def noted(engine: Runs, query: Query, seconds: float) -> None:
     if heard is None:
         return
     here = id(engine.connection)
-    reads = {name: n for (place, name), n in heard.sizes.items() if place == here and _reads(query.sql, name)}
+    reads = {
+        name: n
+        for (place, name), n in heard.sizes.items()
+        if place == here and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", query.sql)
+    }
     shown = without_values(query, engine.dialect, heard.own, heard.condition)
     heard.statements.append(Statement(_step.get(), query.origin, engine.dialect, shown, seconds, reads))
 
@@ -167,10 +171,6 @@ def size(engine: Runs, relation: str, rows: int | None = None) -> None:
         finally:
             _heard.reset(token)
     heard.sizes[id(engine.connection), str(relation)] = rows
-
-
-def _reads(sql: str, relation: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(relation)}(?!\w)", sql) is not None
 
 
 def without_values(query: Query, dialect: str, own: Iterable[str] = (), condition: Iterable[str] = ()) -> str:

@@ -9,7 +9,7 @@ user's data can therefore not become SQL by accident.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -109,21 +109,19 @@ def condition(text: str, columns: Iterable[str]) -> Sql:
             hint = "Comparisons, and, or, not, in, between, like, lower, upper, trim, length, coalesce, abs."
             raise UsageError("bad_condition", f"`where:` may not use {kind}", where="where", hint=hint)
         if isinstance(node, exp.Column):
-            _known_column(node, known)
+            # quote a column after finding it, letter case as the source has it
+            found = [name for name in known if name == node.name] or [
+                n for n in known if n.lower() == node.name.lower()
+            ]
+            if len(found) != 1 or node.table:
+                raise UsageError(
+                    "unknown_column",
+                    f'`where:` names no column "{node.name}"',
+                    hint=nearest_column(node.name, known),
+                )
+            node.this.set("this", found[0])
+            node.this.set("quoted", True)
     return Sql(where.this.sql(dialect="duckdb"))
-
-
-def _known_column(node: exp.Column, known: list[str]) -> None:
-    """Quote a column after finding it, letter case as the source has it."""
-    found = [name for name in known if name == node.name] or [
-        n for n in known if n.lower() == node.name.lower()
-    ]
-    if len(found) != 1 or node.table:
-        raise UsageError(
-            "unknown_column", f'`where:` names no column "{node.name}"', hint=nearest_column(node.name, known)
-        )
-    node.this.set("this", found[0])
-    node.this.set("quoted", True)
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,13 @@ class Query:
 
     def text(self, dialect: str = "duckdb") -> str:
         """The statement for one engine; DuckDB reads what the template says."""
-        return self.sql if dialect == "duckdb" else _translate(self.sql, dialect)
+        if dialect == "duckdb":
+            return self.sql
+        # statements that differ in the numbers of their relations alone are translated once
+        numbers = list(dict.fromkeys(NUMBERED.findall(self.sql)))
+        places = {number: f"ps_{place}_" for place, number in enumerate(numbers)}
+        text = _translated(NUMBERED.sub(lambda match: places[match[0]], self.sql), dialect)
+        return NUMBERED.sub(lambda match: numbers[int(match[0].split("_")[1])], text)
 
     def public(self) -> str:
         """The statement with its relations numbered in their order.
@@ -200,15 +204,11 @@ def render(template: str, **context: object) -> Query:
     >>> print(render("counted/groups.sql", histogram=Sql("h"), people=None).sql.splitlines()[-1])
     group by g
     """
-    return Query(_filled(template, context), origin=template.removesuffix(".sql"))
-
-
-def _filled(template: str, context: Mapping[str, Any]) -> str:
     try:
         text = _environment().get_template(template).render(**context)
     except TemplateError as problem:
         raise UsageError("template", str(problem), where=template) from problem
-    return tidy(text)
+    return Query(tidy(text), origin=template.removesuffix(".sql"))
 
 
 def tidy(text: str) -> str:

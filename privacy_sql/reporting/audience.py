@@ -67,7 +67,36 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
     """The records of a release as a public report may show them."""
     run = found["run"]
     k = threshold(run)
-    told: dict[str, Any] = {"run": _run(run, k)}
+    # in what steps the rows are told that were left out or written again; earlier records do not say
+    step = run.get("step", k if run.get("suppressed") or run.get("repeated") else None)
+    several = run.get("values_per_person", "one") != "one"
+    shown: Record = {
+        **only(run, RUN),
+        **words.rows(run, step),
+        "choice": public_record.choice(run.get("choice")),
+        "claims": only(run.get("claims"), CLAIMS),
+        "hierarchies": {name: only(kind, HIERARCHY) for name, kind in run.get("hierarchies", {}).items()},
+        "verdicts": [_verdict(verdict, k) for verdict in run.get("verdicts", [])],
+        "warnings": [],
+        "errors": [],
+        "usefulness": {"missing": UNTOLD},
+        "insensitive": only(run.get("insensitive"), INSENSITIVE),
+        "baseline": _baseline(run["baseline"], k) if run.get("baseline") else None,
+        # how many values there are counts people who were left out
+        "columns": _part(
+            run,
+            "columns",
+            lambda columns: [{**only(each, COLUMN), "before": None, "after": None} for each in columns],
+        ),
+    }
+    for name, mask in (
+        ("groups", _groups),
+        ("curves", lambda curves, k: only(curves, CURVES)),
+        ("unasked", _verdict),
+        ("skyline", _skyline),
+    ):
+        shown[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
+    told = {"run": shown}
     if "release" in found:
         told["release"] = found["release"]
     if "attack_intersection" in found:
@@ -86,50 +115,12 @@ def few(number: object, k: int) -> object:
     return Below(k) if isinstance(number, int) and 0 < number < k else number
 
 
-def _run(run: Record, k: int) -> Record:
-    told = only(run, RUN)
-    told |= {
-        **words.rows(run, _step(run, k)),
-        "choice": public_record.choice(run.get("choice")),
-        "claims": only(run.get("claims"), CLAIMS),
-        "hierarchies": {name: only(kind, HIERARCHY) for name, kind in run.get("hierarchies", {}).items()},
-        "verdicts": [_verdict(verdict, k) for verdict in run.get("verdicts", [])],
-        "warnings": [],
-        "errors": [],
-        "usefulness": {"missing": UNTOLD},
-        "insensitive": only(run.get("insensitive"), INSENSITIVE),
-        "baseline": _baseline(run["baseline"], k) if run.get("baseline") else None,
-        "columns": _part(run, "columns", _columns),
-    }
-    for name, mask in (
-        ("groups", _groups),
-        ("curves", _curves),
-        ("unasked", _verdict),
-        ("skyline", _skyline),
-    ):
-        several = run.get("values_per_person", "one") != "one"
-        told[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
-    return told
-
-
-def _step(run: Record, k: int) -> int | None:
-    """In what steps the rows are told that were left out or written again; earlier records do not say."""
-    if "step" in run:
-        return run["step"]  # type: ignore[no-any-return]
-    return k if run.get("suppressed") or run.get("repeated") else None
-
-
 def _part(run: Record, name: str, mask: Callable[[Any], object]) -> object:
     """A part of a run as it may be told; why it is missing is told in our own words only."""
     found = run.get(name)
     if isinstance(found, dict) and "missing" in found:
         return {"missing": UNTOLD}
     return mask(found) if found else None
-
-
-def _columns(columns: list[Record]) -> list[Record]:
-    """How each column is published; how many values there are counts people who were left out."""
-    return [{**only(column, COLUMN), "before": None, "after": None} for column in columns]
 
 
 def _verdict(verdict: Record, k: int) -> Record:
@@ -159,10 +150,6 @@ def _baseline(baseline: Record, k: int) -> Record:
 def _groups(groups: Record, k: int) -> Record:
     """As they are, or not at all: sums of sizes tell a size that is hidden beside others."""
     return {"missing": FEW} if groups["smallest"] < k else only(groups, GROUPS)
-
-
-def _curves(curves: Record, k: int) -> Record:
-    return only(curves, CURVES)
 
 
 def _skyline(skyline: Record, k: int) -> Record:

@@ -83,11 +83,13 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
-    found = _recorded(directory, content, file)
-    if found is None:
-        found = alone(content)
-    else:
+    found = records.read(directory, content["release"])
+    run = (found or {}).get("run", {})
+    there = (directory / str(run.get("manifest"))).resolve() == file.resolve()
+    if found and there and is_about(found, content):
         found = describing.completed(directory, found, file, content, keep=not ask.dry_run)
+    else:
+        found = alone(content)
     chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
     return write_page(found, chosen, ask, content)
 
@@ -130,6 +132,11 @@ def from_manifest(content: Manifest) -> Record:
     """What a manifest alone says of a release, in the words of a run's record."""
     roles = content.get("roles", {})
     verdicts = [describing.explained({**v, "story": "", "notes": []}) for v in content["verdicts"]]
+    rows = {name: content.get(name) for name in public_record.ROWS}
+    if "rows_rounded_to" in content:  # manifests of 0.1.0 round none, and do not say so
+        rows |= dict.fromkeys(("step", "rounded_to"), content["rows_rounded_to"])
+    shown = {column["name"]: column["published_as"] for column in content["columns"]}
+    levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
     return {
         "roles": roles,
         "sensitive": [name for name, role in roles.items() if role == "sensitive"],
@@ -137,7 +144,18 @@ def from_manifest(content: Manifest) -> Record:
         "hierarchies": {
             name: {"kind": "", "levels": h["levels"]} for name, h in content["hierarchies"].items()
         },
-        "columns": _columns(content, roles),
+        "columns": [  # nothing is known of their values
+            {
+                "name": name,
+                "role": roles.get(name, ""),
+                "shown": name in shown,
+                "level": levels.get(name),
+                "shown_as": "" if name in levels or name in roles else shown.get(name, ""),
+                "before": None,
+                "after": None,
+            }
+            for name in dict.fromkeys([*roles, *shown])
+        ],
         "made": content["made"],
         "version": content["versions"]["privacy_sql"],
         "safe": bool(verdicts) and all(verdict["safe"] for verdict in verdicts),
@@ -146,41 +164,8 @@ def from_manifest(content: Manifest) -> Record:
         "require": [verdict["requirement"] for verdict in verdicts],
         "exit": 0,
         **{key: content.get(key) for key in AS_WRITTEN},
-        **_rows(content),
+        **rows,
     }
-
-
-def _rows(content: Manifest) -> Record:
-    """The rows as the manifest counts them; manifests of 0.1.0 round none, and do not say so."""
-    told = {name: content.get(name) for name in public_record.ROWS}
-    step = content.get("rows_rounded_to")
-    return told | ({"step": step, "rounded_to": step} if "rows_rounded_to" in content else {})
-
-
-def _columns(content: Manifest, roles: Mapping[str, str]) -> list[Record]:
-    """The columns of the source and of the release; nothing is known of their values."""
-    shown = {column["name"]: column["published_as"] for column in content["columns"]}
-    levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
-    return [
-        {
-            "name": name,
-            "role": roles.get(name, ""),
-            "shown": name in shown,
-            "level": levels.get(name),
-            "shown_as": "" if name in levels or name in roles else shown.get(name, ""),
-            "before": None,
-            "after": None,
-        }
-        for name in dict.fromkeys([*roles, *shown])
-    ]
-
-
-def _recorded(directory: Path, content: Manifest, file: Path) -> Record | None:
-    """The project's own records of this very manifest."""
-    found = records.read(directory, content["release"])
-    run = (found or {}).get("run", {})
-    there = (directory / str(run.get("manifest"))).resolve() == file.resolve()
-    return found if found and there and is_about(found, content) else None
 
 
 def write_page(

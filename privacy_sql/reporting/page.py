@@ -20,7 +20,7 @@ from privacy_sql.manifest import Manifest
 from privacy_sql.reporting import plotly_charts, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
-from privacy_sql.reporting.sections import Material, Section, made
+from privacy_sql.reporting.sections import Material, made
 from privacy_sql.reporting.verdict import in_words
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ def page(material: Material, index: str = "") -> Page:
     sections, verdict = made(material), in_words(material)
     scripts = [_raw(plotly_charts.script()), _raw(_text("report.js"))]
     template = _environment().get_template("page.html.j2")
+    charts = [chart for section in sections for chart in section.charts]
+    own = {section.key: section.data for section in sections if section.data is not None}
+    drawn = {"charts": {chart.key: plotly_charts.figure(chart) for chart in charts}, **own}
+    data = json.dumps(drawn, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    # nothing in it can end the element it stands in
+    data = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     html = template.render(
         material=material,
         verdict=verdict,
@@ -69,10 +75,9 @@ def page(material: Material, index: str = "") -> Page:
         style=_raw(_text("report.css")),
         scripts=scripts,
         policy=_policy(scripts),
-        data=_raw(_data(sections)),
+        data=_raw(data),
     )
     shown = {section.key: not section.missing for section in sections}
-    charts = [chart for section in sections for chart in section.charts]
     explored = next(section.data for section in sections if section.key == "skyline")
     return Page(html, verdict.sentence, shown, charts, explored)
 
@@ -85,14 +90,6 @@ def index_page(project: str, rows: Sequence[Mapping[str, Any]]) -> str:
     return str(
         template.render(project=project, rows=rows, audience=audience, style=style, policy=_policy([]))
     )
-
-
-def _data(sections: Sequence[Section]) -> str:
-    """What the page's script draws from; nothing in it can end the element it stands in."""
-    charts = {chart.key: plotly_charts.figure(chart) for section in sections for chart in section.charts}
-    own = {section.key: section.data for section in sections if section.data is not None}
-    text = json.dumps({"charts": charts, **own}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _policy(scripts: Iterable[str]) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 import privacy_sql
 from privacy_sql import manifest
-from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import audit, baseline
@@ -28,7 +27,8 @@ MOST_COMBINATIONS = 2_000_000  # beyond, usefulness is not measured along with a
 
 def recorded(release: Release) -> Record:
     """Everything a report says about a release, or why it cannot."""
-    return _by_run(release) | of_groups(lambda: release.groups, _asked(release))
+    judged = {verdict.criterion for verdict in release.verdicts.values()}
+    return _by_run(release) | of_groups(lambda: release.groups, judged)
 
 
 def recorded_by_run(release: Release, output: Path | str) -> Record:
@@ -42,10 +42,6 @@ def recorded_by_run(release: Release, output: Path | str) -> Record:
     if isinstance(output, str) or output.is_dir() or not one or release.promise is not None:
         return recorded(release)
     return _by_run(release) | {PUBLISHED: plain(audit.published_roles(release))}
-
-
-def _asked(release: Release) -> set[str]:
-    return {verdict.criterion for verdict in release.verdicts.values()}
 
 
 def _by_run(release: Release) -> Record:
@@ -104,7 +100,11 @@ def unpublished(table: Table, require: Sequence[Any]) -> Record:
 def _columns(release: Release) -> Iterator[Record]:
     """Every column with a role, how it is published, and how many values it has before and after."""
     base = release.base
-    tables = _tables(release)
+    one_level = release.choice.get("levels", {})
+    tables = [  # that leave together: their columns, each at its level
+        table if isinstance(table, Mapping) else {name: one_level.get(name, 0) for name in table}
+        for table in release.choice.get("marginals", ())
+    ]
     for name, role in release.table.roles.items():
         alias = base.aliases.get(name) or ("s" if [name] == list(base.table.sensitives) else None)
         # how many values occur is a fact about the rows, which noise is to hide
@@ -126,28 +126,9 @@ def _columns(release: Release) -> Iterator[Record]:
         }
 
 
-def _tables(release: Release) -> list[Mapping[str, int]]:
-    """The columns of each of several tables that leave together, and their levels."""
-    levels = release.choice.get("levels", {})
-    return [
-        table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
-        for table in release.choice.get("marginals", ())
-    ]
-
-
 def _usefulness(release: Release) -> Record:
     grouping = release.groups
-    _refuse_unmeasured(release, grouping)
-    found = usefulness.usefulness(release)
-    utilities = dict(found.utilities)
-    if release.group and not release.suppressed:
-        utilities["kl"] = bucketized_kl.bucketized_kl(grouping.base.engine, release)
-    errors = [{"columns": columns, "error": error} for columns, error in found.errors]
-    return {"utilities": utilities, "errors": errors}
-
-
-def _refuse_unmeasured(release: Release, grouping: Grouping) -> None:
-    """Only where each column is shown at one level does a label say which values it may stand for."""
+    # only where each column is shown at one level does a label say which values it may stand for
     masked = release.group and any(release.levels.values())
     if grouping.base.sides or (grouping.base.table.values_per_person != "one" and release.group):
         raise UsageError("several_sensitive", "it is measured of one sensitive value per person")
@@ -157,3 +138,9 @@ def _refuse_unmeasured(release: Release, grouping: Grouping) -> None:
     several = grouping.base.statistics["s"]["n_values"] if release.group else 1
     if grouping.base.combinations * several > MOST_COMBINATIONS:
         raise UsageError("too_large", f"the table has {grouping.base.combinations:,} combinations of values")
+    found = usefulness.usefulness(release)
+    utilities = dict(found.utilities)
+    if release.group and not release.suppressed:
+        utilities["kl"] = bucketized_kl.bucketized_kl(grouping.base.engine, release)
+    errors = [{"columns": columns, "error": error} for columns, error in found.errors]
+    return {"utilities": utilities, "errors": errors}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.publishing import targets
-from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Bars, Chart, Line, Value
+from privacy_sql.reporting.charts import INK, PALE, SAFE, UNSAFE, Axis, Chart, Value
 from privacy_sql.reporting.sections import skyline
 
 if TYPE_CHECKING:
@@ -71,9 +71,34 @@ def _draw(axes: Axes, chart: Chart) -> None:
         axes.bar(zone.left, size[1], size[0], zone.low, align="edge", color=UNSAFE, alpha=0.1)
         axes.text(zone.left, zone.high, zone.words, color=UNSAFE, va="top")
     for line in chart.lines:
-        _line(axes, line)
+        style: Any = DASHES[line.dash] if line.joined else "none"
+        marker = MARKERS[line.marker] if line.marker else ""
+        axes.plot(
+            _gaps(line.x),
+            _gaps(line.y),
+            linestyle=style,
+            marker=marker,
+            markersize=line.size * 0.8,
+            color=line.colour,
+            linewidth=line.width * 0.7,
+            drawstyle="steps-post" if line.step else "default",
+            label=line.name if line.legend else "_",
+            zorder=2 if line.marker else 1,
+        )
     for bars in chart.bars:
-        _bars(axes, bars, across=chart.across)
+        places = range(len(bars.labels))
+        drawn = (axes.barh if chart.across else axes.bar)(
+            places,
+            bars.values,
+            color=bars.colour,
+            edgecolor=INK,
+            linewidth=0.5,
+            label=bars.name if bars.legend else "_",
+        )
+        axes.bar_label(drawn, bars.texts, padding=3)
+        (axes.set_yticks if chart.across else axes.set_xticks)(places, bars.labels)
+        if chart.across:
+            axes.invert_yaxis()  # the first bar stands on top
     for rule in chart.rules:
         (axes.axvline if rule.upright else axes.axhline)(
             rule.at, color=UNSAFE, linestyle="--", label=rule.words
@@ -86,41 +111,8 @@ def _draw(axes: Axes, chart: Chart) -> None:
         axes.legend(frameon=False, fontsize=9)
 
 
-def _line(axes: Axes, line: Line) -> None:
-    style: Any = DASHES[line.dash] if line.joined else "none"
-    marker = MARKERS[line.marker] if line.marker else ""
-    axes.plot(
-        _gaps(line.x),
-        _gaps(line.y),
-        linestyle=style,
-        marker=marker,
-        markersize=line.size * 0.8,
-        color=line.colour,
-        linewidth=line.width * 0.7,
-        drawstyle="steps-post" if line.step else "default",
-        label=line.name if line.legend else "_",
-        zorder=2 if line.marker else 1,
-    )
-
-
 def _gaps(values: Sequence[Value]) -> list[Any]:
     return [float("nan") if value is None else value for value in values]
-
-
-def _bars(axes: Axes, bars: Bars, *, across: bool) -> None:
-    places = range(len(bars.labels))
-    drawn = (axes.barh if across else axes.bar)(
-        places,
-        bars.values,
-        color=bars.colour,
-        edgecolor=INK,
-        linewidth=0.5,
-        label=bars.name if bars.legend else "_",
-    )
-    axes.bar_label(drawn, bars.texts, padding=3)
-    (axes.set_yticks if across else axes.set_xticks)(places, bars.labels)
-    if across:
-        axes.invert_yaxis()  # the first bar stands on top
 
 
 def _axis(axis: XAxis | YAxis, wanted: Axis) -> None:

@@ -38,26 +38,6 @@ def in_words(material: Material) -> Words:
             if better
             else (f"run privacy-sql search --select {material.name}, then make the report again.")
         )
-    return Words(
-        heading=_heading(material),
-        facts=_facts(material),
-        sentence=_sentence(material),
-        failed=[_told(verdict) for verdict in material.verdicts if not verdict["safe"]],
-        fix=fix,
-        fix_title="What would make it safe:" if better else "To find what would make it safe:",
-        errors=errors,
-        warnings=material.run.get("warnings", []),
-        baseline=_baseline(material),
-    )
-
-
-def _heading(material: Material) -> str:
-    if not material.safe:
-        return "Do not release"
-    return "Safe against the adversaries named here"
-
-
-def _facts(material: Material) -> str:
     groups = material.part("groups")
     parts = [
         people(material.run["rows_in"]) if material.run.get("rows_in") and material.run["identified"]
@@ -66,7 +46,17 @@ def _facts(material: Material) -> str:
         f"sensitive: {material.sensitive}" if material.run.get("sensitive") else "",
         f"measured {moment(material.run['made'])}" if material.run.get("made") else "",
     ]  # fmt: skip
-    return " · ".join(part for part in parts if part)
+    return Words(
+        heading="Safe against the adversaries named here" if material.safe else "Do not release",
+        facts=" · ".join(part for part in parts if part),
+        sentence=_sentence(material),
+        failed=[_told(verdict) for verdict in material.verdicts if not verdict["safe"]],
+        fix=fix,
+        fix_title="What would make it safe:" if better else "To find what would make it safe:",
+        errors=errors,
+        warnings=material.run.get("warnings", []),
+        baseline=_baseline(material),
+    )
 
 
 def _sentence(material: Material) -> str:

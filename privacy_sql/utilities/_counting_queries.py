@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -148,25 +148,27 @@ class Answers:
         for number, query in enumerate(self.queries):
             asked = [(number, codes[place]) for place in query[last]]
             rows.setdefault(frozenset(query) - {last}, []).extend(asked)
-        return {columns: self._loaded(found) for columns, found in rows.items()}
-
-    def _loaded(self, rows: Sequence[tuple[int, int]]) -> Sql:
-        columns = {"query": ("bigint", [q for q, _ in rows]), "code": ("bigint", [code for _, code in rows])}
-        return self.base.engine.load(columns, "wanted")
+        loaded = {}
+        for columns, found in rows.items():
+            queries, wanted = [q for q, _ in found], [code for _, code in found]
+            relation = {"query": ("bigint", queries), "code": ("bigint", wanted)}
+            loaded[columns] = self.base.engine.load(relation, "wanted")
+        return loaded
 
     def _share(self, column: str, level: int) -> Sql:
         """For every query about a column and every label the share of its leaves that is asked for."""
         if (column, level) not in self._shares:
             position = list(self.base.columns).index(column)
             # the label of every raw value at a level
-            labels = self.base.domains[list(self.base.columns).index(column)]
+            labels, codes = self.base.domains[position], self.values[position]
             label_of = dict(zip(labels.code.tolist(), labels.at[level].tolist(), strict=True))
             leaves = Counter(label_of.values())
             shares = [
                 (number, label, n / leaves[label])
                 for number, query in enumerate(self.queries)
                 if position in query
-                for label, n in self._wanted_leaves(query[position], position, label_of).items()
+                # how many leaves of each label a query asks for; each value is looked at once
+                for label, n in Counter(label_of[codes[place]] for place in query[position]).items()
             ]
             kinds = {"query": "bigint", "code": "bigint", "share": "double"}
             self._shares[column, level] = self.base.engine.load(
@@ -174,13 +176,6 @@ class Answers:
                 "share",
             )
         return self._shares[column, level]
-
-    def _wanted_leaves(
-        self, places: Iterable[int], position: int, label_of: Mapping[int, int]
-    ) -> Counter[int]:
-        """How many leaves of each label a query asks for; each value is looked at once."""
-        codes = self.values[position]
-        return Counter(label_of[codes[place]] for place in places)
 
 
 def grouped(

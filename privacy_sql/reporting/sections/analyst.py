@@ -15,7 +15,12 @@ def section(material: Material) -> Section:
             "The run measures it where a column is sensitive, and each has one level or values are permuted."
         )
         return Section("analyst", title, short, missing=material.why_not("usefulness", how))
-    asked = [(_question(material.sensitive, e["columns"]), e["error"]) for e in found["errors"]]
+    asked = [
+        (f"{material.sensitive} by {' and '.join(e['columns'])}", e["error"])
+        if e["columns"]
+        else (f"{material.sensitive} alone", e["error"])
+        for e in found["errors"]
+    ]
     chart = Chart(
         "errors",
         "Typical error of counts among people with some of the exact values of these columns.",
@@ -35,7 +40,3 @@ def section(material: Material) -> Section:
         rows=[(question, percent(error)) for question, error in asked],
     )
     return Section("analyst", title, short, {"sensitive": material.sensitive}, [chart])
-
-
-def _question(sensitive: str, columns: list[str]) -> str:
-    return f"{sensitive} by {' and '.join(columns)}" if columns else f"{sensitive} alone"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from privacy_sql.reporting.charts import PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule, Zone
@@ -26,24 +25,14 @@ def section(material: Material) -> Section:
         (material.found.get("search") or {}).get("curve") if not material.safe and best(material) else None
     )
     certain = next((k for k, share in enumerate(implied) if share >= 1), None)
-    chart = _chart(_says(implied, certain), implied, denied, better, required)
-    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
-    return Section("disclosure", title, short, content, [chart])
-
-
-def _chart(
-    says: str,
-    implied: Sequence[float],
-    denied: Sequence[float],
-    better: Sequence[float] | None,
-    required: Sequence[Record],
-) -> Chart:
-    """The curve of the release, and of a better choice where one was found."""
     facts = list(range(len(implied)))
     lines = [implied, denied, *([better] if better else [])]
-    return Chart(
+    end = (
+        f"certainty at {certain}" if certain is not None else f"{percent(implied[-1])} at {len(implied) - 1}"
+    )
+    chart = Chart(
         "facts",
-        says,
+        f"The best guess is right with {percent(implied[0])} when nothing more is known, and grows to {end}.",
         Axis("facts the adversary knows (k)", -0.3, len(facts) - 0.7, whole=True),
         Axis("best guess is right", 0, 1.05, percent=True),
         lines=[
@@ -56,6 +45,8 @@ def _chart(
         header=("facts", "any facts", 'only "does not have" facts', *([BEST] if better else [])),
         rows=[(k, *map(percent, shares)) for k, *shares in zip(facts, *lines, strict=True)],
     )
+    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
+    return Section("disclosure", title, short, content, [chart])
 
 
 def _limit(verdict: Record) -> float:
@@ -66,12 +57,3 @@ def _zone(verdict: Record) -> Zone:
     """Where the curve must not be: at most k facts, the limit or more."""
     k = int(verdict["params"]["k"])
     return Zone(-0.3, k + 0.15, _limit(verdict), 1.05, f"stay out\nup to k = {k}")
-
-
-def _says(implied: list[float], certain: int | None) -> str:
-    end = (
-        f"certainty at {certain}" if certain is not None else f"{percent(implied[-1])} at {len(implied) - 1}"
-    )
-    return (
-        f"The best guess is right with {percent(implied[0])} when nothing more is known, and grows to {end}."
-    )

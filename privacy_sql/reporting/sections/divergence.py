@@ -33,7 +33,19 @@ def section(material: Material) -> Section:
         else "To see what small count tables published beside it would recover, add a"
         " release with method marginals and inject: its manifest.",
     }
-    return Section("divergence", title, short, content, [_chart(bars)] if bars else [])
+    values = [kl for _, kl in bars]
+    chart = Chart(
+        "divergence",
+        "The shorter the bar, the closer a reader's picture is to the truth.",
+        Axis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
+        Axis(""),
+        bars=[Bars("nats", [shortened(name) for name, _ in bars], values, list(map(number, values)))],
+        across=True,
+        height=90 + 44 * len(bars),
+        header=("published", "nats lost"),
+        rows=[(name, number(kl)) for name, kl in bars],
+    )
+    return Section("divergence", title, short, content, [chart] if bars else [])
 
 
 def _bars(material: Material) -> Sequence[tuple[str, float]]:
@@ -49,18 +61,3 @@ def _bars(material: Material) -> Sequence[tuple[str, float]]:
     search = material.found.get("search") or {}
     best = (search.get("best") or {}).get("values", {}).get("kl")
     return [("this release", kl), *([("best found", best)] if best is not None else [])]
-
-
-def _chart(bars: Sequence[tuple[str, float]]) -> Chart:
-    values = [kl for _, kl in bars]
-    return Chart(
-        "divergence",
-        "The shorter the bar, the closer a reader's picture is to the truth.",
-        Axis("information lost (nats)", 0, 1.15 * max([*values, 0.001])),
-        Axis(""),
-        bars=[Bars("nats", [shortened(name) for name, _ in bars], values, list(map(number, values)))],
-        across=True,
-        height=90 + 44 * len(bars),
-        header=("published", "nats lost"),
-        rows=[(name, number(kl)) for name, kl in bars],
-    )

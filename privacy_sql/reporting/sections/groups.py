@@ -20,7 +20,27 @@ def section(material: Material) -> Section:
     if not groups:
         why = material.why_not("groups", "Run privacy-sql run, then make the report again.")
         return Section("groups", title, short, missing=why)
-    charts = [_sizes(groups)]
+    labels = [
+        f"{size:,} to {2 * size - 1:,}"
+        if groups["binned"] and not isinstance(size, Below) and size > 1
+        else count(size)
+        for size, _ in groups["sizes"]
+    ]
+    values = [n for _, n in groups["sizes"]]
+    charts = [
+        Chart(
+            "sizes",
+            f"{number_of(groups['n_groups'], 'group', 'groups')}; the smallest has"
+            f" {people(groups['smallest'])}, half of them have {people(groups['median'])} or more.",
+            Axis("groups", whole=max(values, default=0) <= FEW_GROUPS),
+            Axis("people in a group"),
+            bars=[Bars("groups", labels, values, [f"{n:,}" for n in values])],
+            across=True,
+            height=max(180, 70 + 24 * len(labels)),
+            header=("people in a group", "groups"),
+            rows=[(label, count(n)) for label, n in zip(labels, values, strict=True)],
+        )
+    ]
     every = material.found.get("every_choice")
     if every and every["choices"]:
         charts.append(_mixed(every["choices"]))
@@ -34,30 +54,6 @@ def section(material: Material) -> Section:
         "how": "" if every or not material.internal else HOW.format(name=material.name),
     }
     return Section("groups", title, short, content, charts)
-
-
-def _sizes(groups: Record) -> Chart:
-    """How many groups there are of each size, or of each doubling of it."""
-    labels = [_label(size, groups["binned"]) for size, _ in groups["sizes"]]
-    values = [n for _, n in groups["sizes"]]
-    return Chart(
-        "sizes",
-        f"{number_of(groups['n_groups'], 'group', 'groups')}; the smallest has {people(groups['smallest'])},"
-        f" half of them have {people(groups['median'])} or more.",
-        Axis("groups", whole=max(values, default=0) <= FEW_GROUPS),
-        Axis("people in a group"),
-        bars=[Bars("groups", labels, values, [f"{n:,}" for n in values])],
-        across=True,
-        height=max(180, 70 + 24 * len(labels)),
-        header=("people in a group", "groups"),
-        rows=[(label, count(n)) for label, n in zip(labels, values, strict=True)],
-    )
-
-
-def _label(size: int, binned: bool) -> str:
-    if isinstance(size, Below):
-        return str(size)
-    return f"{size:,} to {2 * size - 1:,}" if binned and size > 1 else f"{size:,}"
 
 
 def _mixed(choices: Sequence[Record]) -> Chart:

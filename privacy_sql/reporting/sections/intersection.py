@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from privacy_sql.reporting.charts import PALE, UNSAFE, Axis, Bars, Chart
@@ -21,7 +20,11 @@ def section(material: Material) -> Section:
         return Section("intersection", title, short, missing=HOW.format(manifest=place))
     if isinstance(attack["P"], Below):
         return Section("intersection", title, short, missing=FEW)
-    levels = [(_sure(level), hundredths(share)) for level, share in attack["PVP"].items()]
+    sure = {level: float(Fraction(level)) for level in attack["PVP"]}
+    levels = [
+        ("certain" if sure[level] == 1 else f"{percent(sure[level])} or more", hundredths(share))
+        for level, share in attack["PVP"].items()
+    ]
     content = {
         "releases": attack["releases"],
         "people": attack["P"],
@@ -31,13 +34,9 @@ def section(material: Material) -> Section:
         "contradicted": attack["n_empty"],
         "rows": [(level, percent(share)) for level, share in levels],
     }
-    return Section("intersection", title, short, content, [_chart(levels)])
-
-
-def _chart(levels: Sequence[tuple[str, float]]) -> Chart:
     names, shares = [level for level, _ in levels], [share for _, share in levels]
     told = list(map(percent, shares))
-    return Chart(
+    chart = Chart(
         "exposed",
         "People whose value is known, or all but known, from these releases together.",
         Axis("how sure"),
@@ -46,8 +45,4 @@ def _chart(levels: Sequence[tuple[str, float]]) -> Chart:
         header=("how sure", "people exposed"),
         rows=list(zip(names, told, strict=True)),
     )
-
-
-def _sure(level: str) -> str:
-    sure = Fraction(level)
-    return "certain" if sure == 1 else f"{percent(float(sure))} or more"
+    return Section("intersection", title, short, content, [chart])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
@@ -77,42 +76,24 @@ def best(material: Material) -> str | None:
     return choice(found["levels"], material.hierarchies)
 
 
-def _risk_words(material: Material, found: Record) -> list[str]:
-    units = {v["requirement"]: v["unit"] for v in material.verdicts}
-    return [f"{name}: {measured(v, units.get(name, ''))}" for name, v in found["risks"].items()]
-
-
 def _minimal(material: Material, search: Record | None, lattice: Record) -> list[dict[str, Any]]:
     """The minimal safe choices, the best first, then those that lose least."""
     if search is None:
         return []
     cost = search["minimise"]
+    units = {v["requirement"]: v["unit"] for v in material.verdicts}
     best_levels = (search["best"] or {}).get("levels")
     others = [c for c in search["minimal"] if c["levels"] != best_levels]
     others.sort(key=lambda c: (c["values"].get(cost) is None, c["values"].get(cost)))
     return [
         {
             "words": choice(c["levels"], material.hierarchies),
-            "risks": _risk_words(material, c),
+            "risks": [f"{name}: {measured(v, units.get(name, ''))}" for name, v in c["risks"].items()],
             "cost": number(c["values"].get(cost)) if c["values"].get(cost) is not None else "",
             "best": c["levels"] == best_levels,
         }
         for c in [*([search["best"]] if search["best"] else []), *others]
     ]
-
-
-def _kind(point: Record, own: Sequence[Any], drawn: Record | None) -> str:
-    if point["levels"] == list(own):
-        return "this release"
-    if not point["safe"]:
-        # whether a choice is on the safe side of the limit that is drawn
-        return (
-            ELSEWHERE
-            if drawn is not None
-            and holds(point["risks"][drawn["requirement"]], drawn["relation"], Fraction(drawn["limit"]))
-            else "not safe"
-        )
-    return "safe, cannot be finer" if point["minimal"] else "safe, coarser"
 
 
 def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart | None:
@@ -124,27 +105,45 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
     if verdict is None:
         return None
     name, unit = verdict["requirement"], verdict["unit"]
-    measures = [_measured(p, own, verdict) for p in lattice["choices"]]
+    # the release itself as its own verdict says, rows left out and all
+    its_own = {verdict["requirement"]: verdict["value_float"]}
+    measures = [
+        {**p, "risks": p["risks"] | its_own} if p["levels"] == list(own) else p for p in lattice["choices"]
+    ]
     known = [p for p in measures if p["risks"].get(name) is not None and p["cost"] is not None]
     if not known:
         return None
     groups = _by_kind(known, own, verdict)
-    told = partial(_told, material, lattice)
+
+    def levels(point: Record) -> str:
+        return choice(dict(zip(lattice["columns"], point["levels"], strict=True)), material.hierarchies)
+
     lines = [
-        _marks(kind, [(p["risks"][name], p["cost"]) for p in points], [told(p) for p in points])
+        _marks(
+            kind,
+            [(p["risks"][name], p["cost"]) for p in points],
+            [f"{levels(p)}: {number(p['cost'])}" for p in points],
+        )
         for kind, points in groups
     ]
+    # the line through the choices that no drawn one beats in risk and in loss
+    sign = 1 if verdict["relation"].startswith("<") else -1
+    edge: list[tuple[float, float]] = []
+    for risk, cost in sorted((sign * p["risks"][name], p["cost"]) for p in known):
+        if not edge or cost < edge[-1][1]:
+            edge.append((risk, cost))
+    x, y = [sign * risk for risk, _ in edge], [cost for _, cost in edge]
     return Chart(
         "frontier",
         f"Each mark is one choice of levels that was measured: {name} against what its labels lose.",
         Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
              percent=unit == "share"),
         Axis(f"lost ({lattice['cost_of']})"),
-        lines=[_best_of_both(known, verdict), *lines],
+        lines=[Line("none is better in both", x, y, PLAIN, "dash", None, step=True, width=1.2), *lines],
         rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
         header=("choice", name, lattice["cost_of"], "which"),
         rows=[
-            (_levels(material, lattice, p), measured(p["risks"][name], unit), number(p["cost"]), kind)
+            (levels(p), measured(p["risks"][name], unit), number(p["cost"]), kind)
             for kind, points in groups
             for p in points[:MOST_ROWS]
         ],
@@ -158,42 +157,46 @@ def _marks(kind: str, at: Sequence[tuple[float, float]], labels: list[str]) -> L
     return Line(kind, x, y, colour, marker=marker, size=size, joined=False, labels=labels)
 
 
-def _best_of_both(points: Sequence[Record], verdict: Record) -> Line:
-    """The line through the choices that no drawn one beats in risk and in loss."""
-    name, sign = verdict["requirement"], 1 if verdict["relation"].startswith("<") else -1
-    edge: list[tuple[float, float]] = []
-    for risk, cost in sorted((sign * p["risks"][name], p["cost"]) for p in points):
-        if not edge or cost < edge[-1][1]:
-            edge.append((risk, cost))
-    x, y = [sign * risk for risk, _ in edge], [cost for _, cost in edge]
-    return Line("none is better in both", x, y, PLAIN, "dash", None, step=True, width=1.2)
-
-
-def _measured(point: Record, own: Sequence[Any], verdict: Record) -> Record:
-    """A choice as it was measured; the release itself as its own verdict says, rows left out and all."""
-    if point["levels"] != list(own):
-        return point
-    return {**point, "risks": {**point["risks"], verdict["requirement"]: verdict["value_float"]}}
-
-
 def _by_kind(
     points: Sequence[Record], own: Sequence[Any], drawn: Record | None = None
 ) -> list[tuple[str, list[Record]]]:
     """The choices by what is told of them; where one requirement is `drawn`, a failing other one is named."""
     groups: dict[str, list[Record]] = defaultdict(list)
     for point in points:
-        groups[_kind(point, own, drawn)].append(point)
+        if point["levels"] == list(own):
+            kind = "this release"
+        elif point["safe"]:
+            kind = "safe, cannot be finer" if point["minimal"] else "safe, coarser"
+        elif drawn is not None and holds(
+            point["risks"][drawn["requirement"]], drawn["relation"], Fraction(drawn["limit"])
+        ):
+            kind = ELSEWHERE  # on the safe side of the limit that is drawn
+        else:
+            kind = "not safe"
+        groups[kind].append(point)
     return [(kind, groups[kind]) for kind in reversed(KINDS) if kind in groups]
 
 
 def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
     """Every choice as a mark, coarser ones higher up; a step up makes one column coarser."""
-    places = dict(_places(lattice["choices"]))
+    # the sum of its levels says how high a choice stands; those of one height are evenly spread across
+    rows: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for point in lattice["choices"]:
+        rows[sum(point["levels"])].append(tuple(point["levels"]))
+    places = {
+        levels: (place - (len(row) - 1) / 2, height)
+        for height, row in rows.items()
+        for place, levels in enumerate(sorted(row))
+    }
     lines = [_steps(places)] if len(places) <= MOST_EDGES else []
-    for kind, points in _by_kind(lattice["choices"], own):
+    by_kind = _by_kind(lattice["choices"], own)
+    for kind, points in by_kind:
         at = [places[tuple(p["levels"])] for p in points]
-        lines.append(_marks(kind, at, [", ".join(_named(lattice, p)) for p in points]))
-    counted = [(kind, len(points)) for kind, points in _by_kind(lattice["choices"], own)]
+        words = [
+            ", ".join(f"{c} {step}" for c, step in zip(lattice["columns"], p["levels"], strict=True))
+            for p in points
+        ]
+        lines.append(_marks(kind, at, words))
     return Chart(
         "lattice",
         "All choices of levels; every step up makes one column coarser.",
@@ -202,18 +205,8 @@ def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
         lines=lines,
         height=420,
         header=("choices", "how many"),
-        rows=counted,
+        rows=[(kind, len(points)) for kind, points in by_kind],
     )
-
-
-def _places(choices: Sequence[Record]) -> Iterator[tuple[tuple[int, ...], tuple[float, int]]]:
-    """A place for each choice: its sum of levels upwards, evenly spread across."""
-    rows: dict[int, list[tuple[int, ...]]] = defaultdict(list)
-    for point in choices:
-        rows[sum(point["levels"])].append(tuple(point["levels"]))
-    for height, row in rows.items():
-        for number_, levels in enumerate(sorted(row)):
-            yield levels, (number_ - (len(row) - 1) / 2, height)
 
 
 def _steps(places: Mapping[tuple[int, ...], tuple[float, int]]) -> Line:
@@ -227,17 +220,3 @@ def _steps(places: Mapping[tuple[int, ...], tuple[float, int]]) -> Line:
                 x += [here[0], above[0], None]
                 y += [here[1], above[1], None]
     return Line("one step", x, y, "#cbd5e1", marker=None, width=0.8, legend=False)
-
-
-def _named(lattice: Record, point: Record) -> Iterator[str]:
-    for column, step in zip(lattice["columns"], point["levels"], strict=True):
-        yield f"{column} {step}"
-
-
-def _levels(material: Material, lattice: Record, point: Record) -> str:
-    levels = dict(zip(lattice["columns"], point["levels"], strict=True))
-    return choice(levels, material.hierarchies)
-
-
-def _told(material: Material, lattice: Record, point: Record) -> str:
-    return f"{_levels(material, lattice, point)}: {number(point['cost'])}"

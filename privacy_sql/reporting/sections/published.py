@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import level
@@ -30,23 +28,17 @@ def section(material: Material) -> Section:
         }
         for name, role in material.run.get("roles", {}).items()
     ]
-    rows = [_row(material, column) for column in columns]
+    rows = [
+        {key: column[key] for key in ("name", "role", "before", "after")}
+        | {"shown": _shown(material, column)}
+        for column in columns
+    ]
     return Section(
         "published",
         verb,
         "Published",
         {"rows": rows, "counted": any(column["before"] is not None for column in columns)},
     )
-
-
-def _row(material: Material, column: Record) -> dict[str, Any]:
-    return {
-        "name": column["name"],
-        "role": column["role"],
-        "shown": _shown(material, column),
-        "before": column["before"],
-        "after": column["after"],
-    }
 
 
 def _shown(material: Material, column: Record) -> str:

@@ -24,7 +24,12 @@ def section(material: Material) -> Section:
         return Section("skyline", title, short, missing=why)
     values, limit = found["values"], _limit(material)
     worst = max(range(len(values)), key=lambda i: values[i]["breach"][0][0][0])
-    required = _required(material)
+    required = [  # points that every value has to keep
+        [int(n) for n in point[:3]]
+        for verdict in material.verdicts
+        if verdict["criterion"] == "privacy_skyline"
+        for point in verdict["params"].get("points") or []
+    ]
     data = {
         "values": [{"label": v["label"], "breach": v["breach"]} for v in values],
         "limit": limit,
@@ -33,7 +38,11 @@ def section(material: Material) -> Section:
         "shown": [RULED_OUT, KNOWN, FAMILY],
     }
     content = {
-        "values": [_named(v, found["n_values"]) for v in values],
+        "values": [
+            f"{v['label']} of {found['n_values']}"
+            + ("" if v["people"] is None else f" ({people(v['people'])})")
+            for v in values
+        ],
         "left_out": found["n_values"] - len(values),
         "value": worst,
         "limit": limit,
@@ -44,11 +53,6 @@ def section(material: Material) -> Section:
         "asked": any(v["criterion"] in ("privacy_skyline", "ck_safety") for v in material.verdicts),
     }
     return Section("skyline", title, short, content, data=data)
-
-
-def _named(value: Record, n_values: int) -> str:
-    held = "" if value["people"] is None else f" ({people(value['people'])})"
-    return f"{value['label']} of {n_values}{held}"
 
 
 def panel(breach: list[list[list[int]]], ruled_out: int, limit: int, required: list[list[int]]) -> Record:
@@ -115,12 +119,3 @@ def _of_points(verdict: Record) -> list[Fraction]:
 
 def _of_facts(verdict: Record) -> list[Fraction]:
     return [Fraction(verdict["limit"])] if verdict["limit"] is not None else []
-
-
-def _required(material: Material) -> list[list[int]]:
-    """The points every value was required to keep."""
-    points: list[list[int]] = []
-    for verdict in material.verdicts:
-        if verdict["criterion"] == "privacy_skyline":
-            points += [[int(n) for n in point[:3]] for point in verdict["params"].get("points") or []]
-    return points

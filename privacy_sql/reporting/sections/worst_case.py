@@ -22,7 +22,15 @@ def section(material: Material) -> Section:
     unasked = material.part("unasked")
     if unasked and not stories:
         stories = [_story(unasked, asked=False)]
-    others = [_sentence(verdict) for verdict in material.verdicts if not _facts(verdict)]
+    others = [
+        {
+            "rule": verdict["requirement"],
+            "safe": verdict["safe"],
+            "story": verdict["story"] or f"The worst value is {value(verdict)}.",
+        }
+        for verdict in material.verdicts
+        if not _facts(verdict)
+    ]
     missing = "" if stories or any(others) else "Nothing was measured, so there is no worst case to tell."
     return Section(
         "worst_case", title, short, {"stories": stories, "others": others, "told": ""}, missing=missing
@@ -39,10 +47,16 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
     witness = verdict["witness"]
     steps = list(_steps(witness["knows"], [float(Fraction(str(p))) for p in witness["certainty"]]))
     stop = float(Fraction(verdict["limit"])) if asked else None
+    size = people(witness["size"])
+    of_value = witness.get("holders") or next(
+        (place["counts"][0] for place in witness.get("places", []) if place["target"]), None
+    )
+    holders = f"; {of_value:,} of them have the value in question" if of_value else ""
     return {
         "rule": verdict["requirement"] if asked else "",
         "safe": verdict["safe"],
-        "start": _start(witness),
+        "start": f"Take a person of group {witness['group']}, person 1 below. The group has {size}{holders}."
+        " Nothing else is known yet.",
         "steps": [
             {**step, "over": stop is not None and step["share"] >= stop, "percent": percent(step["share"])}
             for step in steps
@@ -54,29 +68,9 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
     }
 
 
-def _start(witness: Record) -> str:
-    size = people(witness["size"])
-    of_value = witness.get("holders") or next(
-        (place["counts"][0] for place in witness.get("places", []) if place["target"]), None
-    )
-    holders = f"; {of_value:,} of them have the value in question" if of_value else ""
-    return (
-        f"Take a person of group {witness['group']}, person 1 below. The group has {size}{holders}."
-        " Nothing else is known yet."
-    )
-
-
 def _steps(knows: Sequence[str], certainty: Sequence[float]) -> Iterator[dict[str, Any]]:
     yield {"number": 0, "fact": "", "share": certainty[0]}
     told = list(zip(knows, certainty[1:], strict=False))
     for number, (fact, share) in enumerate(told, start=1):
         if number <= MOST_TOLD or number == len(told):
             yield {"number": number, "fact": f"{fact[0].upper()}{fact[1:]}.", "share": share}
-
-
-def _sentence(verdict: Record) -> dict[str, Any]:
-    return {
-        "rule": verdict["requirement"],
-        "safe": verdict["safe"],
-        "story": verdict["story"] or f"The worst value is {value(verdict)}.",
-    }
