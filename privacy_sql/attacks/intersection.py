@@ -82,7 +82,10 @@ def intersection_attack(
         _of_release(release) if isinstance(release, Release) else describe(release, number)
         for number, release in enumerate(releases, start=1)
     ]
-    attack = Intersection(tuple(_level(level) for level in levels))
+    numbers = [number_in(level) for level in levels]
+    if not all(number is not None and 0 < number <= 1 for number in numbers):
+        raise UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
+    attack = Intersection(tuple(number for number in numbers if number is not None))
     if isinstance(people, Table):
         return attack.run(engine, described, people)
     listed = _listed(people)
@@ -102,7 +105,16 @@ def _of_release(release: Release) -> Description:
         values=_rows(release, shown["values"]) if "values" in shown else None,
         count="n_people" if "values" in shown else None,
         sensitive=release.table.sensitives[0],
-        columns={name: _published(release, name) for name in release.quasi},
+        columns={
+            name: PublishedColumn(
+                name,
+                hierarchy=release.table.hierarchies[name],
+                # where only boxes and centres are shown, their labels say which level it is
+                levels=None if name in release.shown_as else (release.levels.get(name, 0),),
+                own=True,
+            )
+            for name in release.quasi
+        },
         group=release.group,
         several=release.table.values_per_person != "one",
     )
@@ -111,12 +123,6 @@ def _of_release(release: Release) -> Description:
         return found
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
     return by_what_it_holds(found, kept_privately.Kept(kinds, group_contents.frames(kept)))
-
-
-def _published(release: Release, name: str) -> PublishedColumn:
-    """A column at its level, or, where only boxes and centres are shown, whatever its labels say."""
-    levels = None if name in release.shown_as else (release.levels.get(name, 0),)
-    return PublishedColumn(name, hierarchy=release.table.hierarchies[name], levels=levels, own=True)
 
 
 def _rows(release: Release, query: Query) -> pd.DataFrame:
@@ -158,13 +164,6 @@ def _text(value: object) -> str | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return None if value is None else str(value)
-
-
-def _level(level: object) -> Fraction:
-    number = number_in(level)
-    if number is None or not 0 < number <= 1:
-        raise UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
-    return number
 
 
 def _refuse_unfit(releases: Sequence[Description], people: Table) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -215,7 +215,16 @@ class Findings:
     def summary(self) -> Record:
         """Counts and shares: P people, VP the vulnerable ones, PVP the percentage exposed at each level."""
         found = self.measured
-        sizes = [self._group_sizes(each) for each in self.releases]
+        queries = [
+            render(
+                "attacks/group_sizes.sql",
+                groups=each.groups,
+                located=each.located,
+                combinations=self.crowd.combinations,
+            )
+            for each in self.releases
+        ]
+        sizes = [self.engine.fetch(query)[0] for query in queries]
         return Record(
             P=found.people,
             n_ok=found.n_ok,
@@ -285,40 +294,25 @@ class Findings:
         for row in self._listed(self.possible, names(["person", "s"])):
             left.setdefault(row["person"], []).append(self.shared[row["s"]])
         fitting = [self._fitting(each) for each in self.releases]
-        return [
-            self._record(row["id"], row["person"], outcomes[row["person"]], left, fitting)
-            for row in self.engine.fetch(self._rows())
-        ]
-
-    def _record(
-        self,
-        identifier: int,
-        person: int,
-        row: Mapping[str, Any],
-        left: Mapping[int, Sequence[str | None]],
-        fitting: Sequence[Mapping[int, list[Any]]],
-    ) -> Record:
-        outcome = Outcome(
-            tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
-        )
-        return Record(
-            id=identifier if self.ids is None else self.ids[identifier],
-            candidates=[groups.get(person, []) for groups in fitting],
-            EA=list(outcome.prior),
-            set=None if outcome.posterior is None else sorted(left.get(row["world"], []), key=str),
-            EA_post=outcome.posterior,
-            anon_drop=outcome.drop,
-            confidence=outcome.confidence,
-            status=outcome.status,
-            ambiguous=outcome.ambiguous,
-        )
-
-    def _group_sizes(self, each: Located) -> Mapping[str, int]:
-        groups, combinations = each.groups, self.crowd.combinations
-        query = render(
-            "attacks/group_sizes.sql", groups=groups, located=each.located, combinations=combinations
-        )
-        return self.engine.fetch(query)[0]
+        found = []
+        for one in self.engine.fetch(self._rows()):
+            row = outcomes[one["person"]]
+            outcome = Outcome(
+                tuple(row[prior] for prior in self.priors), row["posterior"], bool(row["ambiguous"])
+            )
+            record = Record(
+                id=one["id"] if self.ids is None else self.ids[one["id"]],
+                candidates=[groups.get(one["person"], []) for groups in fitting],
+                EA=list(outcome.prior),
+                set=None if outcome.posterior is None else sorted(left.get(row["world"], []), key=str),
+                EA_post=outcome.posterior,
+                anon_drop=outcome.drop,
+                confidence=outcome.confidence,
+                status=outcome.status,
+                ambiguous=outcome.ambiguous,
+            )
+            found.append(record)
+        return found
 
     def _listed(self, relation: Sql, columns: list[Sql]) -> list[dict[str, Any]]:
         return self.engine.fetch(render("counted/listed.sql", relation=relation, columns=columns))

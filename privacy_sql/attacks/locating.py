@@ -126,17 +126,13 @@ class Names:
 
     def code(self, value: str | None) -> int:
         """The number of a value, a new one for a new value."""
-        key = _number(value)
+        key: object = value or None
+        if value and NUMBER.fullmatch(value):
+            key = Decimal(value.strip()).normalize()
         if key not in self._codes:
             self._codes[key] = len(self.shown)
             self.shown.append(value)
         return self._codes[key]
-
-
-def _number(value: str | None) -> object:
-    if not value or not NUMBER.fullmatch(value):
-        return value or None
-    return Decimal(value.strip()).normalize()
 
 
 def locate(crowd: Crowd, description: Description, codes: Names) -> Located:
@@ -325,8 +321,9 @@ def _shown(
 ) -> list[tuple[int, Sql]]:
     """The levels labels may be of, and where the labels of each are."""
     if not how.box:
-        levels = _below_everything(kind) if how.levels is None else how.levels
-        return [(level, labels) for level in levels if level]
+        # levels whose labels tell values apart; a stranger reads any other label as `*`
+        telling = [n for n in range(1, kind.height) if not isinstance(kind, Tree) or len(kind.nodes[n]) > 1]
+        return [(level, labels) for level in (telling if how.levels is None else how.levels) if level]
     nodes: dict[int, list[tuple[int, str]]] = {}
     for row in rows:
         node = node_of_box(row["label"])
@@ -342,12 +339,6 @@ def _shown(
         )
         for level, found in sorted(nodes.items())
     ]
-
-
-def _below_everything(kind: Hierarchy) -> list[int]:
-    """The levels whose labels tell values apart; a stranger reads any other label as `*`."""
-    levels = range(1, kind.height)
-    return [level for level in levels if not isinstance(kind, Tree) or len(kind.nodes[level]) > 1]
 
 
 def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:

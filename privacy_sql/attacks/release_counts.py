@@ -44,14 +44,23 @@ def _counted_here(engine: Engine, description: Description, columns: list[str]) 
     # a connection is locked to the files it is opened with, so all are named before the first is read
     engine = engine.session(description.files)
     # a table of ours may hold a later version by now; an attack on that would say nothing of this one
-    for table, marks in description.tables.items():
-        if not engine.has_table(table) or fingerprints.of_table(engine, table) != marks:
+    for name, marks in description.tables.items():
+        if not engine.has_table(name) or fingerprints.of_table(engine, name) != marks:
             raise NotSafe(
                 "output_changed",
-                f"{table} does not hold what was published as {description.name}",
+                f"{name} does not hold what was published as {description.name}",
                 hint="Publish each version to a table of its own: what was published once stays out.",
             )
-    base = count(engine, _table(description, columns))
+    beside = description.values is None  # else the sensitive values stand in a table of their own
+    table = Table(
+        description.source,
+        columns,
+        description.sensitive if beside else None,
+        group=description.group,
+        count=description.people or (description.count if beside else None),
+        name=description.name,
+    )
+    base = count(engine, table)
     grouping = Grouping.by(base, base.own_keys())
     inside = names(base.aliases.values())
     members = render("attacks/members.sql", candidate=grouping.candidate, columns=inside)
@@ -70,19 +79,6 @@ def _counted_here(engine: Engine, description: Description, columns: list[str]) 
         values=values,
         group_names=named,
         home=base.engine,
-    )
-
-
-def _table(description: Description, columns: list[str]) -> Table:
-    """The rows of a release, with their sensitive values unless these stand in a table of their own."""
-    beside = description.values is None
-    return Table(
-        description.source,
-        columns,
-        description.sensitive if beside else None,
-        group=description.group,
-        count=description.people or (description.count if beside else None),
-        name=description.name,
     )
 
 

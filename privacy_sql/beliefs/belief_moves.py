@@ -59,7 +59,12 @@ def measured(
 
     `given` are distances of sensitive values that replace the table's own, `bandwidth` is the smoothing's.
     """
-    apart = _apart(table, given) if name in ("", "smoothed_js", "emd") else None
+    apart: Array | None = None
+    if name in ("", "smoothed_js", "emd"):
+        if given is None or isinstance(given, bool):
+            apart = studied_table.sensitive_distances(table.base)
+        else:
+            apart = studied_table.given_distances(table, given)
     smoothing = SMOOTHING if bandwidth is None else bandwidth
     if (
         not name
@@ -78,12 +83,6 @@ def measured(
         "emd": partial(distances.earth_movers_each, distances=carried),
     }
     return Measured(name or "js", between[name or "js"])
-
-
-def _apart(table: studied_table.Studied, given: Hierarchy | Matrix | bool | None) -> Array | None:
-    if given is None or isinstance(given, bool):
-        return studied_table.sensitive_distances(table.base)
-    return studied_table.given_distances(table, given)
 
 
 def _smoothed(

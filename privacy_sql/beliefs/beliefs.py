@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from privacy_sql.beliefs.prior_chain import chained
-from privacy_sql.beliefs.resemblance import Resemblance, wide_mass
+from privacy_sql.beliefs.resemblance import wide_mass
 from privacy_sql.beliefs.studied_table import Studied
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs.kernel_chain import is_identity
@@ -75,8 +75,8 @@ def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov",
     """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
     bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
     alike = EXACTLY_ALIKE if table.exact and path != "chain" else EVERYBODY_ALIKE
-    weights = [
-        alike if b == math.inf else _weights(r, b, kernel)
+    weights = [  # None where a column has too many values to weigh pair by pair
+        alike if b == math.inf else None if r.distances is None else weight_matrix(r.distances, b, kernel)
         for r, b in zip(table.resemblances, bs, strict=True)
     ]
     wide = [i for i, w in enumerate(weights) if w is None]
@@ -93,21 +93,6 @@ def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov",
     return Prior(chained(table, told), "chain")
 
 
-def _weights(alike: Resemblance, bandwidth: Fraction | float, kernel: Kernel) -> Array | None:
-    """The weights between all values of a column; None where these are too many."""
-    return None if alike.distances is None else weight_matrix(alike.distances, bandwidth, kernel)
-
-
-def _refuse_wide(wide: Sequence[Resemblance], kernel: Kernel) -> None:
-    """Running sums know the Epanechnikov kernel, and one column at a time."""
-    if len(wide) == 1 and kernel == "epanechnikov":
-        return
-    column, beside = wide[0], f"beside {wide[1].name}" if len(wide) > 1 else f"with the {kernel} kernel"
-    many = f"{column.name} has {len(column.numbers):,} different numbers"
-    problem = f"{many}, too many to compare pair by pair {beside}"
-    raise UsageError("wide_column", problem, hint="Bin it first.")
-
-
 def _with_wide_column(
     table: Studied,
     wide: Sequence[int],
@@ -120,8 +105,14 @@ def _with_wide_column(
 
     In memory, where the other columns tell only equal from different or nothing; else in SQL.
     """
-    _refuse_wide([table.resemblances[i] for i in wide], kernel)
     column, place = table.resemblances[wide[0]], wide[0]
+    if len(wide) > 1 or kernel != "epanechnikov":
+        # running sums know the Epanechnikov kernel, and one column at a time
+        other = table.resemblances[wide[1]].name if len(wide) > 1 else ""
+        beside = f"beside {other}" if other else f"with the {kernel} kernel"
+        many = f"{column.name} has {len(column.numbers):,} different numbers"
+        problem = f"{many}, too many to compare pair by pair {beside}"
+        raise UsageError("wide_column", problem, hint="Bin it first.")
     same = [i for i, w in enumerate(weights) if is_identity(w)]
     mixing = any(not np.all(w == 1) for i, w in enumerate(weights) if i not in same)
     if path == "chain" or (path == "auto" and mixing):

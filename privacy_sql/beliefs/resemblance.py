@@ -200,7 +200,17 @@ def read_matrix(matrix: Matrix, values: Sequence[Any], name: str) -> tuple[list[
     else:
         named, rows = list(values), [list(row) for row in matrix]
     cells = [[_number(cell) for cell in row] for row in rows]
-    _check_matrix(cells, len(named), name)
+    size, problem = len(named), None
+    if len(cells) != size or any(len(row) != size for row in cells):
+        problem = f"is not square: {number_of(len(cells), 'row')} for {number_of(size, 'value')}"
+    elif any(cell is None or cell < 0 for row in cells for cell in row):
+        problem = "has a cell that is not a number, 0 or more"
+    elif any(cells[i][i] != 0 for i in range(size)):
+        problem = "is not zero on its diagonal"
+    elif any(cells[i][j] != cells[j][i] for i in range(size) for j in range(i)):
+        problem = "is not the same both ways"
+    if problem:
+        raise DataError("bad_matrix", f"the distance matrix of {name} {problem}", where=name)
     return named, [[cell for cell in row if cell is not None] for row in cells]
 
 
@@ -218,20 +228,6 @@ def _matrix_file(path: Path, name: str) -> tuple[list[Any], list[list[Any]]]:
         )
     by_value = {row[0]: row[1:] for row in body}
     return header[1:], [by_value[value] for value in header[1:]]
-
-
-def _check_matrix(cells: list[list[Fraction | None]], size: int, name: str) -> None:
-    problem = None
-    if len(cells) != size or any(len(row) != size for row in cells):
-        problem = f"is not square: {number_of(len(cells), 'row')} for {number_of(size, 'value')}"
-    elif any(cell is None or cell < 0 for row in cells for cell in row):
-        problem = "has a cell that is not a number, 0 or more"
-    elif any(cells[i][i] != 0 for i in range(size)):
-        problem = "is not zero on its diagonal"
-    elif any(cells[i][j] != cells[j][i] for i in range(size) for j in range(i)):
-        problem = "is not the same both ways"
-    if problem:
-        raise DataError("bad_matrix", f"the distance matrix of {name} {problem}", where=name)
 
 
 def wide_mass(

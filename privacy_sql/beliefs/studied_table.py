@@ -63,17 +63,25 @@ def studied(
     )
     codes = _matrix(found, quasi)
     combinations = base.engine.create(render("beliefs/combinations.sql", base=base.relation, columns=quasi))
-    values = [_by_code(base, column) for column in quasi]
+    by_code = [dictionary(base, column) for column in quasi]
+    values = [[found.get(code) for code in range(max(found, default=0) + 1)] for found in by_code]
     if targets is None:
         kinds = _matrix(
             base.engine.arrays(render("beliefs/kinds.sql", combinations=combinations, columns=quasi)), quasi
         )
     else:
         kinds = _coded(targets, values, list(base.aliases))
-        combinations = _loaded_kinds(base, quasi, kinds)
+        of_each = {str(column): kinds[:, i].tolist() for i, column in enumerate(quasi)}
+        numbered = {"c": list(range(len(kinds))), **of_each, "n_rows": [0] * len(kinds)}
+        typed = {name: ("bigint", numbers) for name, numbers in numbered.items()}
+        combinations = base.engine.load(typed, "kinds")
     sensitive = dictionary(base, "s")
     exact = in_fractions and len(codes) * len(sensitive) <= SMALL and len(kinds) <= SMALL
-    alike = tuple(_resemblance(base, column, v, exact) for column, v in zip(quasi, values, strict=True))
+    domains, distances = base.table.domains or {}, base.table.distances or {}
+    alike = []
+    for column, known in zip(quasi, values, strict=True):
+        name, hierarchy = base.columns[str(column)]
+        alike.append(resemblance(name, known, hierarchy, domains.get(name), distances.get(name), exact))
     return Studied(
         base,
         tuple(quasi),
@@ -83,7 +91,7 @@ def studied(
         np.searchsorted(list(sensitive), found["s"].astype(np.int64)),
         found["n_rows"].astype(np.int64),
         sensitive,
-        alike,
+        tuple(alike),
         exact,
     )
 
@@ -116,11 +124,6 @@ def dictionary(base: Base, column: str) -> dict[int, Any]:
     return {row["code"]: row["value"] for row in rows}
 
 
-def _by_code(base: Base, column: str) -> list[Any]:
-    found = dictionary(base, column)
-    return [found.get(code) for code in range(max(found, default=0) + 1)]
-
-
 def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: list[str]) -> Array:
     """Targets in codes; a value the table does not have gets a code behind those that occur."""
     if any(len(target) != len(columns) for target in targets):
@@ -136,20 +139,6 @@ def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: l
                 code = place[target[i]] = text[str(target[i])] = len(known) - 1
             kinds[row, i] = code
     return kinds
-
-
-def _loaded_kinds(base: Base, columns: Sequence[Sql], kinds: Array) -> Sql:
-    numbered: dict[str, tuple[str, list[int]]] = {"c": ("bigint", list(range(len(kinds))))}
-    numbered |= {str(column): ("bigint", kinds[:, i].tolist()) for i, column in enumerate(columns)}
-    return base.engine.load({**numbered, "n_rows": ("bigint", [0] * len(kinds))}, "kinds")
-
-
-def _resemblance(base: Base, column: Sql, values: list[Any], exact: bool) -> Resemblance:
-    name, hierarchy = base.columns[str(column)]
-    table = base.table
-    return resemblance(
-        name, values, hierarchy, (table.domains or {}).get(name), (table.distances or {}).get(name), exact
-    )
 
 
 def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
