@@ -140,7 +140,10 @@ class _Pool:
     def nearest(self, spot: Floats) -> tuple[Ints, Ints]:
         """Positions of the nearest points that hold k rows together, and how many rows of each are meant."""
         distance = self.squared_distance(spot)
-        few = np.arange(len(distance)) if len(distance) <= self.k else self._not_beyond(distance)
+        few = np.arange(len(distance))
+        if len(distance) > self.k:
+            # every point holds a row, so the k nearest points suffice; ties with the last of them come along
+            few = np.flatnonzero(distance <= np.partition(distance, self.k - 1)[self.k - 1])
         order = few[np.argsort(distance[few], kind="stable")]
         reached = np.cumsum(self.rows[order])
         enough = int(np.searchsorted(reached, self.k)) + 1
@@ -148,11 +151,6 @@ class _Pool:
         if not self.together:
             taken[-1] -= reached[enough - 1] - self.k
         return order[:enough], taken
-
-    def _not_beyond(self, distance: Floats) -> Ints:
-        # every point holds a row, so the k nearest points suffice; ties with the last of them come along
-        limit = np.partition(distance, self.k - 1)[self.k - 1]
-        return np.flatnonzero(distance <= limit)
 
     def belongs(self, candidate: int, inside: float, gain: float) -> bool:
         others = self.squared_distance(self.coordinates(candidate))

@@ -138,10 +138,9 @@ class PrintedSkyline:
         key = (shape, ruled_out, known, family)
         if key not in self._odds:
             having = self._worlds(shape, known, (), "has") if 1 + known + family <= shape.people else 0
-            lacking = min(
-                self._worlds(shape, known + family, chosen, "lacks")
-                for chosen in _choices(shape.others, ruled_out)
-            )
+            # more values ruled out are never worse for whoever knows them
+            choices = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
+            lacking = min(self._worlds(shape, known + family, chosen, "lacks") for chosen in choices)
             self._odds[key] = Fraction(lacking, having) if having else None
         return self._odds[key]
 
@@ -193,8 +192,3 @@ class PrintedSkyline:
         if places < 0:
             return 0
         return prod(comb(places, n) if self.case == "set" else places**n for n in counts)
-
-
-def _choices(others: tuple[int, ...], ruled_out: int) -> Iterable[tuple[int, ...]]:
-    """Which values may be ruled out; more are never worse for whoever knows them."""
-    return set(combinations(sorted(others), min(ruled_out, len(others))))

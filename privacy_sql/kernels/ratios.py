@@ -48,19 +48,17 @@ class Ratios:
         if _fits(self.above, limit.denominator) and _fits(self.below, limit.numerator):
             sign = np.sign(self.above * limit.denominator - self.below * limit.numerator)
         else:
-            sign = self._signs(limit)
-        return np.asarray(_in_order(sign, relation) & bounded)
-
-    def _signs(self, limit: Fraction) -> Ints:
-        """The sign of ratio - limit: by floats, and in integers near the limit."""
-        with np.errstate(divide="ignore"):
-            distance = self.above / self.below - float(limit)
-        sign = np.sign(distance).astype(np.int64)
-        near = np.flatnonzero(~(np.abs(distance) > TOLD_APART * max(1.0, abs(float(limit)))))
-        for place in near.tolist():
-            more = int(self.above[place]) * limit.denominator - int(self.below[place]) * limit.numerator
-            sign[place] = (more > 0) - (more < 0)
-        return np.asarray(sign)
+            # the sign of ratio - limit: by floats, and in integers near the limit
+            with np.errstate(divide="ignore"):
+                distance = self.above / self.below - float(limit)
+            sign = np.sign(distance).astype(np.int64)
+            near = np.flatnonzero(~(np.abs(distance) > TOLD_APART * max(1.0, abs(float(limit)))))
+            for place in near.tolist():
+                more = int(self.above[place]) * limit.denominator - int(self.below[place]) * limit.numerator
+                sign[place] = (more > 0) - (more < 0)
+        if relation.startswith("<"):
+            sign = -sign
+        return np.asarray((sign >= 0 if relation.endswith("=") else sign > 0) & bounded)
 
     def worst(self, relation: str) -> int:
         """The place of the ratio that is farthest on the wrong side: the largest, or for >= the smallest."""
@@ -91,12 +89,6 @@ class Ratios:
             return None
         place = self.worst(relation)
         return self.value(place) if self.below[place] else None
-
-
-def _in_order(sign: Ints, relation: str) -> Bools:
-    if relation.startswith("<"):
-        sign = -sign
-    return np.asarray(sign >= 0 if relation.endswith("=") else sign > 0)
 
 
 def _fits(numbers: Ints, factor: int) -> bool:

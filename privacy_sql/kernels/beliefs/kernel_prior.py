@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs.kernel_chain import Chain, only_occurring, plan_chain
-from privacy_sql.kernels.beliefs.kernel_halves import Halves, in_halves
+from privacy_sql.kernels.beliefs.kernel_halves import in_halves
 from privacy_sql.kernels.distinct_codes import distinct
 
 Number = int | float | Fraction
@@ -125,7 +125,16 @@ def weight_matrix(distances: Array, bandwidth: Number | str, kernel: Kernel = "e
     """`kernel_weight` of a whole distance matrix; fractions stay fractions, floats stay floats."""
     b = as_number(bandwidth)
     cells = np.asarray(distances)
-    _check_distances(cells)
+    if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
+        raise UsageError(
+            "bad_number", f"A distance matrix is square, this one is {' x '.join(map(str, cells.shape))}"
+        )
+    if np.any(np.diagonal(cells) != 0):
+        raise UsageError(
+            "bad_number", "A distance matrix has zeros on its diagonal: a value is at distance 0 from itself"
+        )
+    if not np.all((cells >= 0) & (cells < math.inf)):
+        raise UsageError("bad_number", "Distances are finite numbers, 0 or more")
     if cells.dtype == object:
         exact = np.empty(cells.shape, dtype=object)
         exact[...] = [[kernel_weight(d, b, kernel) for d in row] for row in cells]
@@ -139,19 +148,6 @@ def weight_matrix(distances: Array, bandwidth: Number | str, kernel: Kernel = "e
         return np.asarray(cells == 0, dtype=float)
     weights = np.asarray(1 - (cells / float(b)) ** 2)
     return np.asarray(np.where((cells < float(b)) & (weights >= SMALLEST_WEIGHT), weights, 0.0))
-
-
-def _check_distances(cells: Array) -> None:
-    if cells.ndim != 2 or cells.shape[0] != cells.shape[1]:
-        raise UsageError(
-            "bad_number", f"A distance matrix is square, this one is {' x '.join(map(str, cells.shape))}"
-        )
-    if np.any(np.diagonal(cells) != 0):
-        raise UsageError(
-            "bad_number", "A distance matrix has zeros on its diagonal: a value is at distance 0 from itself"
-        )
-    if not np.all((cells >= 0) & (cells < math.inf)):
-        raise UsageError("bad_number", "Distances are finite numbers, 0 or more")
 
 
 def kernel_prior(
@@ -273,7 +269,13 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
     n_values, at = block.shape[-1], chain.wanted_key
     block = block.reshape(*block.shape[:2], -1)
     if chain.halves is not None:
-        return _asked(chain, _meeting(chain, chain.halves, block[:, 0], rows, weights), n_values)
+        # the same where half the attributes go from the sources and half from the targets
+        columns = list(chain.order)
+        sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
+        sources[:, columns] = rows
+        one, at = distinct(chain.targets[:, columns], [len(weights[i]) for i in columns])
+        reached: Array = in_halves(chain.halves, block[:, 0], sources, chain.targets[one], weights)[at]
+        return _asked(chain, reached, n_values)
     room = np.empty((2, chain.bytes // 24 * n_values), dtype=block.dtype)
     for i in chain.order:
         weight, n_goals, rest = weights[i], block.shape[1], rows[:, 1:]
@@ -297,16 +299,6 @@ def _contract(chain: Chain, start: tuple[Array, Array], weights: Sequence[Array]
         block = wide.take(source * n_goals + at[one], axis=0)
         rows, at = rest[first], next_at
     return _asked(chain, block[0] if chain.order else block[0, at], n_values)
-
-
-def _meeting(chain: Chain, halves: Halves, block: Array, rows: Array, weights: Sequence[Array]) -> Array:
-    """The same where half the attributes go from the sources and half from the targets."""
-    columns = list(chain.order)
-    sources = np.zeros((len(rows), len(weights)), dtype=np.int64)
-    sources[:, columns] = rows
-    one, at = distinct(chain.targets[:, columns], [len(weights[i]) for i in columns])
-    reached: Array = in_halves(halves, block, sources, chain.targets[one], weights)[at]
-    return reached
 
 
 def _asked(chain: Chain, reached: Array, n_values: int) -> Array:

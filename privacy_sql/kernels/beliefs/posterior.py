@@ -72,7 +72,12 @@ def exact_posterior(prior: Array, counts: Sequence[int] | Array, cap: int = STAT
     exact = table.dtype == object
     if exact:
         values[...] = Fraction(0)
-    part, log, scale = _scaled(table[:, present], exact)
+    # rows are divided by their largest entry, so that long products survive
+    part = table[:, present]
+    top = np.array([t if t > 0 else 1 for t in part.max(axis=1)], dtype=table.dtype)
+    part = part / top[:, None]
+    log = float(sum(math.log(t) for t in top))
+    scale = math.prod(top, start=Fraction(1)) if exact else Fraction(1)
     shape = [n[i] + 1 for i in present]
     beliefs, log_sum, mass = _forward_backward(part, shape, exact)
     if beliefs is None:
@@ -98,21 +103,13 @@ def _checked(prior: Array, counts: Sequence[int] | Array) -> tuple[Array, list[i
         raise UsageError(
             "bad_prior", f"The counts are 0 or more and sum to the {len(table)} people of the group"
         )
-    if not (_all_known(table) if table.dtype == object else bool(np.all((table >= 0) & (table < np.inf)))):
+    if table.dtype == object:
+        known = all(cell is not None and 0 <= cell < math.inf for cell in table.ravel())
+    else:
+        known = bool(np.all((table >= 0) & (table < np.inf)))
+    if not known:
         raise UsageError("bad_prior", "A prior is 0 or more everywhere; somebody here has none")
     return table, n
-
-
-def _all_known(table: Array) -> bool:
-    return all(cell is not None and 0 <= cell < math.inf for cell in table.ravel())
-
-
-def _scaled(table: Array, exact: bool) -> tuple[Array, float, Fraction]:
-    """Rows divided by their largest entry (so that long products survive), and what was divided out."""
-    top = table.max(axis=1)
-    top = np.array([t if t > 0 else 1 for t in top], dtype=table.dtype)
-    scale = math.prod(top, start=Fraction(1)) if exact else Fraction(1)
-    return table / top[:, None], float(sum(math.log(t) for t in top)), scale
 
 
 def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array | None, float, Any]:

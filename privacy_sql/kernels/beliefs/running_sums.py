@@ -51,7 +51,8 @@ def running_sum_mass(
     mass = np.zeros((len(x), n_sensitive))
     for each in range(n_sensitive):
         here = np.where(s == each, c, 0)
-        s0, s1, s2 = (_between(here * v**power, first, last) for power in range(3))
+        running = (np.concatenate([[0], np.cumsum(here * v**power)]) for power in range(3))
+        s0, s1, s2 = (np.asarray(sums[last] - sums[first]) for sums in running)
         mass[:, each] = s0 if reach is None else _weighed(s0, x * x * s0 - 2 * x * s1 + s2, reach)
     return mass
 
@@ -68,11 +69,6 @@ def _bounds(
     begin = np.clip(x - whole + 1, low, high + 1) - low
     end = np.clip(x + whole, low, high + 1) - low
     return key * width + begin, key * width + end
-
-
-def _between(summands: Array, first: Array, last: Array) -> Array:
-    running = np.concatenate([[0], np.cumsum(summands)])
-    return np.asarray(running[last] - running[first])
 
 
 def _weighed(people: Array, squares: Array, reach: Fraction) -> Array:

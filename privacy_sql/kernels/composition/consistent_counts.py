@@ -45,15 +45,12 @@ def non_negative(noisy: npt.ArrayLike, total: float | None = None) -> Floats:
         return np.maximum(counts, 0.0)
     if not (math.isfinite(total) and total >= 0):
         raise UsageError("bad_total", f"the total is {total}", hint="It must be finite and 0 or more.")
-    return np.maximum(counts - _shift(counts.ravel(), total), 0.0)
-
-
-def _shift(counts: Floats, total: float) -> float:
     # the amount to take from every cell so that what stays above zero adds up to `total`
-    descending = np.sort(counts)[::-1]
+    descending = np.sort(counts.ravel())[::-1]
     shifts = (np.cumsum(descending) - total) / np.arange(1, len(descending) + 1)
     kept = np.flatnonzero(descending > shifts)
-    return float(shifts[kept[-1]]) if len(kept) else float(descending[0])
+    shift = shifts[kept[-1]] if len(kept) else descending[0]
+    return np.maximum(counts - float(shift), 0.0)
 
 
 def consistent(
@@ -93,7 +90,14 @@ def _fit(
     table = momentum = np.full(shape, guess / math.prod(shape))
     weight = 1.0
     for _ in range(rounds):
-        moved = non_negative(momentum - _gradient(momentum, marginals) / steepest, total)
+        gradient = np.zeros_like(momentum)
+        for each in marginals:
+            miss = (_marginal(momentum, each.axes) - each.counts) / each.variance
+            # the miss of a cell of the marginal is that of every cell of the table it sums
+            ascending = np.transpose(miss, np.argsort(each.axes))
+            sizes = iter(ascending.shape)
+            gradient += ascending.reshape([next(sizes) if i in each.axes else 1 for i in range(len(shape))])
+        moved = non_negative(momentum - gradient / steepest, total)
         if np.abs(moved - table).max() <= tolerance * max(guess, 1.0) and weight > 1:
             return moved
         heavier = (1 + math.sqrt(1 + 4 * weight**2)) / 2
@@ -102,24 +106,10 @@ def _fit(
     return table
 
 
-def _gradient(table: Floats, marginals: Sequence[NoisyMarginal]) -> Floats:
-    gradient = np.zeros_like(table)
-    for each in marginals:
-        miss = (_marginal(table, each.axes) - each.counts) / each.variance
-        gradient += _spread(miss, each.axes, table.ndim)
-    return gradient
-
-
 def _marginal(table: Floats, axes: tuple[int, ...]) -> Floats:
     summed = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
     # the sum leaves the attributes in ascending order; bring them into the order of `axes`
     return np.asarray(np.transpose(summed, np.argsort(np.argsort(axes))))
-
-
-def _spread(values: Floats, axes: tuple[int, ...], dimensions: int) -> Floats:
-    ascending = np.transpose(values, np.argsort(axes))
-    sizes = iter(ascending.shape)
-    return ascending.reshape([next(sizes) if axis in axes else 1 for axis in range(dimensions)])
 
 
 def _check(marginals: Sequence[NoisyMarginal], shape: tuple[int, ...]) -> None:

@@ -86,14 +86,11 @@ def gaussian(sensitivity: float, epsilon: Fraction, delta: Fraction) -> Noise:
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
     measurement = dp.m.make_gaussian(*space, scale=scale)
-    loss = Fraction(_loss(measurement, sensitivity, float(delta)))
+    profile = dp.c.make_zCDP_to_approxDP(measurement).map(sensitivity)
+    loss = Fraction(float(profile.epsilon(float(delta))))
     if loss > epsilon:
         raise UsageError("no_scale", f"no noise scale keeps to epsilon {epsilon}")
     return Noise("gaussian", scale, sensitivity, loss, delta, measurement)
-
-
-def _loss(measurement: object, sensitivity: float, delta: float) -> float:
-    return float(opendp().c.make_zCDP_to_approxDP(measurement).map(sensitivity).epsilon(delta))
 
 
 def _least_deviation(sensitivity: float, epsilon: float, delta: float) -> float:

@@ -46,7 +46,8 @@ class SemanticBound:
         """The bound in words, with the warning when it promises nothing."""
         failing = f", except with probability {self.delta_prime:.3g}" if self.delta_prime else ""
         if self.vacuous or self.delta_prime >= 1:
-            sharper = f" The corrected bound is {self.tight:.3g}." if self._tight_says_something else ""
+            corrected = f" The corrected bound is {self.tight:.3g}."
+            sharper = corrected if self.tight < 1 and self.delta_prime < 1 else ""
             return (
                 f"The printed bound ({self.eps_prime:.3g}{failing}) is vacuous: it promises nothing.{sharper}"
             )
@@ -54,10 +55,6 @@ class SemanticBound:
             f"Whatever an adversary knows, one record moves their beliefs by at most {self.eps_prime:.3g}"
             f" (corrected: {self.tight:.3g}){failing}."
         )
-
-    @property
-    def _tight_says_something(self) -> bool:
-        return self.tight < 1 and self.delta_prime < 1
 
 
 def semantic_privacy(
@@ -87,13 +84,14 @@ def semantic_privacy(
     joint_delta = 2 * delta if most_neighbours else delta
     eps_prime = _exp_less_one(3 * epsilon) + 2 * math.sqrt(delta)
     failing = _failure_probability(epsilon, delta, joint_delta, people)
+    printed = math.sqrt(joint_delta) + 2 * joint_delta / (epsilon * _exp(epsilon))
     return SemanticBound(
         eps_prime=eps_prime,
         delta_prime=failing,
         tight=1 - math.exp(-3 * epsilon) * (1 - 2 * math.sqrt(delta)),
         rule="thm18" if most_neighbours else "thm16",
         vacuous=eps_prime >= 1,
-        delta_prime_printed_lemma=people * _printed_lemma(epsilon, joint_delta),
+        delta_prime_printed_lemma=people * printed,
     )
 
 
@@ -104,10 +102,6 @@ def _failure_probability(epsilon: float, delta: float, joint_delta: float, peopl
     posterior_part = joint_delta / (2 * math.sqrt(delta))
     marginal_part = joint_delta / (_exp(epsilon) * _exp_less_one(epsilon)) if epsilon < 300 else 0.0
     return people * (posterior_part + marginal_part)
-
-
-def _printed_lemma(epsilon: float, delta: float) -> float:
-    return math.sqrt(delta) + 2 * delta / (epsilon * _exp(epsilon))
 
 
 def compose(releases: Iterable[tuple[float, float]]) -> Loss:

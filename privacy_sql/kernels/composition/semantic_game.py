@@ -71,12 +71,11 @@ def semantic_game(
     table = _table(mechanism, databases, domain_size, epsilon, publish_prob)
     index = {database: row for row, database in enumerate(databases)}
     seen = beliefs @ table
-    differences = np.array(
-        [
-            _differences(table, _without(person, default, databases, index), beliefs)
-            for person in range(people)
-        ]
-    )
+    without = [
+        [index[(*database[:person], default, *database[person + 1 :])] for database in databases]
+        for person in range(people)
+    ]
+    differences = np.array([_differences(table, np.array(rows, np.int64), beliefs) for rows in without])
     per_person = tuple(float(row.max()) for row in differences)
     # the bounds are those of pure epsilon, which a record shown as it is does not keep
     pure = publish_prob == 0 and mechanism != "publish_one_record"
@@ -117,13 +116,6 @@ def _differences(table: Floats, replaced: npt.NDArray[np.int64], beliefs: Floats
         distance = np.abs(real / real_sum - hypothetical / hypothetical_sum).sum(axis=0) / 2
     # no posterior exists after an impossible transcript: count it as the worst when it can really be seen
     return np.where(real_sum == 0, 0.0, np.where(hypothetical_sum == 0, 1.0, distance))
-
-
-def _without(
-    person: int, default: int, databases: Sequence[Database], index: dict[Database, int]
-) -> npt.NDArray[np.int64]:
-    replaced = [index[(*database[:person], default, *database[person + 1 :])] for database in databases]
-    return np.array(replaced, dtype=np.int64)
 
 
 def _table(

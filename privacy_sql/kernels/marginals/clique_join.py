@@ -142,25 +142,19 @@ def walk(
         if len(stack) == len(cliques):
             yield chosen, vectors
         else:
-            stack.append(_extended(cliques, rows, combine, chosen, vectors, chunk))
+            depth = chosen.shape[1]
+            stack.append(_extended(cliques[depth], rows[depth], combine, chosen, vectors, chunk))
 
 
 def _extended(
-    cliques: Sequence[JoinClique],
-    rows: Sequence[Floats],
+    clique: JoinClique,
+    rows: Floats,
     combine: Callable[[Floats, Floats], Floats],
     chosen: Ints,
     vectors: Floats,
     chunk: int,
 ) -> Iterator[tuple[Ints, Floats]]:
     """Chosen groups with every group of the next clique they meet."""
-    depth = chosen.shape[1]
-    for wider, source in _joined(cliques[depth], chosen, chunk):
-        yield wider, combine(vectors[source], rows[depth][wider[:, -1]])
-
-
-def _joined(clique: JoinClique, chosen: Ints, chunk: int) -> Iterator[tuple[Ints, Ints]]:
-    """Each chosen row beside every group of the clique it meets, with the row it came from."""
     block = clique.block_of_parent[chosen[:, clique.parent or 0]]
     size = clique.sizes[block]
     ends = np.cumsum(size)
@@ -169,7 +163,7 @@ def _joined(clique: JoinClique, chosen: Ints, chunk: int) -> Iterator[tuple[Ints
         source = np.searchsorted(ends, place, side="right")
         within = place - (ends[source] - size[source])
         group = clique.order[clique.starts[block[source]] + within]
-        yield np.column_stack([chosen[source], group]), source
+        yield np.column_stack([chosen[source], group]), combine(vectors[source], rows[group])
 
 
 def _pieces(total: int, chunk: int) -> Iterator[slice]:

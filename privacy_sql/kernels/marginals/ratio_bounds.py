@@ -26,20 +26,17 @@ class RatioBounds:
         self.chunk = max(NUMBERS // cliques[0].counts.shape[1] ** 2, 1)
         self.messages: list[Floats] = [np.empty((0, 0, 0))] * len(cliques)
         for i in range(len(cliques) - 1, 0, -1):
-            self.messages[i] = self._message(i)
-
-    def _message(self, i: int) -> Floats:
-        clique = self.cliques[i]
-        n_values = clique.counts.shape[1]
-        largest = np.zeros((len(clique.separator), n_values, n_values))
-        for low in range(0, len(clique.counts), self.chunk):
-            groups = np.arange(low, min(low + self.chunk, len(clique.counts)))
-            ratio = _ratio_matrix(clique.shares[groups])
-            for child, below in enumerate(self.cliques):
-                if below.parent == i and child > i:
-                    ratio = _times(ratio, self.messages[child][below.block_of_parent[groups]])
-            np.maximum.at(largest, clique.blocks[groups], ratio)
-        return largest
+            clique = self.cliques[i]
+            n_values = clique.counts.shape[1]
+            largest = np.zeros((len(clique.separator), n_values, n_values))
+            for low in range(0, len(clique.counts), self.chunk):
+                groups = np.arange(low, min(low + self.chunk, len(clique.counts)))
+                ratio = _ratio_matrix(clique.shares[groups])
+                for child, below in enumerate(self.cliques):
+                    if below.parent == i and child > i:
+                        ratio = _times(ratio, self.messages[child][below.block_of_parent[groups]])
+                np.maximum.at(largest, clique.blocks[groups], ratio)
+            self.messages[i] = largest
 
     def largest_critical_c(self, depth: int, chosen: Ints, vectors: Floats, ell: int) -> Floats:
         """A number that r_1 / (r_ℓ + ... + r_m) of no group that continues these rows can exceed."""

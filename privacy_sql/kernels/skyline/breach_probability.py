@@ -171,13 +171,14 @@ def _leaves_no_other_value(group: Group, ruled_out: int, known: int, case: Value
 
 def _bits(groups: Iterable[Group], amounts: Amounts, case: ValuesPerPerson) -> int:
     """How long the integers of the exact comparison can become."""
-    return max(_factors(g, amounts, case) * g.people.bit_length() for g in groups)
-
-
-def _factors(group: Group, amounts: Amounts, case: ValuesPerPerson) -> int:
-    if case == "multiset":
-        return 2 * group.holders + sum(group.others[: amounts.ruled_out])
-    return amounts.family + 1 + (min(amounts.ruled_out, len(group.others)) if case == "set" else 0)
+    lengths = []
+    for g in groups:
+        if case == "multiset":
+            factors = 2 * g.holders + sum(g.others[: amounts.ruled_out])
+        else:
+            factors = amounts.family + 1 + (min(amounts.ruled_out, len(g.others)) if case == "set" else 0)
+        lengths.append(factors * g.people.bit_length())
+    return max(lengths)
 
 
 def _float_error(groups: Iterable[Group]) -> float:
@@ -259,13 +260,10 @@ def least_amounts(groups: Sequence[Group], amounts: Amounts, case: ValuesPerPers
     Amounts(ruled_out=0, known=5, family=0)
     """
     if is_certain(groups, amounts, case):
-        return min((proof for g in groups for proof in _proofs(g, amounts, case)), key=_effort)
+        proofs = (proof for g in groups for proof in _proofs(g, amounts, case))
+        return min(proofs, key=lambda proof: (sum(proof), proof.family))
     target = worst_case(groups, amounts, case).target
     return amounts._replace(ruled_out=min(amounts.ruled_out, sum(count > 0 for count in target.others)))
-
-
-def _effort(amounts: Amounts) -> tuple[int, int]:
-    return sum(amounts), amounts.family
 
 
 def _proofs(group: Group, amounts: Amounts, case: ValuesPerPerson) -> Iterable[Amounts]:

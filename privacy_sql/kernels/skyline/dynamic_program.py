@@ -62,22 +62,19 @@ def _ratio(numerator: Array, denominator: Array, exact: bool) -> Array:
 def _round(without: Array, with_target: Array) -> tuple[Array, Array]:
     """Merge the first half of the groups with the second; an odd one waits for the next round."""
     half = without.shape[-1] // 2
-    chunks = [
-        _merge(without, with_target, start, min(start + CHUNK, half), half) for start in range(0, half, CHUNK)
-    ]
+    neither, either = [], []
+    for start in range(0, half, CHUNK):
+        stop = min(start + CHUNK, half)
+        left, right = slice(start, stop), slice(half + start, half + stop)
+        neither.append(_best_split(without[..., left], without[..., right]))
+        target_left = _best_split(with_target[..., left], without[..., right])
+        target_right = _best_split(without[..., left], with_target[..., right])
+        either.append(np.minimum(target_left, target_right))
     rest = slice(2 * half, None)
     return (
-        np.concatenate([*(chunk[0] for chunk in chunks), without[..., rest]], axis=-1),
-        np.concatenate([*(chunk[1] for chunk in chunks), with_target[..., rest]], axis=-1),
+        np.concatenate([*neither, without[..., rest]], axis=-1),
+        np.concatenate([*either, with_target[..., rest]], axis=-1),
     )
-
-
-def _merge(without: Array, with_target: Array, start: int, stop: int, half: int) -> tuple[Array, Array]:
-    left, right = slice(start, stop), slice(half + start, half + stop)
-    neither = _best_split(without[..., left], without[..., right])
-    target_left = _best_split(with_target[..., left], without[..., right])
-    target_right = _best_split(without[..., left], with_target[..., right])
-    return neither, np.minimum(target_left, target_right)
 
 
 def _best_split(left: Array, right: Array) -> Array:

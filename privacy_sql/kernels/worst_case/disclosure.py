@@ -159,7 +159,9 @@ def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
     alone = 1 / (1 + chances[:, atoms] * (shapes.size / shapes.top[:, 0]))
     safe = alone < float(limit)
     for shape in np.flatnonzero(np.abs(alone - float(limit)) <= NEAR):
-        safe[shape] = _alone(shapes, int(shape), atoms) < limit
+        size, top = int(shapes.size[shape]), [n for n in shapes.top[shape].tolist() if n]
+        odds = exact_chances(size, top, atoms)[atoms][0] * Fraction(size, top[0])
+        safe[shape] = 1 / (1 + odds) < limit
     left = np.flatnonzero(safe)
     while len(left):
         combination = Combination(_some(shapes, left), atoms, chances[left])
@@ -172,13 +174,6 @@ def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
 
 def _some(shapes: GroupShapes, left: Ints) -> GroupShapes:
     return GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
-
-
-def _alone(shapes: GroupShapes, shape: int, atoms: int) -> Fraction:
-    """Maximum disclosure of one group on its own."""
-    top = [n for n in shapes.top[shape].tolist() if n]
-    size = int(shapes.size[shape])
-    return 1 / (1 + exact_chances(size, top, atoms)[atoms][0] * Fraction(size, top[0]))
 
 
 def _worst_negations(shapes: GroupShapes, facts: int) -> tuple[Fraction, int]:

@@ -69,15 +69,13 @@ def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> In
     distinct, which = np.unique(prefixes, axis=0, return_inverse=True)
     if len(distinct) == 1:
         return tied
-    exact = [_exact_odds(row[0], [n for n in row[1:] if n], h, target) for row in distinct.tolist()]
+    exact = []
+    for size, *counts in distinct.tolist():
+        top = [n for n in counts if n]
+        exact.append(exact_chances(size, top, h)[h][0] * (Fraction(size, top[0]) if target else 1))
     rank = np.empty(len(distinct), np.int64)
     rank[sorted(range(len(distinct)), key=exact.__getitem__)] = np.arange(len(distinct))
     return np.asarray(tied[np.argsort(rank[which.ravel()], kind="stable")])
-
-
-def _exact_odds(size: int, top: list[int], h: int, target: bool) -> Fraction:
-    chance = exact_chances(size, top, h)[h][0]
-    return chance * Fraction(size, top[0]) if target else chance
 
 
 def _spread(few: Ints, copies: Ints, needed: int) -> list[tuple[int, int]]:

@@ -62,7 +62,14 @@ class GroupShapes:
         Only the `width` largest counts of a group are kept. Both columns may be in any order.
         """
         counted = counts != 0
-        groups, counts = _sorted(groups[counted], counts[counted])
+        groups, counts = groups[counted], counts[counted]
+        # by group, and inside a group largest count first
+        span = int(counts.max(initial=0)) + 1
+        if int(groups.min(initial=0)) >= 0 and int(groups.max(initial=0)) < 2**62 // span:
+            order = np.argsort(groups * span - counts)  # one key sorts ten times faster than two
+        else:
+            order = np.lexsort((-counts, groups))
+        groups, counts = groups[order], counts[order]
         starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]])[: len(groups)])
         if not len(starts):
             raise ValueError("there are no groups, so there is no worst case to compute")
@@ -102,16 +109,6 @@ class GroupShapes:
         if facts >= width and poorest == width and cut.any():
             raise ValueError(f"{facts} facts need the {facts + 1} largest counts of each group, not {width}")
         return min(facts, poorest - 1)
-
-
-def _sorted(groups: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """By group, and inside a group largest count first."""
-    span = int(counts.max(initial=0)) + 1
-    if int(groups.min(initial=0)) >= 0 and int(groups.max(initial=0)) < 2**62 // span:
-        order = np.argsort(groups * span - counts)  # one key sorts ten times faster than two
-    else:
-        order = np.lexsort((-counts, groups))
-    return groups[order], counts[order]
 
 
 def _alike(rows: Ints) -> tuple[Ints, Ints, Ints]:

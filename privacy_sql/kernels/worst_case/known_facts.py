@@ -63,7 +63,14 @@ class KnownFacts:
         Fraction(10, 19)
         """
         parts = components(self.groups, self.clauses, self._anchored(atoms), self.kind)
-        counted = [self._count(part, random) for part in parts]
+        counted: list[WorldCount | WorldSample] = []
+        for part in parts:
+            try:
+                counted.append(WorldCount(part, self.work_limit))
+            except TooMuchWork:
+                if random is None:
+                    raise
+                counted.append(WorldSample(part, random, self.samples))
         at = {key: i for i, part in enumerate(parts) for key in part.keys}
         found = []
         for atom in atoms:
@@ -81,14 +88,6 @@ class KnownFacts:
         # another atom may be the likeliest in truth: the ends are those of all of them
         low, high = max(chance.low for chance in chances), max(chance.high for chance in chances)
         return Chance(chances[best].value, low, high), atoms[best]
-
-    def _count(self, part: Component, random: np.random.Generator | None) -> WorldCount | WorldSample:
-        try:
-            return WorldCount(part, self.work_limit)
-        except TooMuchWork:
-            if random is None:
-                raise
-            return WorldSample(part, random, self.samples)
 
     def _read(self, part: Component, counted: WorldCount | WorldSample, atom: Atom, doubt: float) -> Chance:
         key = pool_of(atom, self.kind)

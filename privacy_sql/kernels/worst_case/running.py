@@ -52,9 +52,14 @@ class RunningWorstCase:
         arrived = [shape_of(histogram) for histogram in added]
         self._learn([shape for shape in dict.fromkeys(arrived) if shape not in self._row])
         for shape in arrived:
-            self._copies[self._row[shape]] += 1
-            if self._cutoffs is not None and self._matters(self._row[shape]):
-                self._cutoffs = None
+            row = self._row[shape]
+            self._copies[row] += 1
+            if self._cutoffs is not None:
+                # whether it may beat, for some number of atoms, a group that the last curve kept
+                chances = self._chances[row]
+                odds = np.stack([chances, chances * (self._size[row] / self._top[row, 0])])
+                if (odds <= self._cutoffs).any():
+                    self._cutoffs = None
 
     def trial(self, removed: Iterable[Iterable[int]], added: Iterable[Iterable[int]]) -> list[Fraction]:
         """The curve that a change would give, without making it."""
@@ -92,9 +97,3 @@ class RunningWorstCase:
         self._size = np.concatenate([self._size, shapes.size])
         self._top = np.concatenate([self._top, top])
         self._chances = np.concatenate([self._chances, least_chances(shapes, self.facts + 1)])
-
-    def _matters(self, row: int) -> bool:
-        """Whether the shape may beat, for some number of atoms, a group that the last curve kept."""
-        chances = self._chances[row]
-        odds = np.stack([chances, chances * (self._size[row] / self._top[row, 0])])
-        return bool((odds <= self._cutoffs).any())

@@ -35,7 +35,19 @@ class WorldCount:
         self.steps_left = work_limit
         draws = component.draws
         self._last = [t + 1 == len(draws) or draws[t + 1].pool != draw.pool for t, draw in enumerate(draws)]
-        self._gains, self._closing = _bits(component)
+        # the clauses that an outcome of a draw makes true, and those that nothing after a draw can save
+        gains = [[0] * len(component.pools[draw.pool].stock) for draw in component.draws]
+        closing = [0] * len(component.draws)
+        for number, (negative, positive) in enumerate(
+            zip(component.negative, component.positive, strict=True)
+        ):
+            for t, outcome in negative:
+                for other in range(len(gains[t])):
+                    gains[t][other] |= (other != outcome) << number
+            for t, outcome in positive:
+                gains[t][outcome] |= 1 << number
+            closing[max(t for t, _ in (*negative, *positive))] |= 1 << number
+        self._gains, self._closing = gains, closing
         self.outcomes = self._count()
 
     def chance(self, draw: int, outcome: int) -> Fraction:
@@ -96,17 +108,3 @@ class WorldCount:
 
     def _nothing_drawn(self, t: int) -> tuple[int, ...]:
         return (0,) * len(self._pool(t).stock) if t < len(self.component.draws) else ()
-
-
-def _bits(component: Component) -> tuple[list[list[int]], list[int]]:
-    """Per draw and outcome the clauses that become true, and per draw those that nothing later can save."""
-    gains = [[0] * len(component.pools[draw.pool].stock) for draw in component.draws]
-    closing = [0] * len(component.draws)
-    for number, (negative, positive) in enumerate(zip(component.negative, component.positive, strict=True)):
-        for t, outcome in negative:
-            for other in range(len(gains[t])):
-                gains[t][other] |= (other != outcome) << number
-        for t, outcome in positive:
-            gains[t][outcome] |= 1 << number
-        closing[max(t for t, _ in (*negative, *positive))] |= 1 << number
-    return gains, closing
