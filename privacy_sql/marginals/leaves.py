@@ -45,7 +45,8 @@ def leaves(base: Base, attributes: Attributes, domain: str) -> Leaves:
             tuple((0, *(number for number, _ in reversed(row[: max(len(row) - 1, 1)]))) for row in rows)
         )
         values.append({row[0][0]: row[0][1] for row in rows})
-        labels.append(_labels(rows))
+        by_level = [dict(level) for level in zip(*rows, strict=True)]
+        labels.append([{0: "*"}, *reversed(by_level[: max(len(by_level) - 1, 1)])])
     return Leaves(LeafDomain(tuple(paths)), tuple(values), tuple(labels))
 
 
@@ -93,18 +94,12 @@ def _declared(base: Base, name: str, alias: str) -> list[tuple[Any, ...]]:
         rows = list(kind.rows())
         return rows if alias in base.columns else [(row[0], "*") for row in rows]
     given = (base.table.domains or {}).get(name)
+    if given is not None and kind is not None and kind.height:
+        levels = range(1, kind.height + 1)
+        return [(value, *(kind.label(value, level) for level in levels)) for value in given]
     if given is not None:
-        return [(value, *([] if kind is None else _above(kind, value))) for value in given]
+        return [(value,) if kind is None else (value, "*") for value in given]
     if kind is not None and kind.height > 1:
         hint = 'Use domain="active", give Table(domains=...), or write the hierarchy as a tree.'
         raise UsageError("no_leaves", f"the hierarchy of {name} does not list its raw values", hint=hint)
     return []
-
-
-def _above(kind: Hierarchy, value: object) -> list[Any]:
-    return [kind.label(value, level) for level in range(1, kind.height + 1)] if kind.height else ["*"]
-
-
-def _labels(rows: Sequence[Row]) -> list[dict[int, Any]]:
-    by_level = [dict(level) for level in zip(*rows, strict=True)]
-    return [{0: "*"}, *reversed(by_level[: max(len(by_level) - 1, 1)])]

@@ -240,7 +240,12 @@ class MarginalSearch:
         sensitive column cost no safety.
         """
         chosen, steps = [given], []
-        left = {a: m for a in range(len(given)) if a != self.attributes.sensitive and (m := self._single(a))}
+        left: dict[int, Resolutions] = {}
+        for a, most in enumerate(self.attributes.finest):
+            alone = (tuple(r if b == a else 0 for b in range(len(given))) for r in range(most, 0, -1))
+            if a != self.attributes.sensitive:
+                finest = next((marginal for marginal in alone if self.admissible(marginal)), None)
+                left |= {a: finest} if finest else {}
         while left:
             after = {a: self.kl([*chosen, marginal]) for a, marginal in left.items()}
             best = min(after, key=lambda a: after[a])
@@ -264,14 +269,6 @@ class MarginalSearch:
             told.append({"levels": self.attributes.levels(best), "kl": after[best]})
         return told
 
-    def _single(self, a: int) -> Resolutions | None:
-        """A column on its own at its finest admissible level."""
-        width = len(self.attributes.finest)
-        alone = (
-            tuple(r if b == a else 0 for b in range(width)) for r in range(self.attributes.finest[a], 0, -1)
-        )
-        return next((marginal for marginal in alone if self.admissible(marginal)), None)
-
     def best(
         self,
         width: int,
@@ -280,7 +277,10 @@ class MarginalSearch:
         limits: Limits,
     ) -> Reached[Collection]:
         """The best safe collection: the beam's, then all listed where they are few, else annealed on."""
-        cost = _cost
+
+        def cost(collection: Collection) -> float:
+            return collection.kl
+
         wide = Beam(width).choose(self.space, self.safe, cost, _told(limits, "beam"))
         if wide.best is None or wide.stopped:
             return wide
@@ -291,10 +291,6 @@ class MarginalSearch:
         more = Annealing().choose(self.space, self.safe, cost, random, start=wide.best, limits=told)
         explored = wide.explored + more.explored
         return Reached(more.best, explored, stopped=more.stopped or every.stopped)
-
-
-def _cost(collection: Collection) -> float:
-    return collection.kl
 
 
 def _told(limits: Limits, task: str) -> Limits:

@@ -74,21 +74,20 @@ class MarginalTables:
         joined = [branch.clique for branch in self.tree]
         others = [m for m in self.maximal if m not in joined]
         branches = [*self.tree, *(Branch(m, None, (0,) * len(m)) for m in others)]
-        return tuple(self._clique(branch, bool(n < len(joined))) for n, branch in enumerate(branches))
-
-    def _clique(self, branch: Branch, sensitive: bool) -> Clique:
-        relation = self.relations_of[branch.clique]
-        shared = tuple(self.attributes.columns(branch.separator)) if branch.parent is not None else ()
-        engine = self.base.engine
-        return Clique(
-            number=self.published.index(branch.clique) + 1,
-            relation=relation,
-            cells=engine.create(render("marginals/cells.sql", marginal=relation)),
-            sensitive=sensitive,
-            parent=branch.parent or 0,
-            shared=shared,
-            separator=self.separator(branch) if branch.parent is not None else None,
-        )
+        found = []
+        for n, branch in enumerate(branches):
+            relation, rooted = self.relations_of[branch.clique], branch.parent is None
+            clique = Clique(
+                number=self.published.index(branch.clique) + 1,
+                relation=relation,
+                cells=self.base.engine.create(render("marginals/cells.sql", marginal=relation)),
+                sensitive=n < len(joined),
+                parent=branch.parent or 0,
+                shared=() if rooted else tuple(self.attributes.columns(branch.separator)),
+                separator=None if rooted else self.separator(branch),
+            )
+            found.append(clique)
+        return tuple(found)
 
     def separator(self, branch: Branch) -> Sql:
         """The counts of what a clique shares with its parent."""
@@ -126,7 +125,12 @@ class MarginalTables:
 
     def join(self) -> list[JoinClique]:
         """The marginals with the sensitive attribute as arrays, for the walk over large joins."""
-        parts = [self._arrays(branch) for branch in self.tree]
+        parts = []
+        for branch in self.tree:
+            columns = [*self._shared_columns(branch.clique), Sql("s")]
+            relation = self.relations_of[branch.clique]
+            query = render("marginals/counts.sql", marginal=relation, columns=columns)
+            parts.append(self.base.engine.arrays(query))
         return joined_cliques(self.tree, parts, self.attributes)
 
     def numbers(self) -> tuple[LeafDomain, dict[Resolutions, dict[Cell, int]]]:
@@ -188,12 +192,6 @@ class MarginalTables:
             (tuple(tuple(row[c] for c in columns) for columns in single), row["n_rows"])
             for row in self.base.engine.fetch(query)
         ]
-
-    def _arrays(self, branch: Branch) -> Mapping[str, Any]:
-        relation = self.relations_of[branch.clique]
-        columns = [*self._shared_columns(branch.clique), Sql("s")]
-        query = render("marginals/counts.sql", marginal=relation, columns=columns)
-        return self.base.engine.arrays(query)
 
     def _shared_columns(self, clique: Resolutions) -> list[Sql]:
         """The columns of a clique that some separator beside it uses."""
@@ -337,18 +335,16 @@ class CollectionEvidence:
         if not self.tables.decomposable:  # every marginal has a part in what is fitted or programmed
             every = sorted(clique.number for clique in self.tables.cliques)
             return witness.revealed_by(lambda _: {"cell": self._named(cells)}, marginals=every)
-        places = self._places(cells, witness.private.get("marginal"))
-        return witness.revealed_by(lambda _: self._revealed(places), marginals=[c.number for c, _ in places])
-
-    def _places(self, cells: tuple[int, ...], number: int | None) -> list[tuple[Clique, int]]:
+        number = witness.private.get("marginal")
         joined = [clique for clique in self.tables.cliques if clique.sensitive]
         if len(cells) == len(joined) and number in (None, joined[0].number):
-            return list(zip(joined, cells, strict=True))
-        return [(clique, cells[0]) for clique in self.tables.cliques if clique.number == number]
-
-    def _revealed(self, places: Sequence[tuple[Clique, int]]) -> dict[str, Any]:
-        """INTERNAL: the published labels of the cells, per marginal."""
-        return {"cells": {clique.number: self._cell(clique, cell) for clique, cell in places}}
+            places = list(zip(joined, cells, strict=True))
+        else:
+            places = [(clique, cells[0]) for clique in self.tables.cliques if clique.number == number]
+        return witness.revealed_by(
+            lambda _: {"cells": {clique.number: self._cell(clique, cell) for clique, cell in places}},
+            marginals=[clique.number for clique, _ in places],
+        )
 
     def _cell(self, clique: Clique, cell: int) -> dict[str, Any]:
         """INTERNAL: the published labels of one cell of a marginal."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from privacy_sql.errors import UsageError
-from privacy_sql.kernels.marginals.junction_tree import Branch, Resolutions, is_decomposable, junction_tree
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, is_decomposable, junction_tree
 from privacy_sql.marginals.columns import Attributes
 from privacy_sql.query.template import Query, quote, render
 
@@ -50,18 +50,15 @@ def maximum_entropy(
     for part, names in enumerate(columns, start=1):
         for name in names:
             first.setdefault(name, part)
+    parts = []
+    for branch, names_of in zip(tree, columns, strict=True):
+        # of what a marginal shares with its parent the finest level of each column is enough
+        levels = attributes.levels(branch.separator)
+        shared = [name for name, (a, level) in names_of.items() if levels.get(attributes.names[a]) == level]
+        parts.append((quote(named[branch.clique]), (branch.parent or 0) + 1, shared))
     return render(
         "marginals/maximum_entropy.sql",
-        parts=[
-            (quote(named[b.clique]), (b.parent or 0) + 1, _shared(attributes, b, columns[n]))
-            for n, b in enumerate(tree)
-        ],
+        parts=parts,
         shown=list(first.items()),
         count=COUNT,
     )
-
-
-def _shared(attributes: Attributes, branch: Branch, columns: Mapping[str, tuple[int, int]]) -> list[str]:
-    """The published columns a marginal shares with its parent: the finest level of each is enough."""
-    levels = attributes.levels(branch.separator)
-    return [column for column, (a, level) in columns.items() if levels.get(attributes.names[a]) == level]

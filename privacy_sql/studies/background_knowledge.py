@@ -196,7 +196,15 @@ def _of_table(
     groups = beliefs.published(Grouping.by(base, base.own_keys()), study)
     if path == "auto":
         path = "memory" if method == "exact" else "sql"
-    after, known = _after(study, groups, before, method, sweeps, path)
+    after: Any
+    known: Sequence[str]
+    if path == "memory":
+        after, known = exact_posteriors(before, groups.group, groups.kind, groups.people, groups.counts)
+    elif method == "exact":
+        after, known = exact(study, groups, before)
+    else:
+        after = estimated(study, groups, before, 1 if method == "omega" else sweeps)[method]
+        known = [ESTIMATED] * len(groups.counts)
     kinds = _kinds(base, study)
     return [
         GroupBeliefs(
@@ -210,23 +218,6 @@ def _of_table(
         )
         for i in range(len(groups.group))
     ]
-
-
-def _after(
-    study: studied_table.Studied,
-    groups: beliefs.PublishedGroups,
-    before: Any,
-    method: str,
-    sweeps: int,
-    path: str,
-) -> tuple[Any, Sequence[str]]:
-    """Beliefs per (group, kind), and per group how they are known."""
-    if path == "memory":
-        return exact_posteriors(before, groups.group, groups.kind, groups.people, groups.counts)
-    if method == "exact":
-        return exact(study, groups, before)
-    found = estimated(study, groups, before, 1 if method == "omega" else sweeps)[method]
-    return found, [ESTIMATED] * len(groups.counts)
 
 
 def posterior_over_groups(group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]) -> Any:

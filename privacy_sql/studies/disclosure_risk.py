@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria.ck_safety import ranked
 from privacy_sql.engines import Engine
@@ -229,13 +228,13 @@ class _Counts:
         rough = held / people if kind != "multiset" else -(((people - 1) / people) ** held)
         near = rows[rough >= rough.max() - abs(rough.max()) * 1e-9]
         pairs = {(int(self.n_people[row]), int(self.n_rows[row])): int(row) for row in near[::-1]}
-        best, row = max(((_share(*pair, kind), -row) for pair, row in pairs.items()))
+        # the chance that one person of a group has a value, before any fact
+        chances = (
+            (Fraction(n, people) if kind != "multiset" else 1 - Fraction(people - 1, people) ** n, -row)
+            for (people, n), row in pairs.items()
+        )
+        best, row = max(chances)
         return Chance(best, best, best), Atom(int(self.g[-row]), -1, int(self.s[-row]))
-
-
-def _share(people: int, held: int, kind: str) -> Fraction:
-    """The chance that one person of a group has a value, before any fact."""
-    return Fraction(held, people) if kind != "multiset" else 1 - Fraction(people - 1, people) ** held
 
 
 @dataclass(frozen=True)
@@ -292,7 +291,14 @@ def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, i
         source=base.source,
         identifier=base.table.identifier,
         named=_named(grouping, people),
-        columns=[(_column(base, alias), alias, base.dictionaries[alias]) for alias in inside],
+        columns=[
+            (
+                base.columns[alias][0] if alias in base.columns else str(base.table.group),
+                alias,
+                base.dictionaries[alias],
+            )
+            for alias in inside
+        ],
         members=grouping.members,
     )
     rows = base.engine.fetch(query)
@@ -309,10 +315,6 @@ def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, i
         places[people[row["position"]]] = (row["g"], seen[row["g"]])
         seen[row["g"]] += 1
     return places
-
-
-def _column(base: Base, alias: str) -> str:
-    return base.columns[alias][0] if alias in base.columns else str(base.table.group)
 
 
 def _named(grouping: Grouping, names: Sequence[str]) -> Sql:

@@ -77,7 +77,13 @@ def _parse_line(line: str, number: int) -> Iterator[Clause]:
     tokens = _tokens(line, where, _TOKEN)
     arrow = [i for i, token in enumerate(tokens) if token in ARROWS]
     if not arrow:
-        yield _literal(tokens, where, number)
+        # `Gary is Flu`, or `Ed not Mumps`, which may also be written `Ed is not Mumps`
+        if "not" not in tokens:
+            yield Clause((), (_atom(tokens, where),), number)
+            return
+        at = tokens.index("not")
+        before = tokens[: at - 1] if tokens[at - 1 : at] == ["is"] else tokens[:at]
+        yield Clause((_atom([*before, "is", *tokens[at + 1 :]], where),), (), number)
         return
     if len(arrow) > 1:
         raise _unreadable(where, "it has more than one ->", "Write one implication per line.")
@@ -86,17 +92,6 @@ def _parse_line(line: str, number: int) -> Iterator[Clause]:
     yield Clause(
         tuple(_atom(part, where) for part in left), tuple(_atom(part, where) for part in right), number
     )
-
-
-def _literal(tokens: Sequence[str], where: str, number: int) -> Clause:
-    """`Gary is Flu`, or `Ed not Mumps`, which may also be written `Ed is not Mumps`."""
-    if "not" not in tokens:
-        return Clause((), (_atom(tokens, where),), number)
-    at = tokens.index("not")
-    before = tokens[:at]
-    if before[-1:] == ["is"]:
-        before = before[:-1]
-    return Clause((_atom([*before, "is", *tokens[at + 1 :]], where),), (), number)
 
 
 def _family(tokens: Sequence[str], where: str, number: int) -> Iterator[Clause]:

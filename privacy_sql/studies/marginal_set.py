@@ -244,7 +244,13 @@ class MarginalSet(Judgeable):
         """KL divergence of the table from its maximum-entropy reconstruction, in nats."""
         (row,) = self._base.engine.fetch(render("marginals/n_log_n.sql", counts=self._base.relation))
         total, n_leaf = self._base.rows, float(row["n_log_n"])
-        spread = [self._spread(a) for a in range(len(self._at))]
+        spread = []  # per column at its finest level: rows times the logarithm of the leaves below their node
+        for a, resolution in enumerate(self._at):
+            holder = next((m for m in self._maximal if m[a] == resolution and m[a]), None)
+            rows = {0: total} if holder is None else {}
+            for cell, n in ({} if holder is None else self._counts[holder]).items():
+                rows[cell[a]] = rows.get(cell[a], 0) + n
+            spread.append(sum(n * log(len(self._members[a][node])) for node, n in rows.items()))
         if self.decomposable:
             tree = junction_tree(self._maximal)
             domain = self._leaves.domain
@@ -254,17 +260,9 @@ class MarginalSet(Judgeable):
             cliques = [n_log_n(counts.values()) for counts in self._counts.values()]
             return closed_form_kl(total, n_leaf, cliques, map(n_log_n, separators), spread)
         query = counted(self._base, self._attributes, self._at, self._maximal)
-        rows = self._fetched(self._at, self._base.engine.create(query))
-        fitted = sum(n * log(self._expected[cell]) for cell, n in rows.items())
+        counts = self._fetched(self._at, self._base.engine.create(query))
+        fitted = sum(n * log(self._expected[cell]) for cell, n in counts.items())
         return (n_leaf + sum(spread) - fitted) / total
-
-    def _spread(self, a: int) -> float:
-        """Rows times the logarithm of the leaves below their node, for one column at its finest level."""
-        holder = next((m for m in self._maximal if m[a] == self._at[a] and m[a]), None)
-        rows = {0: self._base.rows} if holder is None else {}
-        for cell, n in ({} if holder is None else self._counts[holder]).items():
-            rows[cell[a]] = rows.get(cell[a], 0) + n
-        return sum(n * log(len(self._members[a][node])) for node, n in rows.items())
 
     def maximum_entropy_sql(self, relations: Sequence[str]) -> Query:
         """The maximum-entropy table as one SELECT over the published marginals, a join over their separators.

@@ -216,22 +216,18 @@ def explored(grouping: Grouping) -> tuple[list[Explored], int]:
     if asked.tables.counts.size > MOST_CELLS:
         raise UsageError("too_many_groups", "there are too many groups and values for an overview")
     ranked = sorted(asked.tables.values, key=lambda code: -asked.everybody(code))
-    kept = _easiest(asked, ranked)
+    # the values that somebody who knows nothing more is surest about
+    sure = {
+        code: _rounded_up(asked.tables.about(code, 0, asked.case), kernel.Amounts(0, 0, 0), asked.case)
+        for code in ranked
+    }
+    kept = set(sorted(ranked, key=lambda code: -sure[code])[:MOST_VALUES])
     found = [
         Explored(f"value {place}", asked.everybody(code), _breaches(asked, code))
         for place, code in enumerate(ranked, start=1)
         if code in kept
     ]
     return found, len(ranked)
-
-
-def _easiest(asked: Skylines, ranked: list[int]) -> set[int]:
-    """The values that somebody who knows nothing more is surest about."""
-    nothing = kernel.Amounts(0, 0, 0)
-    sure = {
-        code: _rounded_up(asked.tables.about(code, 0, asked.case), nothing, asked.case) for code in ranked
-    }
-    return set(sorted(ranked, key=lambda code: -sure[code])[:MOST_VALUES])
 
 
 def _breaches(asked: Skylines, code: int) -> list[list[list[int]]]:
