@@ -233,7 +233,16 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
     """
     if grouping.base.sides:
         refuse_suppression(grouping.base.table, asked)
-        return _suppressed_together(grouping, asked, allowed)
+        # the same for several sensitive columns: what fails for one leaves for all
+        base = grouping.base
+        levels = {base.columns[key.column][0]: key.level for key in grouping.keys}
+        counted = [Rollup(side, with_sensitive=True) for side in (base, *base.sides)]
+        rolled = [rollup.grouping(rollup.choice(levels)) for rollup in counted]
+        found = thinned(rolled, asked.failing, allowed * grouping.n_rows)
+        if found is None or not found.n_suppressed:
+            return grouping, 0
+        whole = [grouping, *(Grouping.by(side, side.keys(levels)) for side in base.sides)]
+        return published(whole, found.cells), found.n_suppressed
     kept, gone = grouping, frozenset[int]()
     while more := asked.failing(kept) - gone:
         gone |= more
@@ -263,16 +272,3 @@ def refuse_suppression(table: Table, asked: Asked) -> None:
             where=table.name,
             hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
         )
-
-
-def _suppressed_together(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
-    """The same for several sensitive columns: what fails for one leaves for all."""
-    base = grouping.base
-    levels = {base.columns[key.column][0]: key.level for key in grouping.keys}
-    counted = [Rollup(side, with_sensitive=True) for side in (base, *base.sides)]
-    rolled = [rollup.grouping(rollup.choice(levels)) for rollup in counted]
-    found = thinned(rolled, asked.failing, allowed * grouping.n_rows)
-    if found is None or not found.n_suppressed:
-        return grouping, 0
-    whole = [grouping, *(Grouping.by(side, side.keys(levels)) for side in base.sides)]
-    return published(whole, found.cells), found.n_suppressed

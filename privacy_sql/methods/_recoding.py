@@ -178,7 +178,12 @@ class Recoding:
             ],
             columns=base.inside(),
         )
-        made = Grouping.of(base, [self._key(base, c, relation) for c, relation in labels.items()], keyed)
+        keys = []
+        for column, relation in labels.items():
+            meant = base.engine.create(render("methods/recoded_keys.sql", labels=relation))
+            (found,) = base.engine.fetch(render("counted/sizes.sql", counted=meant))
+            keys.append(Key(column, 0, found["n_combinations"], meant))
+        made = Grouping.of(base, keys, keyed)
         return replace(made, located_by="members")
 
     def view(self) -> Query:
@@ -222,12 +227,6 @@ class Recoding:
 
     def _levels(self, part: Round) -> dict[str, int]:
         return dict(zip(self.base.table.quasi, part.choice, strict=True))
-
-    @staticmethod
-    def _key(base: Base, column: str, labels: Sql) -> Key:
-        meant = base.engine.create(render("methods/recoded_keys.sql", labels=labels))
-        (found,) = base.engine.fetch(render("counted/sizes.sql", counted=meant))
-        return Key(column, 0, found["n_combinations"], meant)
 
 
 def _columns(base: Base) -> Mapping[str, str]:

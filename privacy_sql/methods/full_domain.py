@@ -155,7 +155,16 @@ class FullDomain(Method):
                 hint="Minimise loss, for example.",
             )
         if self.local_recoding:
-            _refuse_recoding(table, asked)
+            if table.values_per_person != "one":
+                told = "local_recoding publishes people row by row, and these have several values each"
+                raise UsageError("several_values", told, where=table.name)
+            of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
+            if of_population:
+                told = (
+                    f"{', '.join(of_population)} compares people at one level, local_recoding shows several"
+                )
+                hint = "Use max_suppressed without local_recoding."
+                raise UsageError("no_population_groups", told, where=table.name, hint=hint)
         if asked.not_safe_under_merging and size > self.most_choices:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
@@ -173,18 +182,6 @@ class FullDomain(Method):
             progress=partial(report, "search"),
             interrupt=lambda: "time limit" if deadlines.rang() else "interrupted",
         )
-
-
-def _refuse_recoding(table: Table, asked: Asked) -> None:
-    """Refuse what rounds at different levels cannot do."""
-    if table.values_per_person != "one":
-        told = "local_recoding publishes people row by row, and these have several values each"
-        raise UsageError("several_values", told, where=table.name)
-    of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
-    if of_population:
-        told = f"{', '.join(of_population)} compares people at one level, local_recoding shows several"
-        hint = "Use max_suppressed without local_recoding."
-        raise UsageError("no_population_groups", told, where=table.name, hint=hint)
 
 
 def _number(text: str | float) -> float:

@@ -180,7 +180,15 @@ class Marginals(Method):
         """The table and the best k-link anonymous marginal of the nonsensitive columns."""
         given = search.given
         assert given is not None
-        best = min(_linkable(search), key=lambda marginal: search.kl([given, marginal]))
+        # the k-link anonymous marginals of the nonsensitive columns that no finer one contains
+        plain = search.attributes.without_sensitive(search.attributes.finest)
+        linked: set[Resolutions] = set()
+        for marginal in sorted(product(*(range(r + 1) for r in plain)), key=sum):
+            coarser = [(*marginal[:a], r - 1, *marginal[a + 1 :]) for a, r in enumerate(marginal) if r]
+            if all(other in linked for other in coarser) and (not coarser or search.admissible(marginal)):
+                linked.add(marginal)
+        linkable = maximal_sets(linked) or [(0,) * len(plain)]
+        best = min(linkable, key=lambda marginal: search.kl([given, marginal]))
         chosen = maximal_sets([given, best])
         told = {
             "kl": search.kl(chosen),
@@ -191,17 +199,6 @@ class Marginals(Method):
             "steps": search.steps(chosen),
         }
         return proposal(search.base, search.attributes, chosen, told)
-
-
-def _linkable(search: MarginalSearch) -> list[Resolutions]:
-    """The k-link anonymous marginals of the nonsensitive columns that no finer one contains."""
-    plain = search.attributes.without_sensitive(search.attributes.finest)
-    linked: set[Resolutions] = set()
-    for marginal in sorted(product(*(range(r + 1) for r in plain)), key=sum):
-        coarser = [(*marginal[:a], r - 1, *marginal[a + 1 :]) for a, r in enumerate(marginal) if r]
-        if all(other in linked for other in coarser) and (not coarser or search.admissible(marginal)):
-            linked.add(marginal)
-    return maximal_sets(linked) or [(0,) * len(plain)]
 
 
 def proposal(

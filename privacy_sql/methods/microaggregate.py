@@ -14,7 +14,7 @@ import numpy.typing as npt
 from privacy_sql.counted.base import Base, Key
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import DataError, NotSafe, UsageError
-from privacy_sql.kernels.microaggregation import SIZES, Allocation, variable_mdav
+from privacy_sql.kernels.microaggregation import SIZES, Allocation
 from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
@@ -86,7 +86,7 @@ class Microaggregate(Method):
         grouping = _grouping(counted, _Shares(pairs // width, pairs % width, rows.astype(np.int64)))
         return Proposal(
             grouping=grouping,
-            view=_view(counted, grouping, _loadable(counted, centres)),
+            view=_view(counted, grouping, centres),
             choice={"k": self.k, "size": self.size, "together": self.together},
             quasi=tuple(base.table.quasi),
             shown_as={
@@ -107,15 +107,12 @@ class Microaggregate(Method):
                     where=counted.base.table.name,
                     hint="Name it under quasi_identifiers instead, or drop it.",
                 )
-            found = self._grouped(counted.scaled[here], counted.n_rows[here])
+            gain = {"gain": float(self.gain)} if self.size == "variable" else {}
+            points, rows = counted.scaled[here], counted.n_rows[here]
+            found = SIZES[self.size](points, rows, self.k, together=self.together, **gain)
             parts.append(found._replace(point=here[found.point], group=found.group + groups))
             groups += int(found.group.max()) + 1
         return Allocation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-    def _grouped(self, points: Floats, rows: Ints) -> Allocation:
-        if self.size == "variable":
-            return variable_mdav(points, rows, self.k, together=self.together, gain=float(self.gain))
-        return SIZES[self.size](points, rows, self.k, together=self.together)
 
 
 class _Combinations:
@@ -202,18 +199,6 @@ def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Fl
     return allocation._replace(group=group.ravel()[allocation.group]), shown
 
 
-def _loadable(counted: _Combinations, centres: Floats) -> dict[str, tuple[str, list[Any]]]:
-    """Centres as columns; those of values are codes."""
-    columns: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(centres))))}
-    for column, numbers, shown in zip(counted.columns, counted.numeric, centres.T, strict=True):
-        exact = numbers is None
-        columns[f"m_{column}"] = (
-            "bigint" if exact else "double",
-            (shown.astype(np.int64) if exact else shown).tolist(),
-        )
-    return columns
-
-
 def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
     """Per group the position of the row in the middle, the lower one of two."""
     order = np.lexsort((values, group))
@@ -227,10 +212,11 @@ def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
 def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:
     base = counted.base
     first, last = shares.ranges
+    lines = counted.lines[shares.line]
     relation = base.engine.load(
         {
             "k1": ("bigint", shares.group.tolist()),
-            **_coded(counted, shares),
+            **{str(column): ("bigint", lines[:, j].tolist()) for j, column in enumerate(counted.inside)},
             "n_rows": ("bigint", shares.rows.tolist()),
             "first_row": ("bigint", first.tolist()),
             "last_row": ("bigint", last.tolist()),
@@ -252,8 +238,15 @@ def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:
     return replace(grouping.over(base.engine.create(placed, view=True)), located_by="members")
 
 
-def _view(counted: _Combinations, grouping: Grouping, centres: dict[str, tuple[str, list[Any]]]) -> Query:
+def _view(counted: _Combinations, grouping: Grouping, centres: Floats) -> Query:
     base = counted.base
+    columns: dict[str, tuple[str, list[Any]]] = {"k1": ("bigint", list(range(len(centres))))}
+    for column, numbers, middle in zip(counted.columns, counted.numeric, centres.T, strict=True):
+        # the centre of values is the code of one of them
+        if numbers is None:
+            columns[f"m_{column}"] = ("bigint", middle.astype(np.int64).tolist())
+        else:
+            columns[f"m_{column}"] = ("double", middle.tolist())
     exact = {
         str(column): None if numbers is not None else base.dictionaries[str(column)]
         for column, numbers in zip(counted.columns, counted.numeric, strict=True)
@@ -266,14 +259,9 @@ def _view(counted: _Combinations, grouping: Grouping, centres: dict[str, tuple[s
         "methods/microaggregate.sql",
         rows=grouping.rows,
         columns=counted.columns,
-        centres=base.engine.load(centres, "centres"),
+        centres=base.engine.load(columns, "centres"),
         shown=shown,
     )
-
-
-def _coded(counted: _Combinations, shares: _Shares) -> dict[str, tuple[str, list[int]]]:
-    lines = counted.lines[shares.line]
-    return {str(column): ("bigint", lines[:, j].tolist()) for j, column in enumerate(counted.inside)}
 
 
 def _numbers(base: Base, column: str) -> Floats | None:

@@ -70,7 +70,11 @@ class Multidimensional(Method):
         return share(self.max_suppressed, "max_suppressed")
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        self._refuse_unfit(base)
+        if self.output == "bucketized" or not self.strict:
+            refuse_unfit(base, self.name)
+        if self.by_class is not None and self.by_class not in base.source_columns:
+            hint = did_you_mean(self.by_class, base.source_columns)
+            raise UsageError("unknown_column", f'there is no column "{self.by_class}" (class)', hint=hint)
         exact = self.output == "bucketized"
         plan = Plan(self.split, self.by_class, not self.strict, () if exact else base.table.also_known)
         partitioning = Partitioning(base, asked.require, plan)
@@ -78,7 +82,11 @@ class Multidimensional(Method):
         marked = exact or not self.strict
         # where no number of the box is printed, its labels are all that tells it from others
         found = partitioning.run() if marked else partitioning.run().apart()
-        boxes, suppressed = self._thinned(found, asked)
+        boxes, suppressed = found, 0
+        if self.allowed:
+            # without those that fail when judged for good, as far as people may be left out
+            kept, suppressed = suppress(found.grouping, asked, self.allowed)
+            boxes = replace(found, grouping=kept)
         grouping, labels = boxes.grouping, {}
         if not exact:
             labels = box_labels(boxes)
@@ -99,20 +107,6 @@ class Multidimensional(Method):
             search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
             rehearsal=self.seed is not None,
         )
-
-    def _thinned(self, boxes: Boxes, asked: Asked) -> tuple[Boxes, int]:
-        """The boxes without those that fail when judged for good, as far as people may be left out."""
-        if not self.allowed:
-            return boxes, 0
-        grouping, suppressed = suppress(boxes.grouping, asked, self.allowed)
-        return replace(boxes, grouping=grouping), suppressed
-
-    def _refuse_unfit(self, base: Base) -> None:
-        if self.output == "bucketized" or not self.strict:
-            refuse_unfit(base, self.name)
-        if self.by_class is not None and self.by_class not in base.source_columns:
-            hint = did_you_mean(self.by_class, base.source_columns)
-            raise UsageError("unknown_column", f'there is no column "{self.by_class}" (class)', hint=hint)
 
     def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
         """Where the whole table as one group is not safe, there is nothing that can be cut."""

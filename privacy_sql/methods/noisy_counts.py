@@ -137,10 +137,13 @@ class NoisyCounts(Method):
         check_levels(base, {name: level for name, level in self.levels.items() if name in base.aliases})
         grids = self._grids(base)
         noise = self._noise(len(grids))
-        cells = [_true_counts(base, grid) for grid in grids] if self.drawn else None
+        cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
         # whatever can be refused has been by now: from here on only the draw is left
         charge = self._charge(base, noise)
-        drawn = self._drawn(cells, noise)
+        drawn = None
+        if self.drawn:
+            noisy = noise.draw(np.concatenate(cells))
+            drawn = np.split(noisy, np.cumsum([len(each) for each in cells])[:-1])
         fitted = self._fitted(base, grids, drawn, noise) if drawn else None
         view = _view(base, grids, drawn, fitted)
         return Proposal(
@@ -228,12 +231,6 @@ class NoisyCounts(Method):
         else:
             Ledger(Path(self.ledger)).refuse_overspent(charge)
         return charge
-
-    def _drawn(self, cells: list[Any] | None, noise: Noise) -> list[Any] | None:
-        if cells is None:
-            return None
-        noisy = noise.draw(np.concatenate(cells))
-        return np.split(noisy, np.cumsum([len(each) for each in cells])[:-1])
 
     def _fitted(self, base: Base, grids: list[list[Column]], drawn: list[Any], noise: Noise) -> list[Any]:
         """Consistent and non-negative, from the noisy numbers and public knowledge alone."""
