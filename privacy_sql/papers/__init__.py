@@ -68,25 +68,21 @@ def chosen(parts: Sequence[str], known: Sequence[str]) -> list[str]:
     return [part for part in known if not parts or part in parts]
 
 
-def _refuse_others(figure: Figure, folder: Path) -> None:
-    """Refuse to replace files that are no earlier run of this figure: its JSON tells."""
-    files = [folder / f"{figure.name}.{kind}" for kind in ("csv", "json", "svg")]
-    taken = [file for file in files if file.exists()]
-    try:
-        known = json.loads((folder / f"{figure.name}.json").read_bytes())
-        ours = set(known) == set(figure.to_json()) and known["name"] == figure.name
-    except (OSError, ValueError, TypeError):
-        ours = False
-    if taken and not ours:
-        hint = f"Choose another folder with -o, or remove {taken[0]} by hand if nobody needs it."
-        raise UsageError("target_exists", f"{taken[0].name} exists and is no figure of ours", hint=hint)
-
-
 def save(figures: Iterable[Figure], folder: Path) -> list[str]:
     """Write each figure as CSV, JSON and, where it can be drawn, SVG; returns the file names."""
     written = []
     for figure in figures:
-        _refuse_others(figure, folder)
+        # refuse to replace files that are no earlier run of this figure: its JSON tells
+        files = [folder / f"{figure.name}.{kind}" for kind in ("csv", "json", "svg")]
+        taken = [file for file in files if file.exists()]
+        try:
+            known = json.loads((folder / f"{figure.name}.json").read_bytes())
+            ours = set(known) == set(figure.to_json()) and known["name"] == figure.name
+        except (OSError, ValueError, TypeError):
+            ours = False
+        if taken and not ours:
+            hint = f"Choose another folder with -o, or remove {taken[0]} by hand if nobody needs it."
+            raise UsageError("target_exists", f"{taken[0].name} exists and is no figure of ours", hint=hint)
         texts = {
             "csv": figure.csv(),
             "json": json.dumps(figure.to_json(), indent=1) + "\n",

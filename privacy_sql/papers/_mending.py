@@ -47,7 +47,16 @@ def mended(
 ) -> tuple[Groups, Groups]:
     """Groups that are safe for certain, and the pieces for which no neighbour was found."""
     kept, refused = certain(study, groups, t, bandwidth)
-    fine, failing = certain(study, _pieces(study, refused, k), t, bandwidth)
+    # groups cut in the middle, safe or not, until each has few count vectors or cannot be cut
+    open_groups, pieces = list(refused), []
+    while open_groups:
+        rows = open_groups.pop()
+        parts = halves(study.points, rows, k) if count_states(study.counts([rows])[0]) > PIECE else None
+        if parts is None:
+            pieces.append(rows)
+        else:
+            open_groups += parts
+    fine, failing = certain(study, pieces, t, bandwidth)
     kept, alone = kept + fine, list[Array]()
     for piece in sorted(failing, key=len):
         partner = _partner(study, piece, kept, t, bandwidth) if kept else None
@@ -56,19 +65,6 @@ def mended(
         else:
             kept.append(np.concatenate([piece, kept.pop(partner)]))
     return kept, alone
-
-
-def _pieces(study: Study, groups: Sequence[Array], k: int) -> Groups:
-    """Groups cut in the middle, safe or not, until each has few count vectors or cannot be cut."""
-    open_groups, pieces = list(groups), []
-    while open_groups:
-        rows = open_groups.pop()
-        parts = halves(study.points, rows, k) if count_states(study.counts([rows])[0]) > PIECE else None
-        if parts is None:
-            pieces.append(rows)
-        else:
-            open_groups += parts
-    return pieces
 
 
 def _partner(study: Study, piece: Array, kept: Groups, t: float, bandwidth: Bandwidth) -> int | None:

@@ -64,7 +64,14 @@ def scalability(sizes: Sequence[int], memory_limit: str = "512MB") -> Figure:
             for amounts in SETTINGS:
                 started = time.perf_counter()
                 with connect("duckdb:", memory_limit=memory_limit) as engine:
-                    release = _cut(engine, _synthetic_table(path), [[*amounts, "0.9"]], "median")
+                    release = _cut(
+                        engine,
+                        Table(
+                            path, ["salary", "commission", "age", "elevel", "car", "hvalue", "hyears"], "zip"
+                        ),
+                        [[*amounts, "0.9"]],
+                        "median",
+                    )
                     groups = release.groups.n_groups if release else 1
                 rows.append((str(amounts), size, time.perf_counter() - started, groups))
             path.unlink()
@@ -88,10 +95,6 @@ def _synthetic(size: int, path: Path) -> None:
     with connect("duckdb:") as engine:
         query = f"select {', '.join(columns)}, {zips} from range({size}) t(i)"
         engine.write_file(Query(query, "synthetic"), path, "parquet")
-
-
-def _synthetic_table(path: Path) -> Table:
-    return Table(path, ["salary", "commission", "age", "elevel", "car", "hvalue", "hyears"], "zip")
 
 
 def _cut(
@@ -180,7 +183,12 @@ def nursery_accuracy(
         "has_nurs",
         insensitive={"columns": ["class"], "acknowledge": "it is what the tree learns, and is never written"},
     )
-    rows = list(_unprotected(engine, table, folds))
+    rows = []
+    # what a tree learns from the rows as they are, and from the rows without their sensitive value
+    without = replace(table, sensitive=None, drop=[*table.drop, *table.sensitives])
+    for name, shown in (("original", table), (f"without {table.sensitives[0]}", without)):
+        whole = publish(engine, shown, [KAnonymity(1)], Generalise({}))
+        rows.append((name, 0, classification_accuracy(engine, whole, "class", folds=folds), 1.0))
     for axis, amounts in varied.items():
         for amount in amounts:
             point = [0, 0, 0]
@@ -199,11 +207,3 @@ def nursery_accuracy(
         series="varied",
         note=f"{folds} folds of published rows; confidence limit 0.9, the other amounts 0.",
     )
-
-
-def _unprotected(engine: Engine, table: Table, folds: int) -> Iterator[tuple[str, int, float, float]]:
-    """What a tree learns from the rows as they are, and from the rows without their sensitive value."""
-    without = replace(table, sensitive=None, drop=[*table.drop, *table.sensitives])
-    for name, shown in (("original", table), (f"without {table.sensitives[0]}", without)):
-        release = publish(engine, shown, [KAnonymity(1)], Generalise({}))
-        yield name, 0, classification_accuracy(engine, release, "class", folds=folds), 1.0

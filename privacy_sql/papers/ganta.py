@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from privacy_sql.attacks.intersection_summary import Record
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria.l_diversity import LDiversity
 from privacy_sql.criteria.t_closeness import TCloseness
@@ -74,18 +73,14 @@ def _summaries(loaded: dict[str, People], seeds: int, all_scenarios: bool) -> di
             for methods in SCENARIOS if all_scenarios else SCENARIOS[:1]:
                 few = methods != SCENARIOS[0] and len(people.rows) > MOST_ROWS
                 for k in KS[:1] if few else KS:
-                    key = (name, " and ".join(methods), k)
-                    found.setdefault(key, []).append(_measured(pair, methods, k))
+                    attack = pair.attacked(methods, k)
+                    # who is found by the nearest centre may not be found rightly
+                    in_doubt = any(method.endswith("nearest") for method in methods)
+                    right = pair.rightly_located(attack, methods, k) if in_doubt else (100.0, 100.0)
+                    summary = attack.summary
+                    summary["right"] = right
+                    found.setdefault((name, " and ".join(methods), k), []).append(summary)
     return found
-
-
-def _measured(pair: Pair, methods: tuple[str, str], k: int) -> Record:
-    """The summary of one attack, with the share of people rightly located where that is in doubt."""
-    found = pair.attacked(methods, k)
-    summary = found.summary
-    in_doubt = any(method.endswith("nearest") for method in methods)
-    summary["right"] = pair.rightly_located(found, methods, k) if in_doubt else (100.0, 100.0)
-    return summary
 
 
 def _spread(numbers: Sequence[Any]) -> tuple[float, float]:
@@ -95,18 +90,13 @@ def _spread(numbers: Sequence[Any]) -> tuple[float, float]:
 
 
 def _fig_1(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
-    yield _perfect(summaries)
-    yield _partial(summaries)
-
-
-def _perfect(summaries: dict[Key, list[Any]]) -> Figure:
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for (name, scenario, k), found in summaries.items():
         certain, new = (_spread([each[field] for each in found]) for field in ("perfect", "perfect_new"))
         quarter = _spread([each.PVP["1/4"] for each in found])
         right = [_spread(shares)[0] for shares in zip(*(each["right"] for each in found), strict=True)]
         rows.append((f"{name}: {scenario}", k, *certain, *new, *quarter, *right))
-    return Figure(
+    yield Figure(
         "fig1_perfect",
         "Perfect breach: percentage of shared people known for certain",
         (
@@ -120,15 +110,12 @@ def _perfect(summaries: dict[Key, list[Any]]) -> Figure:
         note="perfect_new: not exposed by one release alone; quarter: at 25 %; right: whose own group is"
         " among the nearest; picked: by chance among those",
     )
-
-
-def _partial(summaries: dict[Key, list[Any]]) -> Figure:
     rows = []
     for name, k, found in _mondrian(summaries):
         for level in LEVELS:
             exposed = _spread([each.PVP[str(level)] for each in found])
             rows.append((f"{name}, k={k}", float(100 * level), *exposed))
-    return Figure(
+    yield Figure(
         "fig1_partial",
         "Partial breach: percentage of shared people exposed at a confidence (Mondrian twice)",
         ("data", "confidence", "exposed", "spread"),

@@ -58,17 +58,13 @@ def eight_columns(data: Path) -> Table:
         name: Tree.from_file(files / f"{file}.csv", name) for name, file in names.items()
     }
     quasi |= {name: KeepOrDrop() for name in ("relationship", "race", "sex")}
-    quasi["native_country"] = _regions(files / "native_country_fung.csv")
+    # regions of fewer than 25 people are joined to a neighbour, or no 25-link anonymous marginal shows any
+    lines = (files / "native_country_fung.csv").read_text(encoding="utf-8").split()
+    paths = {country: above for country, *above in (line.split(";") for line in lines)}
+    quasi["native_country"] = Tree(
+        {country: [NEIGHBOUR.get(region, region), *above] for country, (region, *above) in paths.items()}
+    )
     return Table(data / "adult.csv.gz", quasi, "occupation", where=WHOLE)
-
-
-def _regions(file: Path) -> Tree:
-    """The taxonomy of countries, regions of fewer than 25 people joined to a neighbour.
-
-    Else no 25-link anonymous marginal could show any region at all.
-    """
-    rows = [line.split(";") for line in file.read_text(encoding="utf-8").split()]
-    return Tree({country: [NEIGHBOUR.get(region, region), *above] for country, region, *above in rows})
 
 
 @dataclass
@@ -119,7 +115,10 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         makers = {"fig7": _fig_7, "fig8": _fig_8, "fig9": _fig_9}
         yield from (makers[part](study) for part in wanted if part in makers)
     if "more_levels" in wanted:
-        yield _more_levels(Study.of(engine, adult(data, MORE_AGE, MORE_MARITAL)))
+        study = Study.of(engine, adult(data, MORE_AGE, MORE_MARITAL))
+        bars = [("opt", study.optimum.kl, study.search.space.marginals(study.optimum))]
+        title = "The best collection with more levels of age and marital status"
+        yield _bars(study, "more_levels", title, bars)
     if "eight" in wanted:
         yield _eight(count(engine, eight_columns(data)))
 
@@ -157,12 +156,6 @@ def _fig_9(study: Study) -> Figure:
         y="kl",
         note=note,
     )
-
-
-def _more_levels(study: Study) -> Figure:
-    bars = [("opt", study.optimum.kl, study.search.space.marginals(study.optimum))]
-    title = "The best collection with more levels of age and marital status"
-    return _bars(study, "more_levels", title, bars)
 
 
 def _eight(base: Base) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from math import exp
@@ -52,9 +52,11 @@ class Annealing:
             limits.progress(turn, self.restarts * self.rounds)
             there = walk.climbed(walk.back(here))
             heat = self.warm * (1 - turn % self.rounds / self.rounds)
-            if safe(there) and _accepts(cost(there) - cost(here), heat, random):
-                here = there
-                best = min(best, here, key=cost)
+            if safe(there):
+                loss = cost(there) - cost(here)
+                if loss <= 0 or (heat > 0 and random.random() < exp(-loss / heat)):
+                    here = there
+                    best = min(best, here, key=cost)
         return Reached(best, walk.explored)
 
 
@@ -83,20 +85,13 @@ class _Walk(Generic[Step]):
     def climbed(self, choice: Step) -> Step:
         """On to where no safe step is left."""
         while not self.limits.stop():
-            ahead = list(islice(self._safe_ahead(choice), self.params.choices))
-            if not ahead:
+            ahead = sorted(self.space.larger(choice), key=self.cost)
+            self.explored += len(ahead)
+            safe = list(islice((after for after in ahead if self.safe(after)), self.params.choices))
+            if not safe:
                 break
-            choice = self._any(ahead)
+            choice = self._any(safe)
         return choice
-
-    def _safe_ahead(self, choice: Step) -> Iterator[Step]:
-        ahead = sorted(self.space.larger(choice), key=self.cost)
-        self.explored += len(ahead)
-        return (after for after in ahead if self.safe(after))
 
     def _any(self, steps: list[Step]) -> Step:
         return steps[int(self.random.integers(len(steps)))]
-
-
-def _accepts(loss: float, heat: float, random: np.random.Generator) -> bool:
-    return loss <= 0 or (heat > 0 and random.random() < exp(-loss / heat))

@@ -163,7 +163,10 @@ class _Run:
 
     def _climb(self, choice: Choice) -> Choice | None:
         """The highest unsafe choice found on a chain up to the top; None when its answer does not carry."""
-        chain = self._chain_to_top(choice)
+        chain = [choice]
+        while chain[-1] != self.lattice.top:
+            # least broad first: the groups merge as slowly as possible, so the border is met far from the top
+            chain.append(max(self.lattice.coarser_neighbours(chain[-1]), key=self.lattice.breadth))
         low, high = 0, len(chain)
         while high - low > 1:
             middle = (low + high) // 2
@@ -172,13 +175,6 @@ class _Run:
             else:
                 low = middle
         return chain[low] if self.unsafe.one_above(chain[low]) is not None else None
-
-    def _chain_to_top(self, choice: Choice) -> list[Choice]:
-        chain = [choice]
-        while chain[-1] != self.lattice.top:
-            # least broad first: the groups merge as slowly as possible, so the border is met far from the top
-            chain.append(max(self.lattice.coarser_neighbours(chain[-1]), key=self.lattice.breadth))
-        return chain
 
     def _raise_past(self, choice: Choice, conflict: Choice) -> None:
         for attribute, (level, height) in enumerate(zip(conflict, self.lattice.top, strict=True)):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective, bound_of
+from privacy_sql.searches import Decide, Found, Incumbent, Lattice, Limits, Objective, bound_of
 from privacy_sql.spaces.tags import Answer, Tags
 
 
@@ -27,7 +26,11 @@ class Exhaustive:
             raise ValueError(f"{lattice.size} choices are too many to ask about one by one.")
         limits = limits or Limits()
         tags, best, explored, stopped = Tags(lattice), Incumbent(), 0, None
-        for batch in self._batches(lattice, objective):
+        order = sorted(
+            lattice.choices(), key=lambda choice: (bound_of(objective, choice), sum(choice), choice)
+        )
+        for start in range(0, len(order), self.width):
+            batch = order[start : start + self.width]
             stopped = limits.reason(explored)
             if stopped:
                 break
@@ -49,10 +52,3 @@ class Exhaustive:
             undecided=tags.n_open,
             stopped=stopped,
         )
-
-    def _batches(self, lattice: Lattice, objective: Objective) -> Iterator[list[Choice]]:
-        order = sorted(
-            lattice.choices(), key=lambda choice: (bound_of(objective, choice), sum(choice), choice)
-        )
-        for start in range(0, len(order), self.width):
-            yield order[start : start + self.width]

@@ -70,9 +70,15 @@ class _Walk:
         """Ask about the middle of every chain until nothing is open."""
         chains: list[list[Choice]] = []
         while not self._must_stop():
-            chains = self._refill(
-                [[choice for choice in chain if self.tags.is_open(choice)] for chain in chains]
-            )
+            chains = [[choice for choice in chain if self.tags.is_open(choice)] for chain in chains]
+            chains = [chain for chain in chains if chain]
+            taken = {choice for chain in chains for choice in chain}
+            while len(chains) < self.width:
+                start = self.tags.coarsest_open(besides=taken)
+                if start is None:
+                    break
+                chains.append(self._descend(start, taken))
+                taken.update(chains[-1])
             if not chains:
                 return
             batch = [chain[(len(chain) - 1) // 2] for chain in chains]
@@ -86,7 +92,11 @@ class _Walk:
         """Find the cheapest among the safe choices that could be it, those with the lowest bound first."""
         if self.goal == "one" or self.stopped == "interrupted":
             return
-        wanted = self._mask(self._candidates())
+        # one of these safe choices is the cheapest; after a stop only those that were asked about count
+        border = self.objective.monotone or bool(self.stopped)
+        wanted = np.zeros(self.lattice.shape, dtype=np.bool_)
+        for choice in self.tags.minimal_safe() if border else self.tags.safe_choices():
+            wanted[choice] = True
         for choice in self.best.priced:
             wanted[choice] = False
         while True:
@@ -108,12 +118,6 @@ class _Walk:
             if not ahead:
                 return chain[len(chain) // 2]
             chain.append(min(ahead, key=lambda coarser: float(self.floor[coarser])))
-
-    def _mask(self, choices: list[Choice]) -> npt.NDArray[np.bool_]:
-        mask = np.zeros(self.lattice.shape, dtype=np.bool_)
-        for choice in choices:
-            mask[choice] = True
-        return mask
 
     def found(self) -> Found:
         """The state of knowledge as a record."""
@@ -159,23 +163,6 @@ class _Walk:
         if self.objective.monotone:
             coarser = tuple(slice(level, None) for level in choice)
             self.floor[coarser] = np.maximum(self.floor[coarser], cost[0])
-
-    def _candidates(self) -> list[Choice]:
-        """Safe choices one of which is the cheapest; after a stop only those that were asked about."""
-        if self.objective.monotone or self.stopped:
-            return self.tags.minimal_safe()
-        return self.tags.safe_choices()
-
-    def _refill(self, chains: list[list[Choice]]) -> list[list[Choice]]:
-        kept = [chain for chain in chains if chain]
-        taken = {choice for chain in kept for choice in chain}
-        while len(kept) < self.width:
-            start = self.tags.coarsest_open(besides=taken)
-            if start is None:
-                break
-            kept.append(self._descend(start, taken))
-            taken.update(kept[-1])
-        return kept
 
     def _descend(self, start: Choice, taken: set[Choice]) -> list[Choice]:
         """A chain of open choices downwards, always to the neighbour that can have the fewest groups."""

@@ -51,14 +51,11 @@ class MarginalSets:
         return [(a, i) for a, r in enumerate(self.resolutions) for i in range(1, r + 1)]
 
     @cached_property
-    def _place(self) -> dict[tuple[int, int], int]:
-        return {vertex: place for place, vertex in enumerate(self.vertices)}
-
-    @cached_property
     def _stretch(self) -> list[list[int]]:
         """Per attribute, the bits of L_1..L_r for r = 0, 1, ..."""
+        place = {vertex: place for place, vertex in enumerate(self.vertices)}
         return [
-            [sum(1 << self._place[a, i] for i in range(1, r + 1)) for r in range(self.resolutions[a] + 1)]
+            [sum(1 << place[a, i] for i in range(1, r + 1)) for r in range(self.resolutions[a] + 1)]
             for a in range(len(self.resolutions))
         ]
 
@@ -107,10 +104,7 @@ class MarginalSets:
                 graph[place] |= clique
         target = tuple(graph)
         spread = sum(self.spread(a, 0) for a in range(len(self.resolutions)))
-        empty = Collection((0,) * len(self.vertices), spread - self.original_entropy)
-        return self._grown(empty, target)
-
-    def _grown(self, collection: Collection, target: Graph) -> Collection:
+        collection = Collection((0,) * len(self.vertices), spread - self.original_entropy)
         while collection.graph != target:
             inside = (
                 larger
@@ -137,13 +131,10 @@ class MarginalSets:
                     for place in _bits(common):
                         graph[place] |= added
                 larger = tuple(map(self._rows.setdefault, graph, graph))
-                if self._few_enough(larger, added | common):
+                most = self.max_with_sensitive
+                bounded = most is not None and (added | common) & self._stretch[self.sensitive][-1]
+                if most is None or not bounded or self.with_sensitive(larger) <= most:
                     yield Collection(larger, collection.kl - self._gain(added, common))
-
-    def _few_enough(self, graph: Graph, clique: int) -> bool:
-        if self.max_with_sensitive is None or not clique & self._stretch[self.sensitive][-1]:
-            return True
-        return self.with_sensitive(graph) <= self.max_with_sensitive
 
     def with_sensitive(self, graph: Graph) -> int:
         """How many marginals hold the sensitive attribute."""
@@ -188,12 +179,17 @@ class MarginalSets:
             last = i == self.resolutions[a] or not graph[place + 1]
             alone = graph[place] == self._stretch[a][i]
             if graph[place] and last and alone and not kept >> place & 1:
-                yield self._without_vertex(collection, place)
+                left = tuple(0 if p == place else bits & ~(1 << place) for p, bits in enumerate(graph))
+                yield Collection(left, collection.kl + self._gain(1 << place, self._stretch[a][i - 1]))
         for u, v in combinations(range(len(graph)), 2):
             both = 1 << u | 1 << v
             loose = graph[u] >> v & 1 and both & ~kept and self._edge_removable(graph, u, v)
             if loose and sum(clique & both == both for clique in cliques) == 1:
-                yield self._without_edge(collection, u, v)
+                apart = list(graph)
+                apart[u] &= ~(1 << v)
+                apart[v] &= ~(1 << u)
+                common = graph[u] & graph[v] & ~both
+                yield Collection(tuple(apart), collection.kl + self._gain(both, common))
 
     def _edge_removable(self, graph: Graph, u: int, v: int) -> bool:
         (a, i), (b, j) = self.vertices[u], self.vertices[v]
@@ -202,19 +198,6 @@ class MarginalSets:
         finer_a = self._stretch[a][-1] & ~self._stretch[a][i]
         finer_b = self._stretch[b][-1] & ~self._stretch[b][j]
         return not (graph[v] & finer_a) and not (graph[u] & finer_b)
-
-    def _without_vertex(self, collection: Collection, place: int) -> Collection:
-        graph = tuple(0 if p == place else bits & ~(1 << place) for p, bits in enumerate(collection.graph))
-        a, i = self.vertices[place]
-        return Collection(graph, collection.kl + self._gain(1 << place, self._stretch[a][i - 1]))
-
-    def _without_edge(self, collection: Collection, u: int, v: int) -> Collection:
-        graph = list(collection.graph)
-        both = 1 << u | 1 << v
-        common = graph[u] & graph[v] & ~both
-        graph[u] &= ~(1 << v)
-        graph[v] &= ~(1 << u)
-        return Collection(tuple(graph), collection.kl + self._gain(both, common))
 
     def marginals(self, collection: Collection) -> list[Resolutions]:
         """The maximal cliques: the marginals to publish, in sorted order."""
