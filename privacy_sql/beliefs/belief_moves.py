@@ -16,7 +16,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.kernels.beliefs import distance as distances
 from privacy_sql.kernels.beliefs.kernel_prior import Array
-from privacy_sql.kernels.beliefs.move import Method, group_moves
+from privacy_sql.kernels.beliefs.move import Decided, Method, group_moves
 from privacy_sql.kernels.beliefs.posterior import count_states
 from privacy_sql.verdict import TOLERANCE
 
@@ -62,7 +62,7 @@ def measured(
     apart: Array | None = None
     if name in ("", "smoothed_js", "emd"):
         if given is None or isinstance(given, bool):
-            apart = studied_table.sensitive_distances(table.base)
+            apart = studied_table.sensitive_distances(table)
         else:
             apart = studied_table.given_distances(table, given)
     smoothing = SMOOTHING if bandwidth is None else bandwidth
@@ -112,21 +112,26 @@ def _smoothed(
     )
 
 
+NO_PRIOR = "without a prior"  # of a group that holds somebody nothing is believed about
+
+
 def rows(
     table: studied_table.Studied,
     groups: beliefs.PublishedGroups,
     number: int,
-    bandwidth: Bandwidth,
+    prior: beliefs.Prior,
+    decided: Decided,
     t: Fraction,
     measure: Measured,
     method: str,
     cap: int,
 ) -> list[Row]:
     """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
-    memory = table.base.memory
-    prior = memory.once(("prior", bandwidth), partial(beliefs.prior, table, bandwidth))
+    before = prior.beliefs.astype(float)
+    # nobody is without a prior of the table's own, where each person resembles themselves
+    unknown = np.isnan(before).any(axis=1)
     found = group_moves(
-        prior.beliefs.astype(float),
+        np.where(unknown[:, None], 0.0, before),
         groups.group,
         groups.kind,
         groups.people,
@@ -134,19 +139,24 @@ def rows(
         measure.between,
         cast(Method, method),
         cap,
-        memory.once(("decided", bandwidth), dict),
+        decided,
     )
+    # what is not known of one person leaves everybody of the group open
+    people_without = _people(groups, unknown[groups.kind])
+    open_groups = np.array(people_without, dtype=bool)
+    moves = np.where(open_groups[groups.group], np.nan, found.moves)
     # the largest move in each group; None where a move is no finite number
     largest = np.full(len(groups.numbers), -np.inf)
     with np.errstate(invalid="ignore"):
-        np.maximum.at(largest, groups.group, found.moves)
+        np.maximum.at(largest, groups.group, moves)
     told = {
         "g": groups.numbers.tolist(),
         "n_people": _people(groups, np.True_),
         "risk": [float(move) if np.isfinite(move) else None for move in largest],
-        "known": found.known,
-        "n_over": _people(groups, found.moves > float(t) - TOLERANCE),
-        "n_unknown": _people(groups, np.isnan(found.moves)),
+        "known": [NO_PRIOR if open_ else how for open_, how in zip(open_groups, found.known, strict=True)],
+        "n_over": _people(groups, moves > float(t) - TOLERANCE),
+        "n_unknown": _people(groups, np.isnan(moves)),
+        "n_without": people_without,
     }
     how = {"point": number, "prior": prior.path, "distance": measure.name}
     return [{**how, **dict(zip(told, row, strict=True))} for row in zip(*told.values(), strict=True)]

@@ -141,31 +141,31 @@ def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: l
     return kinds
 
 
-def sensitive_distances(base: Base, exact: bool = False) -> Array | None:
+def sensitive_distances(study: Studied) -> Array | None:
     """The distances between the values of D[S]; None when the table declares none."""
-    name, table = base.table.sensitives[0], base.table
+    table = study.base.table
+    name = table.sensitives[0]
     domain, matrix = (table.domains or {}).get(name), (table.distances or {}).get(name)
     if table.sensitive_hierarchy is None and matrix is None and domain is None:
         return None
-    return _over_domain(base, table.sensitive_hierarchy, domain, matrix, exact)
+    return _over_domain(study, table.sensitive_hierarchy, domain, matrix)
 
 
 def given_distances(table: Studied, given: Hierarchy | Matrix) -> Array | None:
     """Distances between the values of D[S] from a hierarchy or a matrix given with the question."""
     if isinstance(given, Hierarchy):
-        return _over_domain(table.base, given)
-    return _over_domain(table.base, matrix=given)
+        return _over_domain(table, given)
+    return _over_domain(table, matrix=given)
 
 
 def _over_domain(
-    base: Base,
+    study: Studied,
     hierarchy: Hierarchy | None = None,
     domain: object = None,
     matrix: Matrix | None = None,
-    exact: bool = False,
 ) -> Array | None:
-    """Distances between the values that occur, then those that are only in the hierarchy, list or matrix."""
-    name, occur = base.table.sensitives[0], list(dictionary(base, "s").values())
+    """Distances between the values believed in, then those only in the hierarchy, list or matrix."""
+    name, occur = study.base.table.sensitives[0], list(study.values.values())
     if matrix is not None:
         others, _ = read_matrix(matrix, occur, name)
     elif isinstance(hierarchy, Tree):
@@ -180,4 +180,4 @@ def _over_domain(
             f"the domain of {name} has {len(values):,} values, too many to compare pair by pair",
             hint="Ask for distance=js, or leave values that cannot occur out of the hierarchy.",
         )
-    return resemblance(name, values, hierarchy, domain, matrix, exact).distances
+    return resemblance(name, values, hierarchy, domain, matrix).distances

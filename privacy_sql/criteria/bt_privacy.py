@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from privacy_sql.beliefs import belief_moves, beliefs, studied_table
+from privacy_sql.beliefs.own_priors import Believed, OwnPrior, own_prior
 from privacy_sql.criteria import Criterion, Row, Splits, exact, one_of
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.beliefs import distance as distances
@@ -72,8 +75,10 @@ class BTPrivacy(Criterion):
     smoothing: Any = None  # the smoothing bandwidth, or the distances of the sensitive values
     normalise: distances.Normalise = "after"
     log_base: Any = 2
+    prior: Any = None  # {file: F}, beliefs of one's own, or {learned_from: {file: F}}
 
     def __post_init__(self) -> None:
+        _ = self._own
         one_of(self.posterior, POSTERIORS, self.name, "posterior")
         one_of(self.distance or "js", MEASURES, self.name, "distance")
         one_of(self.normalise, distances.NORMALISATIONS, self.name, "normalise")
@@ -83,12 +88,23 @@ class BTPrivacy(Criterion):
         _ = self.points
 
     @property
+    def _own(self) -> OwnPrior | None:
+        return None if self.prior is None else own_prior(self.prior)
+
+    def within(self, directory: Path) -> BTPrivacy:
+        """The same requirement with the file of its prior below a folder."""
+        return self if self._own is None else replace(self, prior=self._own.below(directory))
+
+    @property
     def points(self) -> tuple[tuple[Any, Fraction], ...]:
         """The skyline as pairs of bandwidth and limit."""
         if not self.skyline:
+            limit = exact(self.t, self.name, "t", 0, self._farthest)
+            if self._own is not None and not self._own.learned:
+                return ((self._own.name, limit),)  # who brings beliefs needs no bandwidth to form them
             if self.bandwidth is None:
                 raise UsageError("bad_parameter", "bt_privacy needs a bandwidth beside t")
-            return ((_bandwidth(self.bandwidth), exact(self.t, self.name, "t", 0, self._farthest)),)
+            return ((_bandwidth(self.bandwidth), limit),)
         pairs = [(p["B"], p["t"]) if isinstance(p, dict) else p for p in self.skyline]
         if any(isinstance(p, str) or len(p) != 2 for p in pairs):
             raise UsageError("bad_parameter", "a point of the skyline is [bandwidth, t]")
@@ -109,25 +125,41 @@ class BTPrivacy(Criterion):
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters as written; distances of sensitive values are named, not printed."""
+        """The parameters as written; distances of sensitive values are named, and files by their name."""
         found = super().params
+        if self._own is not None:
+            found["prior"] = self._own.named()
         if not isinstance(found.get("smoothing"), str | int | float | Fraction | None):
             found["smoothing"] = "own_distances"
         return found
 
     def gather(self, grouping: Grouping, cap: int | None = None) -> list[Row]:
         """The largest move of belief in every group, for every point."""
-        table = belief_moves.studied(grouping.base)
-        measure = self.measure(table)
-        groups = beliefs.published(grouping, table)
         allowed = STATE_CAP if cap is None else cap
-        return [
-            row
-            for number, (bandwidth, t) in enumerate(self.points)
-            for row in belief_moves.rows(
-                table, groups, number, bandwidth, t, measure, self.posterior, allowed
+        memory = grouping.base.memory
+        found = []
+        for number, (bandwidth, t) in enumerate(self.points):
+            adversary = (bandwidth, None if self._own is None else (str(self._own.place), self._own.learned))
+            believed = memory.once(("prior", adversary), partial(self._believed, grouping.base, bandwidth))
+            found += belief_moves.rows(
+                believed.table,
+                beliefs.published(grouping, believed.table),
+                number,
+                believed.prior,
+                memory.once(("decided", adversary), dict),
+                t,
+                self.measure(believed.table),
+                self.posterior,
+                allowed,
             )
-        ]
+        return found
+
+    def _believed(self, base: Base, bandwidth: beliefs.Bandwidth) -> Believed:
+        """What the adversary of one point believes before the release."""
+        table = belief_moves.studied(base)
+        if self._own is None:
+            return Believed(table, beliefs.prior(table, bandwidth))
+        return self._own.believed(table, bandwidth)
 
     def splits(self, whole: Grouping) -> Splits:
         """Cuts are tried on exact posteriors where those are quick, on the larger estimate where not.
@@ -187,13 +219,14 @@ class BTPrivacy(Criterion):
             **{f"{how}_groups": known.count(how) for how in (EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE)},
             "vulnerable_people": point.vulnerable,
             "unknown_people": point.unknown,
+            "people_without_prior": sum(r.get("n_without", 0) for r in evidence if r["point"] == worst),
             "prior": row.get("prior", "dense"),
             "distance": row.get("distance", "js"),
         }
         return self.verdict(
             point.max_risk,
             Witness(facts, {"g": row["g"], "c": row.get("c")}),
-            _story(facts, point, row),
+            _story(facts, point, row, self._own),
             safe=all(p.satisfied for p in points),
             limit=point.t,
             exact=known.count(EXACT) == len(known),
@@ -234,6 +267,11 @@ class BTPrivacy(Criterion):
 
     def _notes(self, facts: Row) -> tuple[str, ...]:
         said = f"Distance {facts['distance']}, prior computed {facts['prior']}."
+        if facts["people_without_prior"]:
+            said += (
+                f" {people(facts['people_without_prior'])} without a prior: nobody knows how far beliefs move"
+                " in their groups, which are not safe. Add their combinations, or widen the bandwidth."
+            )
         if facts["estimated_groups"]:
             estimated = number_of(facts["estimated_groups"], "group")
             said += f" exact: false for {estimated}: the posterior is an estimate."
@@ -281,12 +319,18 @@ def _slack(point: Point) -> tuple[bool, float]:
     return point.satisfied, slack
 
 
-def _story(facts: Row, point: Point, row: Row) -> str:
+def _story(facts: Row, point: Point, row: Row, own: OwnPrior | None) -> str:
     b = point.bandwidth if isinstance(point.bandwidth, str) else ", ".join(point.bandwidth)
+    who = f"an adversary with bandwidth {b}"
+    if own is not None:
+        who = (
+            f"{who}, who studied {own.name}"
+            if own.learned
+            else f"an adversary with the beliefs of {own.name}"
+        )
     if row["risk"] is None:
-        size, known = people(facts["size"]), row["known"]
-        return f"What a group of {size} tells an adversary with bandwidth {b} is {known}."
+        return f"What a group of {people(facts['size'])} tells {who} is {row['known']}."
     return (
-        f"An adversary with bandwidth {b} moves her belief most in a group of {people(facts['size'])};"
+        f"{who[:1].upper()}{who[1:]} moves her belief most in a group of {people(facts['size'])};"
         f" {people(facts['vulnerable_people'])} over the limit."
     )

@@ -62,7 +62,7 @@ class Study:
         table = studied_table.studied(base)
         place = {tuple(codes): c for c, codes in enumerate(table.kinds.tolist())}
         kinds = np.array([place[tuple(codes)] for codes in table.codes.tolist()])
-        apart = studied_table.sensitive_distances(base)
+        apart = studied_table.sensitive_distances(table)
         assert apart is not None
         ordered = np.column_stack([_in_order(base, i)[table.kinds[:, i]] for i in range(len(table.columns))])
         # an engine counts in an order of its own; a seeded draw of people needs one that stays

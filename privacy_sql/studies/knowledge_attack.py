@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from privacy_sql.beliefs.own_priors import own_prior
 from privacy_sql.criteria.bt_privacy import BTPrivacy
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
@@ -35,12 +36,19 @@ class Adversary:
     undecided: int
     witness: Witness
 
+    @property
+    def without_prior(self) -> int:
+        """How many people nothing is believed about; their groups are undecided."""
+        found: int = self.witness["people_without_prior"]
+        return found
+
     def to_json(self) -> dict[str, Any]:
         return {
             "bandwidth": self.bandwidth if isinstance(self.bandwidth, str) else list(self.bandwidth),
             "max_risk": finite(self.max_risk),
             "vulnerable": self.vulnerable,
             "undecided": self.undecided,
+            "without_prior": self.without_prior,
             "witness": dict(self.witness),
         }
 
@@ -78,10 +86,13 @@ def knowledge_attack(
     bandwidths: Sequence[Any] = BANDWIDTHS,
     posterior: str = "exact",
     distance: str = "",
+    prior: object = None,
 ) -> KnowledgeAttack:
     """Let adversaries of several bandwidths attack a release, made for whatever requirement.
 
     The prior comes from the original quasi-identifiers, the groups from the release or the table's group.
+    With `prior={"learned_from": {"file": F}}` it comes from another table of people; with `{"file": F}` from
+    one adversary who brings her beliefs.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame(
@@ -98,8 +109,9 @@ def knowledge_attack(
         )
     grouping = groups_of(engine, subject)
     found = []
-    for bandwidth in bandwidths:
-        question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance)
+    brings = prior is not None and not own_prior(prior).learned
+    for bandwidth in [None] if brings else bandwidths:
+        question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance, prior=prior)
         (verdict,) = judge(grouping, [question]).values()
         (point,) = verdict.points
         found.append(

@@ -10,7 +10,7 @@ import click
 from privacy_sql.cli.outcome import Outcome, shared, size
 from privacy_sql.cli.tables import About, about_a_table, each_table, exact_number, listed
 from privacy_sql.display.rounding import decimals, percent
-from privacy_sql.errors import first_exit, people
+from privacy_sql.errors import UsageError, first_exit, people
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -37,6 +37,8 @@ class Asked(About):
 @click.option("--bandwidth", "bandwidths", multiple=True, help="An adversary, such as 0.3. Repeatable.")
 @click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)
 @click.option("--distance", default="", help="js, smoothed_js, kl, emd or tv.")
+@click.option("--prior", "beliefs", help="Beliefs of her own: quasi-identifiers, value, probability as CSV.")
+@click.option("--learned-from", help="Another table of people, with the same columns, that she studied.")
 @click.option("--numeric", default="", help="Quasi-identifiers compared as numbers, between commas.")
 @click.option("--max-exposed", help="Exit 1 when a larger share of people is, or may be, over the limit.")
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
@@ -57,6 +59,7 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
     from privacy_sql.studies.knowledge_attack import BANDWIDTHS, knowledge_attack
     from privacy_sql.table import Table
 
+    prior = _prior(options["beliefs"], options["learned_from"], bandwidths)
     whole = Outcome("attack", rows=0, groups=0)
     allowed = (
         None if options["max_exposed"] is None else exact_number(options["max_exposed"], "--max-exposed")
@@ -69,7 +72,13 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
             numeric = dict.fromkeys(listed(options["numeric"]), "numeric")
             subject = replace(subject, domains={**(subject.domains or {}), **numeric})
         found = knowledge_attack(
-            engine, subject, limit, bandwidths or BANDWIDTHS, options["posterior"], options["distance"]
+            engine,
+            subject,
+            limit,
+            bandwidths or BANDWIDTHS,
+            options["posterior"],
+            options["distance"],
+            prior,
         )
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines += [f"{name}: {size(found)}, t = {limit}", *_lines(found), ""]
@@ -90,6 +99,18 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
     return whole
 
 
+def _prior(beliefs: str | None, learned_from: str | None, bandwidths: tuple[str, ...]) -> object:
+    """Where her beliefs come from, if not from the table that is attacked."""
+    if beliefs and learned_from:
+        raise UsageError("two_priors", "--prior and --learned-from exclude each other", hint="Give one.")
+    if beliefs and bandwidths:
+        hint = "Leave out --bandwidth: it is for beliefs that are learned."
+        raise UsageError("two_priors", "--prior brings the beliefs of one adversary", hint=hint)
+    if learned_from:
+        return {"learned_from": {"file": learned_from}}
+    return {"file": beliefs} if beliefs else None
+
+
 def _lines(found: KnowledgeAttack) -> list[str]:
     lines = [
         f"  {'bandwidth':>12}  {'largest move':>12}  {'people over t':>13}  {'undecided':>9}  worst group"
@@ -102,6 +123,10 @@ def _lines(found: KnowledgeAttack) -> list[str]:
             f"  {b:>12}  {risk:>12}  {adversary.vulnerable:>13}  {adversary.undecided:>9}"
             f"  number {group}, {people(held)}"
         )
+        if adversary.without_prior:
+            lines.append(
+                f"{'':>14}  {people(adversary.without_prior)} without a prior; their groups are undecided"
+            )
     if not found.exact:
         lines.append("  exact: false. These moves are estimates, and no upper bound.")
     return lines
