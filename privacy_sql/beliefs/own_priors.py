@@ -135,7 +135,7 @@ def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fract
         row = found.setdefault(kind, {})
         twice += value in row
         row[value] = number
-    off = sum(abs(sum(row.values()) - 1) > CLOSE for row in found.values())
+    off = sum(abs(sum(row.values(), Fraction(-1))) > CLOSE for row in found.values())
     wrong = [
         (bad, "is not a probability between 0 and 1", "are not probabilities between 0 and 1", "row"),
         (twice, "repeats a combination and a value", "repeat a combination and a value", "row"),

@@ -25,6 +25,8 @@ class Asked(About):
 
     posterior: str
     distance: str
+    beliefs: str | None
+    learned_from: str | None
     numeric: str
     max_exposed: str | None
     show_values: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -16,6 +16,21 @@ from privacy_sql.errors import UsageError, number_of
 
 if TYPE_CHECKING:
     from privacy_sql.studies.reconstruction import Counts, Reconstruction
+
+
+class Asked(TypedDict):
+    """What is worked out, and where synthetic rows go."""
+
+    queries: tuple[str, ...]
+    conditions: tuple[str, ...]
+    sample: int | None
+    seed: int | None
+    output: Path | None
+    as_sql: bool
+    url: str | None
+    dry_run: bool
+    as_json: bool
+
 
 FILE = click.Path(path_type=Path)
 MISSING = "(missing)"
@@ -34,7 +49,7 @@ MISSING = "(missing)"
 @click.option("--connect", "url", help="Where tables lie, if not where the project says: duckdb:file.db.")
 @click.option("--dry-run", is_flag=True, help="Write no file.")
 @shared
-def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Any) -> Outcome:
+def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[Asked]) -> Outcome:
     """Estimate counts from published marginals alone, with bounds that hold (Kifer & Gehrke 2006).
 
     MANIFEST is that of the release, or one of its files; all of them are verified first. An expected
@@ -55,13 +70,13 @@ def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Any)
         return _told(reconstruct(path, engine), options)
 
 
-def _told(found: Reconstruction, options: dict[str, Any]) -> Outcome:
+def _told(found: Reconstruction, options: Asked) -> Outcome:
     whole = Outcome("reconstruct", rows=found.rows)
     where = _conditions(options["conditions"])
     asked = [found.query(listed(query), where) for query in options["queries"]]
     if where and not asked:
         asked = [found.query([], where)]
-    told: dict[str, Any] = {
+    told: dict[str, object] = {
         "release": found.name,
         "columns": list(found.columns),
         "decomposable": found.decomposable,
@@ -77,8 +92,9 @@ def _told(found: Reconstruction, options: dict[str, Any]) -> Outcome:
     for one in asked:
         whole.lines += ["", *_table(one)]
     if options["as_sql"]:
-        told["sql"] = found.sql()
-        whole.lines += ["", told["sql"]]
+        select = found.sql()
+        told["sql"] = select
+        whole.lines += ["", select]
     if options["sample"] is not None:
         told["synthetic"] = rows = found.sample(options["sample"], options["seed"])
         whole.lines += _written(rows, list(found.columns), options)
@@ -126,7 +142,7 @@ def _table(counts: Counts) -> list[str]:
     return lines
 
 
-def _plain(counts: Counts) -> dict[str, Any]:
+def _plain(counts: Counts) -> dict[str, object]:
     return {
         "columns": list(counts.columns),
         "tight": counts.tight,
@@ -143,7 +159,7 @@ def _plain(counts: Counts) -> dict[str, Any]:
     }
 
 
-def _written(rows: list[dict[str, Any]], columns: list[str], options: dict[str, Any]) -> list[str]:
+def _written(rows: list[dict[str, str | bool | None]], columns: list[str], options: Asked) -> list[str]:
     """Synthetic rows as CSV: lines to print, or a new file and a line about it."""
     from privacy_sql import files
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.parameters import number_in
 from privacy_sql.reporting.audience import UNTOLD
 from privacy_sql.reporting.charts import SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.records import Record
@@ -34,9 +35,10 @@ def section(material: Material) -> Section:
 
 def _row(adversary: Record, stop: float, name: str) -> dict[str, Any]:
     b, risk = adversary["bandwidth"], adversary["max_risk"]
+    at = number_in(b)  # inf, several bandwidths and a file of beliefs have no place on an axis
     return {
         "bandwidth": b if isinstance(b, str) else ", ".join(map(str, b)),
-        "at": float(Fraction(b)) if isinstance(b, str) else None,
+        "at": None if at is None else float(at),
         "risk": risk,
         "shown": number(risk) if risk is not None else "not decided",
         "over": risk is None or risk > stop,
