@@ -2,5 +2,5 @@
 
 In: a counted base and a bandwidth. Out: beliefs, in arrays or in SQL. Read `beliefs.py` first, then
 `studied_table.py` (what the adversary counts), `resemblance.py` (how alike two values are),
-`group_posteriors.py` and `belief_moves.py`.
+`own_priors.py` (beliefs that come from elsewhere), `group_posteriors.py` and `belief_moves.py`.
 """
