@@ -13,6 +13,7 @@ from privacy_sql.criteria.ck_safety import CKSafety as CKSafety
 from privacy_sql.criteria.composition import Composition as Composition
 from privacy_sql.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from privacy_sql.criteria.delta_presence import DeltaPresence as DeltaPresence
+from privacy_sql.criteria.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from privacy_sql.criteria.k_anonymity import KAnonymity as KAnonymity
 from privacy_sql.criteria.k_combinatorial import KCombinatorial as KCombinatorial
 from privacy_sql.criteria.k_link import KLink as KLink

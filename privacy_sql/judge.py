@@ -200,7 +200,8 @@ def _one(grouping: Candidate, criterion: Criterion) -> Verdict:
 
 def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Query:
     """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
-    loaded = {name: grouping.base.engine.load(columns, name) for name, columns in criterion.tables().items()}
+    tables = criterion.tables(grouping.one_table.base) if grouping.one_table is not None else {}
+    loaded = {name: grouping.base.engine.load(columns, name) for name, columns in tables.items()}
     return render(
         f"criteria/{criterion.name}.sql",
         **grouping.relations(criterion.reads_sensitive),

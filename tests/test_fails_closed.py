@@ -78,7 +78,11 @@ CRITERIA: list[Criterion] = [
     ps.KLink(2),
     ps.KCombinatorial(2),
     ps.MaxentLDiversity(l=2, c=2),
+    ps.IntervalDisclosure(1, "2/3", distance="matrix"),
 ]
+APART = [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
+ILLS = ["flu", "cold", "gout"]
+NEAR = {"illness": {one: dict(zip(ILLS, cells, strict=True)) for one, cells in zip(ILLS, APART, strict=True)}}
 MERGING = [criterion for criterion in CRITERIA if criterion.safe_under_merging]
 
 
@@ -90,10 +94,7 @@ def risk(verdict: Verdict) -> float:
 
 
 def people(chance: random.Random, n: int = 12) -> pd.DataFrame:
-    rows = [
-        (chance.choice("abcd"), chance.choice("xyz"), chance.choice(["flu", "cold", "gout"]))
-        for _ in range(n)
-    ]
+    rows = [(chance.choice("abcd"), chance.choice("xyz"), chance.choice(ILLS)) for _ in range(n)]
     return pd.DataFrame(rows, columns=["one", "two", "illness"])
 
 
@@ -102,7 +103,8 @@ def judged(
 ) -> Any:
     # of everybody once more, and of some strangers
     population = pd.concat([rows[["one", "two"]], people(random.Random(0))[["one", "two"]]])
-    return ps.check(engine, ps.Table(rows, list(quasi), "illness", population=population), criteria)
+    table = ps.Table(rows, list(quasi), "illness", population=population, distances=NEAR)
+    return ps.check(engine, table, criteria)
 
 
 @pytest.mark.parametrize("seed", seeds(6))
@@ -120,7 +122,8 @@ def test_merging_groups_never_raises_a_risk(engine: Any, seed: int) -> None:
     rows = people(chance, 16)
     merged = {value: [chance.choice(["left", "right"]), "*"] for value in "abcd"}
     population = pd.concat([rows, people(random.Random(0))])[["one", "two"]]
-    table = ps.Table(rows, {"one": ps.Tree(merged), "two": ps.KeepOrDrop()}, "illness", population=population)
+    kinds = {"one": ps.Tree(merged), "two": ps.KeepOrDrop()}
+    table = ps.Table(rows, kinds, "illness", population=population, distances=NEAR)
     chain = [{"one": 0, "two": 0}, {"one": 1, "two": 0}, {"one": 1, "two": 1}, {"one": 2, "two": 1}]
     risks = [ps.publish(engine, table, MERGING, ps.Generalise(levels)).verdicts for levels in chain]
     for finer, coarser in pairwise(risks):

@@ -47,8 +47,8 @@ REQUIREMENTS = {
     "privacy_skyline": ["points=[[0, 1, 1, 0.5]]", f"per_value={{{MARK}S1: [[0, 1, 1, 0.3]]}}"],
     "bt_privacy": ["bandwidth=0.3, t=0"],
 }
-# judged over collections of marginals, or against releases that must exist first
-ELSEWHERE = {"k_link", "k_combinatorial", "maxent_l_diversity", "composition"}
+# judged over collections of marginals, against releases that must exist first, or of numbers only
+ELSEWHERE = {"k_link", "k_combinatorial", "maxent_l_diversity", "composition", "interval_disclosure"}
 REQUIREMENTS |= {
     name: [", ".join(f"{word}={value}" for word, value in parts.words(name).items())]
     for name in parts.others("criteria", REQUIREMENTS, ELSEWHERE)
@@ -94,6 +94,7 @@ BAD_TABLES: dict[str, tuple[list[str], list[str]]] = {
     "a person twice": ([",".join(ROWS[0])], ["k_anonymity(k=2)", "--identifier", "id"]),
     "nobody": ([f",{MARK},{MARK},{MARK}"], ["k_anonymity(k=2)", "--identifier", "id"]),
     "text without an order": ([], ["t_closeness(t=0.1, distance=ordered)"]),
+    "text near no other": ([], ["interval_disclosure(width=1, share=0.5)"]),
     "text that is no number": ([], ["k_anonymity(k=2)", "--where", "cast(age as int) > 3"]),
     "text that is no date": ([], ["k_anonymity(k=2)", "--where", "cast(free as date) is null"]),
     "people all over": (

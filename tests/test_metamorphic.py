@@ -62,7 +62,7 @@ def same(name: str, case: dict[str, Any]) -> dict[str, Callable[[ps.Table], ps.T
     found = {"rows in another order": shuffled, "quasi-identifiers twice": doubled}
     if name != "composition":  # the releases it stands on name the values
         found["quasi-identifiers of other names"] = lambda table: renamed(table, list(table.hierarchies))
-        named = {"per_value", "values"} & set(case["params"]) or "sensitive_hierarchy" in case.get(
+        named = {"per_value", "values", "width"} & set(case["params"]) or "sensitive_hierarchy" in case.get(
             "table", {}
         )
         if not named and case["params"].get("distance") not in ("ordered", "hierarchical"):

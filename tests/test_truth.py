@@ -130,6 +130,7 @@ for other in parts.others("methods", METHODS, ["marginals", "noisy_counts"]):
     METHODS[other] = st.just(parts.method(other))
 # questions that read numbers, or what people are alike in, are asked of tables without NULL and look-alikes
 PLAIN = {"t_closeness", "bt_privacy", "composition"}
+PLAIN |= {name for name in CRITERIA if "PLAIN" in vars(parts.own_test("criteria", name))}
 
 
 def label(age: Any, job: Any, levels: dict[str, int]) -> tuple[Any, Any]:

@@ -385,6 +385,8 @@ class Grouping:
     def _revealed(self, seen: Witness) -> dict[str, Any]:
         """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
         found = self.revealed(seen.private["g"])
+        if "ends" in seen.private:  # of the sensitive values that lie near one another
+            found["interval"] = [self.base.label("s", 0, code) for code in seen.private["ends"]]
         others = seen.private.get("others")
         if others:
             found["others"] = [{**self.number(g), **self.revealed(g)} for g in others]

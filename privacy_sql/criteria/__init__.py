@@ -147,7 +147,7 @@ class Criterion:
         """What a person should know before a search over this table begins; None when there is nothing."""
         return None
 
-    def tables(self) -> Mapping[str, Columns]:
+    def tables(self, base: Base) -> Mapping[str, Columns]:
         """Small tables of our own that the template joins."""
         return {}
 

@@ -14,6 +14,7 @@ from privacy_sql.errors import UsageError, people
 from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
     from privacy_sql.counted.groups import Groups
 
 
@@ -64,7 +65,7 @@ class AlphaKAnonymity(ByFormula):
     def context(self) -> dict[str, Any]:
         return {}
 
-    def tables(self) -> Mapping[str, Columns]:
+    def tables(self, base: Base) -> Mapping[str, Columns]:
         if self.values is None:
             return {}
         return {"watched": {"value": ("varchar", list(self.values))}}

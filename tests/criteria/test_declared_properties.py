@@ -22,13 +22,22 @@ from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import make
 from privacy_sql.judge import failing
+from tests import parts
 from tests.conftest import cases
 from tests.criteria import proofs
 from tests.criteria.random_tables import rows, verdict
 from tests.oracles.verdicts import Known, keeps
 
 few = settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-TREE = ps.Tree({"9": ["odd", "*"], "10": ["even", "*"], "-1": ["odd", "*"], "2.5": ["none", "*"]})
+NUMBERS = ["9", "10", "-1", "2.5"]
+DECLARES = {
+    "sensitive_hierarchy": ps.Tree(
+        {"9": ["odd", "*"], "10": ["even", "*"], "-1": ["odd", "*"], "2.5": ["none", "*"]}
+    ),
+    "distances": {
+        "s": {one: {other: abs(Fraction(one) - Fraction(other)) for other in NUMBERS} for one in NUMBERS}
+    },
+}
 
 
 def requirements(name: str) -> list[Any]:
@@ -57,8 +66,8 @@ def test_merging_two_groups_never_makes_a_safe_table_unsafe(
     groups = sorted({group for group, _ in table}, key=str)
     one, other = data.draw(st.sampled_from(groups)), data.draw(st.sampled_from(groups))
     merged = [(one if group == other else group, value) for group, value in table]
-    before = verdict(engine, table, criterion, sensitive_hierarchy=TREE)
-    after = verdict(engine, merged, criterion, sensitive_hierarchy=TREE)
+    before = verdict(engine, table, criterion, **DECLARES)
+    after = verdict(engine, merged, criterion, **DECLARES)
     assert after.safe or not before.safe
 
 
@@ -70,14 +79,14 @@ def test_without_the_groups_that_fail_the_rest_is_safe(
 ) -> None:
     criterion = data.draw(st.sampled_from(requirements(name)))
     frame = pd.DataFrame(table, columns=["g", "s"], dtype=object)
-    base = count(engine, ps.Table(frame, ["g"], "s", sensitive_hierarchy=TREE))
+    base = count(engine, ps.Table(frame, ["g"], "s", **DECLARES))
     grouping = Grouping.by(base, base.own_keys())
     lost = failing(grouping, criterion)
     labels = sorted({group for group, _ in table}, key=lambda group: (group is not None, group))
     numbers = dict(zip(labels, _groups(engine, grouping), strict=True))
     kept = [row for row in table if numbers[row[0]] not in lost]
-    assert bool(lost) is not verdict(engine, table, criterion, sensitive_hierarchy=TREE).safe
-    assert not kept or verdict(engine, kept, criterion, sensitive_hierarchy=TREE).safe
+    assert bool(lost) is not verdict(engine, table, criterion, **DECLARES).safe
+    assert not kept or verdict(engine, kept, criterion, **DECLARES).safe
 
 
 def _groups(engine: Any, grouping: Any) -> list[int]:
@@ -120,6 +129,10 @@ ASKED: dict[str, Callable[[random.Random], Any]] = {
     "k_combinatorial": lambda draw: ps.KCombinatorial(draw.randint(1, 4)),
     "maxent_l_diversity": lambda draw: ps.MaxentLDiversity(draw.randint(1, 3), c=draw.choice(["1/2", 1, 2])),
 }
+# one that is not among these says itself what is tried of it
+for other in parts.others("criteria", ASKED):
+    if proofs.declared(other):
+        ASKED[other] = parts.own_test("criteria", other).tried
 
 
 def drawn(name: str, draw: random.Random) -> tuple[Any, list[tuple[Any, Any]], Known]:

@@ -76,6 +76,13 @@ KINDS = {
     "t": Kind(lambda x: ps.TCloseness(str(x))),
     "t, hierarchical": Kind(lambda x: ps.TCloseness(str(x), distance="hierarchical")),
     "t, ordered": Kind(lambda x: ps.TCloseness(str(x), distance="ordered"), sensitive="wage"),
+    "near": Kind(lambda x: ps.IntervalDisclosure("1/2", str(x)), sensitive="wage", least=STEP, most=1 - STEP),
+    "near, relative": Kind(
+        lambda x: ps.IntervalDisclosure(2, str(x), "relative"), sensitive="wage", least=STEP, most=1 - STEP
+    ),
+    "near, hierarchical": Kind(
+        lambda x: ps.IntervalDisclosure("1/2", str(x), "hierarchical"), least=STEP, most=1 - STEP
+    ),
     "beta": Kind(lambda x: ps.BetaLikeness(str(x)), most=Fraction(99)),
     "beta, enhanced": Kind(lambda x: ps.BetaLikeness(str(x), "enhanced"), least=STEP, most=Fraction(99)),
     "delta": Kind(lambda x: ps.DeltaDisclosure(str(x)), most=Fraction(99)),
@@ -204,6 +211,7 @@ REQUIRED: list[list[Criterion]] = [
     [ps.DeltaDisclosure("0.9")],
     [ps.CKSafety("0.8", 1)],
     [ps.PrivacySkyline([[1, 0, 1, "0.8"], [0, 1, 0, "0.7"]])],
+    [ps.IntervalDisclosure("1/2", "3/4", "hierarchical")],
 ]
 UTILITIES = [
     "loss",

@@ -1,0 +1,246 @@
+"""Interval disclosure: in no group do too many people have nearly the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from privacy_sql import registry
+from privacy_sql.criteria import Criterion, Exact, Row, exact, one_of
+from privacy_sql.criteria._on_arrays import ByFormula, Formula
+from privacy_sql.errors import DataError, UsageError, number_of, people
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.hierarchies.numeric import NUMBER
+from privacy_sql.kernels import near_values
+from privacy_sql.query.template import names, render
+from privacy_sql.verdict import Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.counted.groups import Groups
+    from privacy_sql.engines import Columns
+
+DISTANCES = ("absolute", "relative", "matrix", "hierarchical")
+# pairs of a value and a ball that holds it, in every group: what the join of a matrix may make
+MOST_PAIRS = 10**7
+
+
+@dataclass(frozen=True)
+class IntervalDisclosure(ByFormula):
+    """No group has more than `share` of its people in one set of near values; `value` is the largest share.
+
+    The l-diversity of martin2007, Sec. 1 takes two values for different however near they are. Which values
+    are near is said before anybody looks at the table:
+
+    - absolute: numbers at most `width` apart, so `width` is the diameter of the set
+    - relative: numbers of one sign, the largest at most 1 + width times the smallest; zero with zero only
+    - matrix: values at most `width` from one value of the column's distance matrix, whether it occurs or not
+    - hierarchical: values under one node whose level over the height is at most `width`
+
+    Those who have no value are one more set. At width 0 it is the probabilistic l_diversity of numbers.
+    Differs from (e,m)-anonymity (Li, Tao and Xiao 2008), whose sets lie around the group's own values: there
+    a merged group can be worse than both parts.
+    """
+
+    name: ClassVar[str] = "interval_disclosure"
+    question: ClassVar[str] = "Can somebody guess a value nearly?"
+    against: ClassVar[str] = (
+        "somebody who has found a person's group and is content with a value near the true one"
+    )
+    unit: ClassVar[str] = "share"
+    relation: ClassVar[str] = "<="
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    width: Exact
+    share: Exact
+    distance: str = "absolute"
+
+    def __post_init__(self) -> None:
+        exact(self.width, self.name, "width", 0)
+        one_of(self.distance, DISTANCES, self.name, "distance")
+        if not 0 < exact(self.share, self.name, "share", 0, 1) < 1:
+            hint = "At 1 no table can fail it, and at 0 every table does."
+            raise UsageError("bad_parameter", f"share of {self.name} lies between 0 and 1", hint=hint)
+
+    @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
+    def limit(self) -> Fraction:
+        return Fraction(str(self.share))
+
+    def necessary(self) -> Sequence[Criterion]:
+        """Everybody's own value is a set of near values, and one of n people is a share of 1/n."""
+        return (registry.get("criteria", "k_anonymity")(ceil(1 / self.limit)),)
+
+    def context(self) -> dict[str, Any]:
+        return {"distance": self.distance}
+
+    def tables(self, base: Base) -> Mapping[str, Columns]:
+        if self.distance == "matrix":
+            pairs = [(centre, code) for centre, ball in enumerate(self._balls(base)) for code in ball]
+            centres, codes_of_balls = [centre for centre, _ in pairs], [code for _, code in pairs]
+            return {"balls": {"centre": ("bigint", centres), "code": ("bigint", codes_of_balls)}}
+        codes, line = self._line(base)
+        columns: dict[str, Sequence[int]] = {
+            "code": codes,
+            "place": line.place,
+            "upto": line.upto,
+            # two neighbouring bins are together in one of these
+            "bins": [number // 2 for number in line.bin],
+            "shifted_bins": [(number + 1) // 2 for number in line.bin],
+            "is_second": [number % 2 for number in line.bin],
+        }
+        return {"near": {name: ("bigint", column) for name, column in columns.items()}}
+
+    def gather(self, grouping: Grouping) -> None:
+        """Refuse a matrix that makes too many pairs; the rows of the template say all the rest."""
+        if self.distance == "matrix" and self._n_pairs(grouping.base) * grouping.n_groups > MOST_PAIRS:
+            raise UsageError(
+                "too_many_pairs",
+                f"{self} compares {number_of(self._n_pairs(grouping.base), 'pair')} of near values in each of"
+                f" {number_of(grouping.n_groups, 'group')}, which is too many",
+                where=grouping.base.table.name,
+                hint="Use a smaller width, coarser groups, or distance=hierarchical.",
+            )
+
+    # -- which values are near ------------------------------------------------------------------------------
+
+    def _line(self, base: Base) -> tuple[Sequence[int], near_values.Line]:
+        """The codes of the values, and what is near each."""
+
+        def make() -> tuple[Sequence[int], near_values.Line]:
+            if self.distance == "hierarchical":
+                return self._labelled(base)
+            found = self._values(base)
+            numbers = self._numbers(base, list(found.values()))
+            width, relative = Fraction(str(self.width)), self.distance == "relative"
+            return list(found), near_values.by_number(numbers, width, relative=relative)
+
+        key = "interval_disclosure", self.distance, Fraction(str(self.width))
+        return base.memory.once(key, make)
+
+    def _values(self, base: Base) -> dict[int, object]:
+        query = render("criteria/value_names.sql", values=base.dictionaries["s"])
+        return {row["code"]: row["value"] for row in base.engine.fetch(query)}
+
+    def _numbers(self, base: Base, values: Sequence[object]) -> list[Fraction | None]:
+        """The values as the exact numbers their text says."""
+        texts = [None if value is None else text_of(value) for value in values]
+        numbers = [None if text is None or not NUMBER.fullmatch(text) else Fraction(text) for text in texts]
+        stray = sum(text is not None and n is None for text, n in zip(texts, numbers, strict=True))
+        known = {number for number in numbers if number is not None}
+        blurred = len(known) - len({float(number) for number in known})
+        for count, code, reason in (
+            (stray, "unmapped_value", "are not numbers"),
+            (blurred, "blurred_value", "are numbers of more digits than a double tells apart"),
+        ):
+            if count:
+                raise DataError(
+                    code,
+                    f"{number_of(count, 'sensitive value')} {reason}, so nothing is known to be near them",
+                    where=base.table.name,
+                    hint="Use distance=hierarchical, or leave those rows out with `where:`.",
+                )
+        return numbers
+
+    def _labelled(self, base: Base) -> tuple[Sequence[int], near_values.Line]:
+        """The values by their labels at the highest level within the width."""
+        codes = base.sensitive_codes
+        height = base.table.sensitive_hierarchy.height
+        level = min(height, int(Fraction(str(self.width)) * height))
+        query = render("counted/listed.sql", relation=codes, columns=names(["code", f"c{level}"]))
+        rows = base.engine.fetch(query)
+        labels = [row[f"c{level}"] if row["code"] else None for row in rows]
+        return [row["code"] for row in rows], near_values.by_label(labels)
+
+    def _balls(self, base: Base) -> list[frozenset[int]]:
+        """The codes of the values in each ball round a value of the matrix; of equal balls one."""
+        return base.memory.once(("balls", Fraction(str(self.width))), lambda: self._all_balls(base))
+
+    def _all_balls(self, base: Base) -> list[frozenset[int]]:
+        from privacy_sql.beliefs.resemblance import read_matrix
+
+        name = base.table.sensitives[0]
+        matrix = (base.table.distances or {}).get(name)
+        if matrix is None:
+            hint = f"Give {name} a distance matrix in its entry: `distance: {{file: FILE}}`."
+            raise UsageError("no_matrix", f"{self} needs distances, and {name} has none", hint=hint)
+        found = self._values(base)
+        named, cells = read_matrix(matrix, [value for value in found.values() if value is not None], name)
+        column = {text_of(value): place for place, value in enumerate(named)}
+        places = {code: column.get(text_of(value)) for code, value in found.items() if value is not None}
+        strangers = sum(place is None for place in places.values())
+        if strangers:
+            raise DataError(
+                "unmapped_value",
+                f"the distance matrix of {name} does not cover {number_of(strangers, 'value')}",
+                where=name,
+                hint="Add a row and a column for each.",
+            )
+        width = Fraction(str(self.width))
+        balls = (
+            frozenset(code for code, place in places.items() if place is not None and row[place] <= width)
+            for row in cells
+        )
+        missing = frozenset(code for code, value in found.items() if value is None)
+        return [ball for ball in dict.fromkeys([*balls, missing]) if ball]
+
+    def _n_pairs(self, base: Base) -> int:
+        return sum(map(len, self._balls(base)))
+
+    # -- decided ---------------------------------------------------------------------------------------------
+
+    def fits(self, base: Base) -> bool:
+        return self.distance != "matrix" or self._n_pairs(base) * base.combinations <= MOST_PAIRS
+
+    def formulas(self, groups: Groups) -> Sequence[Formula]:
+        from privacy_sql.criteria import _near
+
+        assert groups.values is not None
+        base = groups.values.base
+        if self.distance == "matrix":
+            near = _near.fullest_ball(groups, self._balls(base))
+        else:
+            codes, line = self._line(base)
+            near = _near.fullest_window(groups, codes, line.place, line.upto)
+        return [Formula(near, groups.people, "<=", self.limit)]
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The group with the largest share of people who have near values decides.
+
+        >>> row = {"n_people": 6, "n_near": 6, "n_values": 6, "low": 1, "high": 6, "g": 7}
+        >>> IntervalDisclosure(5, "1/2").judge([row]).value
+        Fraction(1, 1)
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        worst = max(evidence, key=lambda row: Fraction(row["n_near"], row["n_people"]))
+        facts = {
+            "size": worst["n_people"],
+            "count": worst["n_near"],
+            "values": worst["n_values"],
+            "width": str(self.width),
+        }
+        missing = worst["high"] == 0
+        private = {"g": worst["g"]}
+        if not missing and self.distance in ("absolute", "relative"):
+            private["ends"] = (worst["low"], worst["high"])
+        near = f"{worst['n_near']} of {people(worst['n_people'])}"
+        story = f"In the worst group {near} have {'no value' if missing else self._in_words}."
+        return self.verdict(Fraction(worst["n_near"], worst["n_people"]), Witness(facts, private), story)
+
+    @property
+    def _in_words(self) -> str:
+        return {
+            "absolute": f"a value within {self.width} of each other",
+            "relative": f"values of which the largest is at most 1 + {self.width} times the smallest",
+            "matrix": f"a value within {self.width} of one and the same value",
+            "hierarchical": f"values under one label, at most {self.width} of the height up",
+        }[self.distance]

@@ -1,0 +1,232 @@
+"""Interval disclosure against every set of near values of the definition, and where tools go wrong."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql.counted.base import count
+from privacy_sql.kernels import near_values
+from privacy_sql.lattice.in_memory import InMemory
+from tests.criteria.random_tables import few, limits, rows, verdict
+from tests.oracles import near_values as oracle
+
+SHARES = st.sampled_from(["1/4", "1/3", "1/2", "3/5", "2/3", "0.75"])
+NUMBERS = ["9", "10", "10.0", "-1", "-0.9", "1e1", "0", "0.1", "0.2", " 0.3", None]
+WIDTHS = st.sampled_from(["0", "0.1", "1/3", "1", "10", "9.9"])
+ILLS = ["a", "b", "c", "d", None]
+PATHS = {"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["z", "*"]}
+APART = st.lists(st.integers(0, 3), min_size=6, max_size=6)
+
+# what tests/test_truth.py draws: published numbers in a hierarchy
+DRAWN = st.builds(
+    ps.IntervalDisclosure,
+    st.sampled_from(["0", "0.5", "1", "3"]),
+    SHARES,
+    st.sampled_from(["absolute", "relative", "hierarchical"]),
+)
+PLAIN = True  # of numbers
+
+
+def keeps(asked: Any, rows: Any, known: Any) -> bool:
+    """Whether published rows keep the requirement."""
+    width, share = Fraction(str(asked.width)), Fraction(str(asked.share))
+    return oracle.interval_disclosure(rows, width, share, asked.distance, known.paths).safe
+
+
+def tried(draw: Any) -> ps.IntervalDisclosure:
+    """A requirement near what small tables of numbers attain, for tests of its properties."""
+    kind = draw.choice(["absolute", "relative", "hierarchical"])
+    return ps.IntervalDisclosure(
+        draw.choice(["0", "0.5", "1", "2"]), draw.choice(["1/3", "1/2", "3/4"]), kind
+    )
+
+
+@few
+@given(
+    table=rows(st.sampled_from(NUMBERS)),
+    width=WIDTHS,
+    share=SHARES,
+    distance=st.sampled_from(["absolute", "relative"]),
+)
+def test_near_numbers_are_those_of_the_definition(
+    engine: Any, table: Any, width: str, share: str, distance: str
+) -> None:
+    found = verdict(engine, table, ps.IntervalDisclosure(width, share, distance))
+    expected = oracle.interval_disclosure(table, Fraction(width), Fraction(share), distance)
+    assert (found.value, found.safe) == expected
+
+
+@few
+@given(table=rows(st.sampled_from(ILLS)), cells=APART, width=st.integers(0, 3), share=SHARES)
+def test_balls_are_drawn_round_every_value_of_the_matrix(
+    engine: Any, table: Any, cells: list[int], width: int, share: str
+) -> None:
+    matrix = {one: {one: 0} for one in "abcd"}
+    for (one, other), cell in zip(itertools.combinations("abcd", 2), cells, strict=True):
+        matrix[one][other] = matrix[other][one] = cell
+    criterion = ps.IntervalDisclosure(width, share, "matrix")
+    found = verdict(engine, table, criterion, distances={"s": matrix})
+    expected = oracle.interval_disclosure(table, Fraction(width), Fraction(share), "matrix", matrix)
+    assert (found.value, found.safe) == expected
+    assert_arrays_agree(table, criterion, expected.value, distances={"s": matrix})
+
+
+@few
+@given(table=rows(st.sampled_from(ILLS)), width=limits("0", "2"), share=SHARES)
+def test_near_in_a_hierarchy_is_what_has_one_label(
+    engine: Any, table: Any, width: Fraction, share: str
+) -> None:
+    found = verdict(
+        engine,
+        table,
+        ps.IntervalDisclosure(str(width), share, "hierarchical"),
+        sensitive_hierarchy=ps.Tree(PATHS),
+    )
+    expected = oracle.interval_disclosure(table, width, Fraction(share), "hierarchical", PATHS)
+    assert (found.value, found.safe) == expected
+
+
+def assert_arrays_agree(table: Any, criterion: Any, value: Any, **settings: Any) -> None:
+    frame = pd.DataFrame(list(table), columns=["g", "s"], dtype=object)
+    with ps.connect() as engine:
+        base = count(engine, ps.Table(frame, ["g"], "s", **settings))
+        assert criterion.decide(InMemory(base, with_sensitive=True).groups((0,))).value == value
+
+
+@few
+@given(table=rows(st.sampled_from(["9", "10", "-1", "a", None])), share=SHARES)
+def test_at_width_zero_it_is_the_probabilistic_l_diversity(engine: Any, table: Any, share: str) -> None:
+    numbers = [(group, None if value == "a" else value) for group, value in table]
+    ell = str(1 / Fraction(share))
+    near = verdict(engine, numbers, ps.IntervalDisclosure(0, share))
+    alike = verdict(engine, numbers, ps.LDiversity(ell, kind="probabilistic"))
+    assert (near.value, near.safe) == (alike.value, alike.safe)
+
+
+@given(
+    numbers=st.lists(st.fractions(min_value=-4, max_value=4, max_denominator=3), max_size=9),
+    width=limits("0", "3"),
+    relative=st.booleans(),
+)
+def test_every_window_lies_in_two_neighbouring_bins_and_every_bin_in_one_window(
+    numbers: list[Fraction], width: Fraction, relative: bool
+) -> None:
+    line = near_values.by_number([*numbers, None], width, relative=relative)
+    for place, upto, own in zip(*line, strict=True):
+        inside = {line.bin[i] for i, other in enumerate(line.place) if place <= other <= upto}
+        assert inside <= {own, own + 1}
+        same = [i for i, other in enumerate(line.bin) if other == own]
+        assert max(line.place[i] for i in same) <= max(
+            line.upto[i] for i in same if line.place[i] == min(line.place[j] for j in same)
+        )
+        for i, other in enumerate(line.place[:-1]):
+            near = place > 0 and oracle._near(
+                [numbers[line.place.index(place)], numbers[i]], width, "relative" if relative else "absolute"
+            )
+            assert (place <= other <= upto) is bool(near and other >= place)
+
+
+def test_a_merged_group_is_never_worse_than_both_parts_as_it_is_with_centres_that_occur(engine: Any) -> None:
+    parts = [("x", "0"), ("x", "2"), ("y", "1"), ("y", "3")]
+    whole = [("z", value) for _, value in parts]
+    asked = ps.IntervalDisclosure(2, "3/4")
+    assert verdict(engine, parts, asked).value == 1 and verdict(engine, whole, asked).value == Fraction(3, 4)
+
+
+def test_many_groups_of_near_values_and_a_worse_one_are_told_by_it(engine: Any) -> None:
+    """The bins leave only a few groups to be looked at closely, and the worst is among them."""
+    table = [(f"g{group}", str(10 * n + group % 7)) for group in range(300) for n in range(4)]
+    table += [("h", "8.5"), ("h", "11"), ("h", "40"), ("h", "90")]
+    found = verdict(engine, table, ps.IntervalDisclosure(3, "1/4"))
+    assert (found.value, found.safe) == (Fraction(1, 2), False)
+    assert (found.witness["size"], found.witness["count"], found.witness["values"]) == (4, 2, 2)
+
+
+def test_the_witness_counts_and_only_on_request_names_the_ends(engine: Any) -> None:
+    table = [("x", str(50000 + n)) for n in range(6)] + [("y", "1"), ("y", "90")]
+    found = verdict(engine, table, ps.IntervalDisclosure("5", "1/2"))
+    assert found.story == "In the worst group 6 of 6 people have a value within 5 of each other."
+    assert {name: found.witness[name] for name in ("size", "count", "values", "width")} == {
+        "size": 6,
+        "count": 6,
+        "values": 6,
+        "width": "5",
+    }
+    assert "50000" not in str(found.to_json()) + repr(found)
+    assert found.witness.reveal()["interval"] == ["50000", "50005"]
+
+
+@pytest.mark.parametrize("stray", ["many", "nan", "inf", "", "1_000"])
+def test_values_that_are_no_numbers_are_refused_without_naming_them(engine: Any, stray: str) -> None:
+    for distance in ("absolute", "relative"):
+        with pytest.raises(ps.PrivacySqlError) as problem:
+            verdict(engine, [("x", "1"), ("x", stray)], ps.IntervalDisclosure(1, "1/2", distance))
+        assert problem.value.exit == 3 and "many" not in str(problem.value)
+
+
+def test_numbers_a_double_cannot_tell_apart_are_refused(engine: Any) -> None:
+    for near in ("9007199254740992", "9007199254740992.5"):
+        with pytest.raises(ps.PrivacySqlError) as problem:
+            verdict(engine, [("x", "9007199254740993"), ("y", near)], ps.IntervalDisclosure(0, "1/2"))
+        assert problem.value.exit == 3 and "90071" not in str(problem.value)
+    alike = [("x", "9007199254740993"), ("x", "9007199254740993.0")]
+    assert verdict(engine, alike, ps.IntervalDisclosure(0, "1/2")).value == 1
+
+
+def test_native_numbers_are_read_as_they_are_written() -> None:
+    with ps.connect() as engine:
+        for values in ([0.7, 0.8], [7, 8]):
+            frame = pd.DataFrame({"g": ["x", "x"], "s": values})
+            width = Fraction(str(values[1])) - Fraction(str(values[0]))
+            asked = ps.IntervalDisclosure(str(width), "1/2")
+            (found,) = ps.check(engine, ps.Table(frame, ["g"], "s"), [asked]).values()
+            assert found.value == 1
+
+
+def test_people_with_several_values_each_are_refused(engine: Any) -> None:
+    frame = pd.DataFrame({"id": ["p", "p"], "g": ["x", "x"], "s": ["1", "2"]})
+    table = ps.Table(frame, ["g"], "s", identifier="id", values_per_person="set")
+    with pytest.raises(ps.PrivacySqlError, match="several values"):
+        ps.check(engine, table, [ps.IntervalDisclosure(1, "1/2")])
+
+
+def test_a_matrix_or_a_hierarchy_that_is_missing_is_asked_for(engine: Any) -> None:
+    for distance, word in (("matrix", "distance matrix"), ("hierarchical", "hierarchy")):
+        with pytest.raises(ps.PrivacySqlError, match=word) as problem:
+            verdict(engine, [("x", "a")], ps.IntervalDisclosure(1, "1/2", distance))
+        assert problem.value.exit == 2
+    with pytest.raises(ps.PrivacySqlError, match="does not cover 1 value") as problem:
+        verdict(
+            engine, [("x", "z")], ps.IntervalDisclosure(1, "1/2", "matrix"), distances={"s": {"a": {"a": 0}}}
+        )
+    assert problem.value.exit == 3
+
+
+def test_a_matrix_that_would_make_too_many_pairs_is_refused(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("privacy_sql.criteria.interval_disclosure.MOST_PAIRS", 3)
+    matrix = {"a": {"a": 0, "b": 1}, "b": {"a": 1, "b": 0}}
+    criterion = ps.IntervalDisclosure(0, "1/2", "matrix")
+    found = verdict(engine, [("x", "a"), ("x", "b")], criterion, distances={"s": matrix})
+    assert found.value == Fraction(1, 2)
+    with pytest.raises(ps.PrivacySqlError, match="too many"):
+        verdict(engine, [("x", "a"), ("y", "b")], criterion, distances={"s": matrix})
+
+
+@pytest.mark.parametrize(
+    ("width", "share"),
+    [("-1", "1/2"), ("nan", "1/2"), ("x", "1/2"), (1, "1"), (1, "0"), (1, "1.5"), (1, "nan"), (1, True)],
+)
+def test_a_limit_out_of_range_is_refused(width: Any, share: Any) -> None:
+    with pytest.raises(ps.PrivacySqlError) as problem:
+        ps.IntervalDisclosure(width, share)
+    assert problem.value.exit == 2
