@@ -118,7 +118,7 @@ wanted as (
     from bounded as b
     cross join best
     -- what rounding takes from a quotient is far less
-    where cast(b.most_near as double) / cast(b.n_people as double) >= best.share * cast(0.999999 as double)
+    where cast(b.most_near as double) / cast(b.n_people as double) >= best.share * cast('0.999999' as double)
 ),
 {% endif %}
 shown as (
