@@ -43,7 +43,7 @@ REQUIREMENTS = {
     "delta_disclosure": ["delta=0.001"],
     "k_map": ["k=9"],
     "delta_presence": ["low=0.9, high=0.95"],
-    "ck_safety": ["c=0.5, k=2"],
+    "ck_safety": ["c=0.5, k=2", f"c=0.9, k=0, per_value={{{MARK}S1: {{c: 0.3, k: 2}}}}"],
     "privacy_skyline": ["points=[[0, 1, 1, 0.5]]", f"per_value={{{MARK}S1: [[0, 1, 1, 0.3]]}}"],
     "bt_privacy": ["bandwidth=0.3, t=0"],
 }

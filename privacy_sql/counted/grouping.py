@@ -387,6 +387,8 @@ class Grouping:
         found = self.revealed(seen.private["g"])
         if "ends" in seen.private:  # of the sensitive values that lie near one another
             found["interval"] = [self.base.label("s", 0, code) for code in seen.private["ends"]]
+        if "value_code" in seen.private:  # the value in question
+            found["value"] = self.base.label("s", 0, seen.private["value_code"])
         others = seen.private.get("others")
         if others:
             found["others"] = [{**self.number(g), **self.revealed(g)} for g in others]

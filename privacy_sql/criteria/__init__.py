@@ -139,6 +139,10 @@ class Criterion:
         """The requirement as a project file means it, where that is stricter."""
         return self
 
+    def as_published(self) -> Self:
+        """The requirement as published rows are asked it, which may hold less than the table they are of."""
+        return self
+
     def within(self, directory: Path) -> Self:
         """The requirement with the files it names read from a folder."""
         return self

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from privacy_sql.criteria._named_values import absent_notes
 from privacy_sql.criteria._skyline_points import Limit
 from privacy_sql.criteria._skyline_words import in_words
 from privacy_sql.errors import people
@@ -117,7 +118,7 @@ class PrintedGroups:
         return [int(g) for row, g in enumerate(self.groups.tolist()) if row not in kept]
 
     def notes(self, parts: Sequence[PrintedAnswer]) -> tuple[str, ...]:
-        absent = tuple(f'"{value}" of per_value does not occur: 0' for value in self.absent)
+        absent = absent_notes(self.absent)
         undecided = any(not part.safe and part.value is None for part in parts)
         return (*absent, *([f"Not decided, so not safe: {UNDECIDED}."] if undecided else []))
 

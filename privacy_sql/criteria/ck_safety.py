@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
 from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
+from privacy_sql.criteria._named_values import absent_notes, named_values
 from privacy_sql.criteria._on_arrays import OnArrays
-from privacy_sql.errors import Undecided, UsageError, number_of, people
+from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
     Knowledge,
@@ -21,9 +24,10 @@ from privacy_sql.kernels.worst_case.disclosure import (
     TooManyFacts,
     growing_certainty,
     shapes_to_leave_out,
+    worst_case_disclosure,
     worst_knowledge,
 )
-from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Shape
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness, shown
@@ -35,6 +39,64 @@ if TYPE_CHECKING:
     from privacy_sql.criteria import Evidence
 
 
+PER_VALUE = "For example per_value={flu: {c: 0.2, k: 5}}: less sure than c with at most k facts."
+
+
+class _Limit(NamedTuple):
+    """How sure nobody may be, and with how many facts."""
+
+    c: Fraction
+    k: int
+
+    def slack(self, value: Fraction) -> tuple[bool, Fraction]:
+        """How far below the limit a value stays; one that does not comes first."""
+        return value < self.c, self.c - value
+
+
+class _Guess(NamedTuple):
+    """The value that is guessed: its place among those of the group, and how many have it."""
+
+    rank: int
+    holders: int
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The groups with what may be guessed in them, and the shape of each."""
+
+    shapes: GroupShapes
+    groups: Ints
+    shape: Ints
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """Per group and sensitive value how many people share it; which values have limits of their own."""
+
+    g: Ints
+    n_rows: Ints
+    s: Ints | None = None
+    own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its limits
+    absent: tuple[str, ...] = ()
+
+    def about(self, number: int, facts: int) -> _Asked | None:
+        """What is asked of the values of one of the limits; None where nobody has one of them."""
+        guessed = None if self.s is None else _of_limit(self.s, self.own, number)
+        if guessed is not None and not self.n_rows[guessed].any():
+            return None
+        return _Asked(*GroupShapes.from_columns(self.g, self.n_rows, facts + 1, guessed))
+
+    def rank(self, group: int, count: int) -> int:
+        """Among the values of a group the place of one that so many have."""
+        return 1 + int((self.n_rows[self.g == group] > count).sum())
+
+
+def _of_limit(codes: Ints, own: Mapping[int, int], number: int) -> Bools:
+    """Which values one of the limits is about: number 0 is about those without one of their own."""
+    named = [code for code, other in own.items() if number in (0, other)]
+    return np.asarray(np.isin(codes, named) != (number == 0))
+
+
 @dataclass(frozen=True)
 class CKSafety(OnArrays):
     """The best guess of an adversary who knows the groups and k implications more stays below c.
@@ -42,6 +104,10 @@ class CKSafety(OnArrays):
     martin2007, Def. 13; `value` is the maximum disclosure of Def. 6, exact. Merging groups never raises it
     (Theorem 14). Leaving out whole groups leaves fewer implications to choose from and changes no other
     group, so it cannot raise it either. Every person has one sensitive value.
+
+    `per_value` gives single values limits of their own, the cost-based disclosure that Sec. 6 leaves open:
+    the best guess of exactly that value by at most its k implications stays below its c; c and k hold for the
+    other values. The implications may be about any value. `value` is then the one with least slack.
     """
 
     name: ClassVar[str] = "ck_safety"
@@ -56,15 +122,12 @@ class CKSafety(OnArrays):
 
     c: Exact
     k: int
+    per_value: Mapping[str, Mapping[str, Exact]] | None = None
+    must_occur: bool = False  # a value of `per_value` that does not occur is an error, as in a project
 
     def __post_init__(self) -> None:
         at_least(self.k, 0, self.name, "k")
-        if not exact(self.c, self.name, "c", 0, 1):
-            raise UsageError(
-                "bad_parameter",
-                "c of ck_safety must be above 0",
-                hint="No release keeps every guess below 0.",
-            )
+        assert self.limits
 
     @property
     def needs_one_value(self) -> bool:
@@ -72,91 +135,198 @@ class CKSafety(OnArrays):
 
     @property
     def limit(self) -> Fraction:
-        return exact(self.c, self.name, "c", 0, 1)
+        return _above_zero(self.c, "c")
+
+    @property
+    def limits(self) -> list[_Limit]:
+        """Of the values without limits of their own, then of each of the others."""
+        own = self.per_value
+        if own is not None and not (isinstance(own, Mapping) and own):
+            raise _bad(f"per_value of {self.name} must name values", PER_VALUE)
+        found, problems = [_Limit(self.limit, self.k)], []
+        for value, limits in (own or {}).items():
+            where = f'per_value "{value}"'
+            try:
+                found.append(_own_limit(limits, where))
+            except UsageError as problem:
+                problems.append(problem)
+        raise_all(problems)
+        return found
+
+    def in_project(self) -> Self:
+        return replace(self, must_occur=True)
+
+    def as_published(self) -> Self:
+        """Everybody with a value may be left out."""
+        return replace(self, must_occur=False)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {key: value for key, value in super().params.items() if key != "must_occur"}
 
     def necessary(self) -> Sequence[Criterion]:
-        """With d values in a group, d - 1 facts disclose everything there: k + 2 values are needed."""
-        return (registry.get("criteria", "l_diversity")(self.k + 2),)
+        """With d values in a group, d - 1 facts disclose each of them there: at least k + 2 are needed."""
+        least = min(limit.k for limit in self.limits)
+        return (registry.get("criteria", "l_diversity")(least + 2),)
 
     def splits(self, whole: Grouping) -> Splits:
         """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
-        return _Splits(self.k, self.limit, _histograms(whole))
+        own, _ = self._codes(whole.base)
+        return _Splits(self.limits, own, _histograms(whole))
 
-    def gather(self, grouping: Grouping) -> Mapping[str, Any]:
-        return group_counts(grouping)
+    def gather(self, grouping: Grouping) -> Evidence:
+        counts = group_counts(grouping, by_value=self.per_value is not None)
+        own, absent = self._codes(grouping.base)
+        return _Evidence(counts["g"], counts["n_rows"], counts.get("s"), own, absent)
+
+    def _codes(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
+        """Code of each value with limits of its own -> their number; and the values that do not occur."""
+        wanted = list(map(str, self.per_value or {}))
+        return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """The worst knowledge decides.
+        """The worst knowledge decides; of several limits the one with least slack, a failing one first.
 
         >>> import numpy as np
-        >>> counts = {"g": np.array([0, 0, 0, 1, 1, 1, 1]), "n_rows": np.array([2, 2, 1, 2, 1, 1, 1])}
+        >>> counts = _Evidence(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([2, 2, 1, 2, 1, 1, 1]))
         >>> str(CKSafety(c="2/3", k=1).judge(counts).value)
         '2/3'
         """
-        shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
-        with within_reach():
-            knowledge = worst_knowledge(shapes, self.k)
-        numbers = [int((shape == place.shape).nonzero()[0][place.copy]) for place in knowledge.places]
-        target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target)
-        facts = {
-            "facts": knowledge.facts,
-            "size": int(shapes.size[shape[target]]),
-            "places": [
-                _told(shapes, number, place) for number, place in zip(numbers, knowledge.places, strict=True)
-            ],
-            "knows": list(_in_words(numbers, knowledge)),
-            "certainty": [str(p) for p in _certainty(shapes, knowledge)],
-        }
-        private = {"g": int(groups[target]), "others": [int(groups[n]) for n in numbers if n != target]}
-        return self.verdict(knowledge.value, Witness(facts, private), _story(target + 1, facts, knowledge))
+        found: list[tuple[_Limit, int, _Asked, Knowledge]] = []
+        for number, limit in enumerate(self.limits):
+            asked = evidence.about(number, limit.k)
+            if asked is not None:
+                with within_reach():
+                    found.append((limit, number, asked, worst_knowledge(asked.shapes, limit.k)))
+        limit, number, asked, knowledge = min(found, key=lambda part: part[0].slack(part[3].value))
+        witness, told = _witness(evidence, asked, knowledge)
+        if evidence.s is not None:
+            holding = (evidence.g == witness.private["g"]) & (evidence.n_rows == witness["holders"])
+            holding &= _of_limit(evidence.s, evidence.own, number)
+            witness.private["value_code"] = int(evidence.s[holding][0])
+        return self.verdict(
+            knowledge.value,
+            witness,
+            told,
+            safe=all(part.value < each.c for each, _, _, part in found),
+            limit=limit.c,
+            notes=absent_notes(evidence.absent),
+        )
 
     def fits(self, base: Base) -> bool:
         return bool(base.table.values_per_person == "one")
 
     def decide(self, groups: Groups) -> Verdict:
-        if not len(groups):
+        found: list[tuple[tuple[bool, Fraction], _Limit, Fraction]] = []
+        for limit, shapes, _ in self._asked(groups):
+            with within_reach():
+                value = worst_case_disclosure(shapes, limit.k)
+            found.append((limit.slack(value), limit, value))
+        if not found:
             return self.verdict(None, Witness({}))
-        with within_reach():
-            knowledge = worst_knowledge(self._shapes(groups)[0], self.k)
-        return self.verdict(knowledge.value, Witness({}))
+        (safe, _), limit, value = min(found)
+        return self.verdict(value, Witness({}), safe=safe, limit=limit.c)
 
     def breaking(self, groups: Groups) -> Bools:
-        if not len(groups):
-            return groups.none
-        shapes, shape = self._shapes(groups)
-        with within_reach():
-            unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
-        return groups.in_any(shape, unsafe)
+        gone = groups.none
+        for limit, shapes, shape in self._asked(groups):
+            with within_reach():
+                gone |= groups.in_any(shape, shapes_to_leave_out(shapes, limit.k, limit.c))
+        return gone
 
-    def _shapes(self, groups: Groups) -> tuple[GroupShapes, Ints]:
-        return GroupShapes.from_ranked(groups.people, groups.start, groups.ranked, self.k + 1)
+    def _asked(self, groups: Groups) -> Iterator[tuple[_Limit, GroupShapes, Ints]]:
+        """Of each limit the groups as shapes, where somebody has a value that it is about."""
+        own: Mapping[int, int] = {}
+        if self.per_value is not None:
+            assert groups.values is not None
+            base = groups.values.base
+            own, _ = base.memory.once(("limits of values", str(self)), lambda: self._codes(base))
+        for number, limit in enumerate(self.limits if len(groups) else ()):
+            guessed = None
+            if self.per_value is not None:
+                guessed = groups.largest(np.where(_of_limit(groups.value, own, number), groups.n, 0))
+            if guessed is None or guessed.any():
+                width = limit.k + 1
+                yield (
+                    limit,
+                    *GroupShapes.from_ranked(groups.people, groups.start, groups.ranked, width, guessed),
+                )
 
     def failing(self, evidence: Evidence) -> list[int]:
         """Groups to leave out so that the others are safe together."""
-        shapes, groups, shape = GroupShapes.from_columns(evidence["g"], evidence["n_rows"], self.k + 1)
-        with within_reach():
-            unsafe = shapes_to_leave_out(shapes, self.k, self.limit)
-        return [int(group) for group, kind in zip(groups, shape.tolist(), strict=True) if kind in unsafe]
+        gone: set[int] = set()
+        for number, limit in enumerate(self.limits):
+            asked = evidence.about(number, limit.k)
+            if asked is not None:
+                with within_reach():
+                    unsafe = shapes_to_leave_out(asked.shapes, limit.k, limit.c)
+                gone |= {
+                    int(g)
+                    for g, kind in zip(asked.groups, asked.shape.tolist(), strict=True)
+                    if kind in unsafe
+                }
+        return sorted(gone)
+
+
+def _own_limit(limits: object, where: str) -> _Limit:
+    """The c and k of one value, whatever is wrong with them said in one error."""
+    name = CKSafety.name
+    if not isinstance(limits, Mapping) or {*limits} != {"c", "k"}:
+        odd = [str(key) for key in limits if key not in ("c", "k")] if isinstance(limits, Mapping) else []
+        told = f', and "{odd[0]}" is unknown. {did_you_mean(odd[0], ("c", "k"))}' if odd else ""
+        raise _bad(f"{where} of {name} says c and k{told}", PER_VALUE)
+    return _Limit(_above_zero(limits["c"], f"c of {where}"), at_least(limits["k"], 0, name, f"k of {where}"))
+
+
+def _above_zero(c: Exact, parameter: str) -> Fraction:
+    limit = exact(c, CKSafety.name, parameter, 0, 1)
+    if not limit:
+        raise _bad(f"{parameter} of {CKSafety.name} must be above 0", "No release keeps every guess below 0.")
+    return limit
+
+
+def _bad(message: str, hint: str) -> UsageError:
+    return UsageError("bad_parameter", message, hint=hint)
 
 
 class _Splits:
-    """Which cuts keep the maximum disclosure below the limit."""
+    """Which cuts keep the maximum disclosure below every limit."""
 
-    def __init__(self, facts: int, limit: Fraction, whole: dict[int, dict[int, int]]) -> None:
-        self._facts, self._limit = facts, limit
-        with within_reach():
-            self._running = RunningWorstCase([counts.values() for counts in whole.values()], facts)
+    def __init__(
+        self, limits: Sequence[_Limit], own: Mapping[int, int], whole: dict[int, dict[int, int]]
+    ) -> None:
+        self._own = own
+        self._running: list[tuple[int, _Limit, RunningWorstCase]] = []
+        for number, limit in enumerate(limits):
+            shapes = self._shapes(whole.values(), number)
+            if any(shape.guessed for shape in shapes):
+                with within_reach():
+                    self._running.append((number, limit, RunningWorstCase(shapes, limit.k)))
 
     def seen(self, grouping: Grouping) -> dict[int, dict[int, int]]:
         return _histograms(grouping)
 
     def allows(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> bool:
         whole, parts = _cut(evidence, groups)
-        return self._running.trial([whole], parts)[self._facts] < self._limit
+        return all(
+            running.trial(self._shapes([whole], number), self._shapes(parts, number))[limit.k] < limit.c
+            for number, limit, running in self._running
+        )
 
     def accept(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> None:
         whole, parts = _cut(evidence, groups)
-        self._running.change([whole], parts)
+        for number, _, running in self._running:
+            running.change(self._shapes([whole], number), self._shapes(parts, number))
+
+    def _shapes(self, histograms: Iterable[Mapping[int, int]], number: int) -> list[Shape]:
+        """Groups with how many have the commonest value that one of the limits is about."""
+        own = self._own
+        return [
+            Shape.of(
+                counts.values(), max((n for s, n in counts.items() if own.get(s, 0) == number), default=0)
+            )
+            for counts in histograms
+        ]
 
 
 def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
@@ -169,16 +339,18 @@ def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
     return made
 
 
-def _cut(evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+def _cut(
+    evidence: dict[int, dict[int, int]], groups: Sequence[int]
+) -> tuple[Mapping[int, int], list[dict[int, int]]]:
     """The counts of a group and those of its parts."""
     parts = [evidence[g] for g in groups]
     whole: Counter[int] = Counter()
     for part in parts:
         whole.update(part)
-    return [*whole.values()], [[*part.values()] for part in parts]
+    return whole, parts
 
 
-def group_counts(grouping: Grouping) -> Mapping[str, Any]:
+def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, Any]:
     """The counts of every group as arrays; they are as many as groups and values, not as rows.
 
     Tables in which a person may have several values are refused: they have other worlds than counted here.
@@ -195,7 +367,7 @@ def group_counts(grouping: Grouping) -> Mapping[str, Any]:
         raise UsageError("no_sensitive", "maximum disclosure needs a sensitive column", where=table.name)
     if not grouping.base.rows:
         raise no_rows(table)
-    query = render("criteria/ck_safety.sql", histogram=grouping.histogram)
+    query = render("criteria/ck_safety.sql", histogram=grouping.histogram, per_value=by_value)
     arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
     return arrays
 
@@ -213,9 +385,33 @@ def within_reach() -> Iterator[None]:
         ) from None
 
 
+def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[Witness, str]:
+    """The worst knowledge in numbers, and in words."""
+    numbers = [int((asked.shape == place.shape).nonzero()[0][place.copy]) for place in knowledge.places]
+    target, shape = next(
+        (number, place.shape) for number, place in zip(numbers, knowledge.places, strict=True) if place.target
+    )
+    group, count = int(asked.groups[target]), int(asked.shapes.target[shape])
+    guess = _Guess(evidence.rank(group, count), count)
+    facts = {
+        "facts": knowledge.facts,
+        "size": int(asked.shapes.size[shape]),
+        "holders": count,
+        "guess": guess.rank,
+        "places": [
+            _told(asked.shapes, number, place)
+            for number, place in zip(numbers, knowledge.places, strict=True)
+        ],
+        "knows": list(_in_words(numbers, knowledge, guess)),
+        "certainty": [str(p) for p in _certainty(asked.shapes, knowledge, count)],
+    }
+    others = [int(asked.groups[number]) for number in numbers if number != target]
+    return Witness(facts, {"g": group, "others": others}), _story(target + 1, facts, knowledge, guess)
+
+
 def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
     """One group of the worst knowledge: its number, its counts, and how many top values each person is
-    claimed to have one of."""
+    claimed to have one of; person 1 of the target's group the value that is guessed and the top others."""
     return {
         "group": number + 1,
         "size": int(shapes.size[place.shape]),
@@ -225,30 +421,31 @@ def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
     }
 
 
-def _certainty(shapes: GroupShapes, knowledge: Knowledge) -> list[Fraction]:
+def _certainty(shapes: GroupShapes, knowledge: Knowledge, guessed: int) -> list[Fraction]:
     """How sure the adversary is before the first fact and after each one."""
     groups = [
         (int(shapes.size[place.shape]), [int(n) for n in shapes.top[place.shape]])
         for place in knowledge.places
     ]
     target = next(number for number, place in enumerate(knowledge.places) if place.target)
-    return growing_certainty(groups, [place.atoms for place in knowledge.places], target)
+    return growing_certainty(groups, [place.atoms for place in knowledge.places], target, guessed)
 
 
-def _in_words(numbers: list[int], knowledge: Knowledge) -> Iterator[str]:
+def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterator[str]:
     """The implications, one sentence each; one about the target's own values is a plain no."""
     target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target) + 1
     for number, place in zip(numbers, knowledge.places, strict=True):
         for person, claimed in enumerate(place.atoms, start=1):
+            if place.target and person == 1:
+                # the commonest values beside the one that is guessed
+                for rank in [rank for rank in range(1, claimed + 1) if rank != guess.rank][: claimed - 1]:
+                    yield f"person 1 of group {target} does not have its {ranked(rank)} value"
+                continue
             for rank in range(1, claimed + 1):
-                if place.target and person == 1:
-                    if rank > 1:
-                        yield f"person 1 of group {target} does not have its {ranked(rank)} value"
-                else:
-                    yield (
-                        f"if person {person} of group {number + 1} has its {ranked(rank)} value,"
-                        f" then person 1 of group {target} has its {ranked(1)} value"
-                    )
+                yield (
+                    f"if person {person} of group {number + 1} has its {ranked(rank)} value,"
+                    f" then person 1 of group {target} has its {ranked(guess.rank)} value"
+                )
 
 
 def ranked(rank: int) -> str:
@@ -263,17 +460,17 @@ def ranked(rank: int) -> str:
     return f"{rank}{ending} commonest"
 
 
-def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge) -> str:
+def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge, guess: _Guess) -> str:
     """The worst case in plain words."""
-    chance, size = shown(knowledge.value), people(facts["size"])
+    chance, size, value = shown(knowledge.value), people(facts["size"]), f"{ranked(guess.rank)} value"
     if not knowledge.facts:
         return (
-            "Who knows only who is in which group, and guesses the commonest value for somebody of group"
+            f"Who knows only who is in which group, and guesses the {value} for somebody of group"
             f" {target} ({size}), is right with probability {chance}."
         )
     known = number_of(knowledge.facts, "fact")
     return (
         f"Who also knows {known} is right with probability {chance} in saying that person 1 of group {target}"
-        f" ({size}) has its commonest value: {'; '.join(facts['knows'])}. Take as person 1 somebody"
+        f" ({size}) has its {value}: {'; '.join(facts['knows'])}. Take as person 1 somebody"
         " who has that value, and all of this is true."
     )

@@ -12,12 +12,12 @@ import numpy as np
 
 from privacy_sql.counted.groups import Bools, Groups
 from privacy_sql.criteria import Criterion, Row, Splits
+from privacy_sql.criteria._named_values import absent_notes, named_values
 from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
-from privacy_sql.errors import UsageError, nearest, raise_all
-from privacy_sql.hierarchies import Tree
+from privacy_sql.errors import UsageError
 from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
     Group,
@@ -130,6 +130,10 @@ class PrivacySkyline(Criterion):
     def in_project(self) -> Self:
         return replace(self, must_occur=True)
 
+    def as_published(self) -> Self:
+        """Everybody with a value may be left out."""
+        return replace(self, must_occur=False)
+
     @property
     def params(self) -> dict[str, Any]:
         return {key: value for key, value in super().params.items() if key != "must_occur"}
@@ -162,18 +166,7 @@ class PrivacySkyline(Criterion):
     def _own_skylines(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value in `per_value` -> number of its skyline; and the values that do not occur."""
         wanted = list(per_value_of(self.per_value))
-        if not wanted:
-            return {}, ()
-        columns = {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", wanted)}
-        named = base.engine.load(columns, "named")
-        rows = base.engine.fetch(
-            render("criteria/named_values.sql", values=base.dictionaries["s"], named=named)
-        )
-        own = {row["code"]: row["position"] + 1 for row in rows}
-        absent = tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
-        if absent and self.must_occur:
-            raise_all(_unknown(base, absent))
-        return own, absent
+        return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
     def _points(self, most: int) -> dict[str, list[int]]:
         """The points of all skylines; more values than there are rule out no more than all of them."""
@@ -222,7 +215,7 @@ class PrivacySkyline(Criterion):
             _part(code, limits[point], groups, evidence.case)
             for (code, point), groups in _by_part(evidence.rows)
         ]
-        notes = tuple(f'"{value}" of per_value does not occur: 0' for value in evidence.absent)
+        notes = absent_notes(evidence.absent)
         if not parts:
             return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit, notes=notes)
         worst = min(parts, key=_Part.slack)
@@ -379,29 +372,6 @@ class _AsPrinted(PrivacySkyline):
 
     def failing(self, evidence: Evidence) -> list[int]:
         return list(evidence.to_leave_out(self.limits))
-
-
-def _unknown(base: Base, absent: Iterable[str]) -> list[UsageError]:
-    """One error for each value that does not occur, with one that is spelt nearly so where it was declared.
-
-    What only rows hold is not told: whoever reads an error may not see the rows.
-    """
-    table = base.table
-    tree = table.sensitive_hierarchy
-    known = list(tree.leaves()) if isinstance(tree, Tree) else []
-    domain = (table.domains or {}).get(table.sensitives[0])
-    known += map(str, domain) if isinstance(domain, list | tuple) else []
-    where = f"{table.name}.require.privacy_skyline.per_value"
-    hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
-    return [
-        UsageError(
-            "unknown_value",
-            f'{table.sensitives[0]} has no value "{value}"',
-            where=where,
-            hint=hints.get(value, "Values are compared letter by letter."),
-        )
-        for value in absent
-    ]
 
 
 def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:

@@ -240,7 +240,9 @@ _MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
     "l_diversity": _l_diverse,
     "t_closeness": _t_close,
     "ck_safety": lambda criterion, table: (
-        ("ck_safe", {"c": _number(criterion.c), "k": criterion.k}) if criterion.k <= MOST_FACTS else None
+        ("ck_safe", {"c": _number(criterion.c), "k": criterion.k})
+        if criterion.k <= MOST_FACTS and not criterion.per_value
+        else None
     ),
     "privacy_skyline": _skyline_safe,
 }

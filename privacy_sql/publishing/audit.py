@@ -62,7 +62,7 @@ def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release)
         _known_labels(engine, published["people"], release)
     with step("judge"):
         # the verdicts that the published values of each group decide; the others stand as judged
-        by_counts = [criterion for criterion in release.require if decidable(criterion, release.table)]
+        by_counts = [c.as_published() for c in release.require if decidable(c, release.table)]
         verdicts = Verdicts(
             {str(criterion): release.verdicts[str(criterion)] for criterion in release.require}
         )
@@ -96,7 +96,7 @@ def judge_published(engine: Engine, published: str | Path, release: Release) -> 
     """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
     if release.promise is not None:
         return Verdicts(release.promise())
-    by_rows = [criterion for criterion in release.require if decidable(criterion, release.table)]
+    by_rows = [c.as_published() for c in release.require if decidable(c, release.table)]
     verdicts = Verdicts(release.verdicts)
     if by_rows:
         base = count(engine, published_table(published, release), several=True)

@@ -20,7 +20,7 @@ from privacy_sql.errors import Undecided, UsageError, people, raise_all
 from privacy_sql.kernels.worst_case.known_facts import DOUBT, Chance, KnownFacts
 from privacy_sql.kernels.worst_case.world_count import WORK_LIMIT, Contradiction
 from privacy_sql.kernels.worst_case.world_sample import SAMPLES, NothingAgreed
-from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Group
+from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Fact, Group
 from privacy_sql.query.template import Sql, render
 from privacy_sql.studies import facts as written
 from privacy_sql.studies import groups_of
@@ -84,8 +84,10 @@ def disclosure_risk(
 ) -> DisclosureRisk:
     """The chance of `atom` ("Tom is AIDS") for somebody who knows the facts; without one, of the likeliest.
 
-    martin2007, Def. 5. Works for one value, sets and multisets of values per person. Exact when counting the
-    tables that agree takes at most `work_limit` steps, otherwise estimated.
+    martin2007, Def. 5. A fact with a weight ("0.8: Tom not Cancer") is one that somebody believes: worlds in
+    which it holds count that often, the others as often as is missing to 1, whatever the other facts say.
+    Works for one value, sets and multisets of values per person. Exact when counting the tables that agree
+    takes at most `work_limit` steps, otherwise estimated.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -98,7 +100,7 @@ def disclosure_risk(
     grouping = groups_of(engine, table)
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Question.of(grouping, written.parse_facts(facts), question)
-    known = KnownFacts(asked.groups, asked.clauses, asked.kind, work_limit=work_limit)
+    known = KnownFacts(asked.groups, (), asked.kind, work_limit=work_limit, weighted=asked.facts)
     generator = np.random.default_rng() if random is None else random
     with _explained():
         if asked.question:
@@ -147,12 +149,12 @@ class _Question:
     grouping: Grouping
     counts: _Counts
     names: _Names
-    clauses: tuple[Clause, ...]
+    facts: tuple[Fact, ...]
     question: tuple[Atom, ...]
 
     @classmethod
     def of(
-        cls, grouping: Grouping, clauses: Sequence[written.Clause], question: Sequence[written.Atom]
+        cls, grouping: Grouping, facts: Sequence[written.Fact], question: Sequence[written.Atom]
     ) -> _Question:
         table = grouping.base.table
         if not table.identifier or not table.sensitives:
@@ -162,10 +164,16 @@ class _Question:
                 where=table.name,
                 hint="Name them with --identifier and --sensitive.",
             )
-        names = _Names.of(grouping, clauses, question)
+        names = _Names.of(grouping, facts, question)
         numbered = tuple(
-            Clause(tuple(map(names.atom, clause.if_all)), tuple(map(names.atom, clause.then_any)))
-            for clause in clauses
+            Fact(
+                tuple(
+                    Clause(tuple(map(names.atom, clause.if_all)), tuple(map(names.atom, clause.then_any)))
+                    for clause in fact.clauses
+                ),
+                fact.weight,
+            )
+            for fact in facts
         )
         return cls(grouping, _Counts.of(grouping), names, numbered, tuple(map(names.atom, question)))
 
@@ -176,7 +184,7 @@ class _Question:
     @cached_property
     def groups(self) -> dict[int, Group]:
         """The groups the facts touch or the question is about."""
-        spoken = [*self.question, *(a for clause in self.clauses for a in (*clause.if_all, *clause.then_any))]
+        spoken = [*self.question, *(atom for fact in self.facts for atom in fact.atoms)]
         return {group: self.counts.group(group) for group in {atom.group for atom in spoken}}
 
     def answer(self, chance: Chance, atom: Atom) -> DisclosureRisk:
@@ -246,10 +254,15 @@ class _Names:
 
     @classmethod
     def of(
-        cls, grouping: Grouping, clauses: Sequence[written.Clause], question: Sequence[written.Atom]
+        cls, grouping: Grouping, facts: Sequence[written.Fact], question: Sequence[written.Atom]
     ) -> _Names:
         """Look up every name at once; those that are not there are reported by their lines."""
-        where = [(f"facts line {c.line}", atom) for c in clauses for atom in (*c.if_all, *c.then_any)]
+        where = [
+            (f"facts line {fact.line}", atom)
+            for fact in facts
+            for clause in fact.clauses
+            for atom in (*clause.if_all, *clause.then_any)
+        ]
         where += [("atom", atom) for atom in question]
         people = list(dict.fromkeys(atom.person for _, atom in where))
         values = list(dict.fromkeys(atom.value for _, atom in where))

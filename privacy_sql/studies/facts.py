@@ -3,24 +3,32 @@
     Ed not Mumps
     Gary is Flu
     Hannah is Flu & Bob is Flu -> Charlie is Flu | Dave is Flu
+    Ann not Flu -> Bob is Flu
+    Ann is Flu <-> Bob is Flu
     family AIDS: Ann, Cary, Tom
+    0.8: Ed does not have Mumps
 
 Names and values stand as in the table; those with a word of the grammar in them go in double quotes. The
-third form is Martin et al. 2007, Definition 2; the fourth says that if one of the people has the value, all
-have it (Chen et al. 2008, Sec. 3.2). Blank lines and lines that start with # are skipped.
+third form is Martin et al. 2007, Definition 2; a family says that if one of the people has the value, all
+have it (Chen et al. 2008, Sec. 3.2). A number and a colon before a fact say how much it is believed. Blank
+lines and lines that start with # are skipped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
+from privacy_sql.parameters import number_in
 
-ARROWS = ("->", "→")
+IF, IF_AND_ONLY_IF = ("->", "→"), ("<->", "↔")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s"]\S*|"')
 _FAMILY_TOKEN = re.compile(r'"(?:[^"]|"")*"|[,:]|[^\s",:]+|"')
+_WEIGHT = re.compile(r"\s*([-+]?[0-9][0-9./eE+-]*)\s*:\s+(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -33,35 +41,50 @@ class Atom:
 
 @dataclass(frozen=True)
 class Clause:
-    """If all of `if_all` hold, at least one of `then_any` holds; `line` is where the user wrote it.
+    """If all of `if_all` hold, at least one of `then_any` holds.
 
     `is` has nothing on the left, `not` nothing on the right.
     """
 
     if_all: tuple[Atom, ...]
     then_any: tuple[Atom, ...]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What a line says: all of its clauses, believed with a weight; `line` is where the user wrote it."""
+
+    clauses: tuple[Clause, ...]
     line: int
+    weight: Fraction = Fraction(1)
 
 
-def parse_facts(lines: Iterable[str]) -> tuple[Clause, ...]:
-    """The clauses that the lines say, or every line that could not be read, at once.
+Literal = tuple[bool, Atom]  # whether the person has the value
+Sentence = list[list[Literal]]  # one literal of each list holds
 
-    >>> parse_facts(["Ed not Mumps"])
-    (Clause(if_all=(Atom(person='Ed', value='Mumps'),), then_any=(), line=1),)
-    >>> len(parse_facts(["# three implications in a circle", "family AIDS: Ann, Cary, Tom"]))
-    3
+
+def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
+    """What the lines say, or every line that could not be read, at once.
+
+    >>> parse_facts(["0.8: Ed not Mumps"])[0].weight
+    Fraction(4, 5)
+    >>> [
+    ...     len(fact.clauses)
+    ...     for fact in parse_facts(["family AIDS: Ann, Cary, Tom", "Ann is Flu <-> Bob is Flu"])
+    ... ]
+    [3, 2]
     """
-    clauses: list[Clause] = []
+    facts: list[Fact] = []
     errors: list[PrivacySqlError] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            clauses += _parse_line(line, number)
+            facts.append(_parse_line(line, number))
         except UsageError as error:
             errors.append(error)
     raise_all(errors)
-    return tuple(clauses)
+    return tuple(facts)
 
 
 def parse_atom(text: str, where: str = "atom") -> Atom:
@@ -69,40 +92,84 @@ def parse_atom(text: str, where: str = "atom") -> Atom:
     return _atom(_tokens(text, where, _TOKEN), where)
 
 
-def _parse_line(line: str, number: int) -> Iterator[Clause]:
+def _parse_line(line: str, number: int) -> Fact:
     where = f"facts line {number}"
-    if re.match(r"\s*family\s", line) and ":" in line:
-        yield from _family(_tokens(line, where, _FAMILY_TOKEN)[1:], where, number)
-        return
-    tokens = _tokens(line, where, _TOKEN)
-    arrow = [i for i, token in enumerate(tokens) if token in ARROWS]
-    if not arrow:
-        # `Gary is Flu`, or `Ed not Mumps`, which may also be written `Ed is not Mumps`
-        if "not" not in tokens:
-            yield Clause((), (_atom(tokens, where),), number)
-            return
-        at = tokens.index("not")
-        before = tokens[: at - 1] if tokens[at - 1 : at] == ["is"] else tokens[:at]
-        yield Clause((_atom([*before, "is", *tokens[at + 1 :]], where),), (), number)
-        return
-    if len(arrow) > 1:
-        raise _unreadable(where, "it has more than one ->", "Write one implication per line.")
-    left = _split(tokens[: arrow[0]], "&")
-    right = _split(tokens[arrow[0] + 1 :], "|")
-    yield Clause(
-        tuple(_atom(part, where) for part in left), tuple(_atom(part, where) for part in right), number
+    weighted = _WEIGHT.fullmatch(line)
+    weight = number_in(weighted[1]) if weighted else Fraction(1)
+    if weight is None or not 0 <= weight <= 1:
+        raise _unreadable(where, "its weight is no number from 0 to 1", "Write 0.8: Name not Value.")
+    said = weighted[2] if weighted else line
+    if re.match(r"\s*family\s", said) and ":" in said:
+        sentence = _family(_tokens(said, where, _FAMILY_TOKEN)[1:], where)
+    else:
+        sentence = _sentence(_tokens(said, where, _TOKEN), where)
+    clauses = tuple(
+        Clause(
+            tuple(atom for holds, atom in literals if not holds),
+            tuple(atom for holds, atom in literals if holds),
+        )
+        for literals in sentence
     )
+    return Fact(clauses, number, weight)
 
 
-def _family(tokens: Sequence[str], where: str, number: int) -> Iterator[Clause]:
+def _sentence(tokens: Sequence[str], where: str) -> Sentence:
+    """One side, or two with an arrow between them."""
+    arrows = [place for place, token in enumerate(tokens) if token in (*IF, *IF_AND_ONLY_IF)]
+    if len(arrows) > 1:
+        raise _unreadable(where, "it has more than one arrow", "Write one implication per line.")
+    if not arrows:
+        return _side(tokens, where)
+    left, right = _side(tokens[: arrows[0]], where), _side(tokens[arrows[0] + 1 :], where)
+    sentence = _either(_denied(left), right)
+    return sentence if tokens[arrows[0]] in IF else sentence + _either(_denied(right), left)
+
+
+def _side(tokens: Sequence[str], where: str) -> Sentence:
+    """Atoms that all hold, with & between them, or of which one holds, with |."""
+    if "&" in tokens and "|" in tokens:
+        raise _unreadable(where, "one side has both & and |", "Write two lines.")
+    if "|" in tokens:
+        return [[_literal(part, where) for part in _split(tokens, "|")]]
+    return [[_literal(part, where)] for part in _split(tokens, "&")]
+
+
+def _denied(side: Sentence) -> Sentence:
+    """That a side does not hold: one of those that all hold fails, or all fail of which one holds."""
+    literals = [(not holds, atom) for part in side for holds, atom in part]
+    return [[literal] for literal in literals] if len(side) == 1 else [literals]
+
+
+def _either(one: Sentence, other: Sentence) -> Sentence:
+    """That one of two sides holds."""
+    return [[*left, *right] for left in one for right in other]
+
+
+def _literal(tokens: Sequence[str], where: str) -> Literal:
+    """`Gary is Flu` or `Gary has Flu`, `Ed not Mumps`, `Ed is not Mumps` or `Ed does not have Mumps`."""
+    words = list(tokens)
+    for place in range(len(words) - 2):
+        if words[place : place + 3] == ["does", "not", "have"]:
+            words[place : place + 3] = ["not"]
+            break
+    if words.count("has") == 1 and "is" not in words and "not" not in words:
+        words[words.index("has")] = "is"
+    if "not" not in words:
+        return True, _atom(words, where)
+    at = words.index("not")
+    before = words[: at - 1] if words[at - 1 : at] == ["is"] else words[:at]
+    return False, _atom([*before, "is", *words[at + 1 :]], where)
+
+
+def _family(tokens: Sequence[str], where: str) -> Sentence:
     """Everybody's value implies the next one's, around the circle: one has it, all have it."""
     at = tokens.index(":") if ":" in tokens else len(tokens)
     value, people = _name(tokens[:at], where, "a value"), _split(tokens[at + 1 :], ",")
     names = [_name(part, where, "a person") for part in people]
     if len(set(names)) < 2:
         raise _unreadable(where, "a family needs at least two people", "Write family Value: Name, Name.")
-    for person, following in zip(names, names[1:] + names[:1], strict=True):
-        yield Clause((Atom(person, value),), (Atom(following, value),), number)
+    atoms = [Atom(person, value) for person in names]
+    return [[(False, one), (True, following)] for one, following in pairwise([*atoms, atoms[0]])]
 
 
 def _atom(tokens: Sequence[str], where: str) -> Atom:
@@ -122,7 +189,7 @@ def _name(tokens: Sequence[str], where: str, what: str) -> str:
     words = [token[1:-1].replace('""', '"') if token.startswith('"') else token for token in tokens]
     if not words or not all(words):
         raise _unreadable(where, f"{what} is missing", "Write Name is Value or Name not Value.")
-    reserved = {"not", "&", "|", *ARROWS}
+    reserved = {"not", "&", "|", *IF, *IF_AND_ONLY_IF}
     if any(token in reserved for token in tokens):
         raise _unreadable(
             where, f"the name of {what} has a word of the grammar in it", "Put it in double quotes."

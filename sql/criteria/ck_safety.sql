@@ -1,6 +1,10 @@
 -- How many people of each group share a sensitive value; the worst case depends on nothing else.
--- in: histogram (g, s, n_rows)    out: g, n_rows    grain: group, sensitive value
+-- in: histogram (g, s, n_rows), per_value    out: g, s (where some values have limits of their own), n_rows
+-- grain: group, sensitive value
 select
     g,
+    {% if per_value %}
+    s,
+    {% endif %}
     n_rows
 from {{ histogram }}

@@ -13,3 +13,6 @@ def known(engine: ps.Engine) -> None:
     for quasi in (["age"], []):
         table = ps.Table(rows, quasi, "s", identifier="id")
         ps.disclosure_risk(engine, table, ["p1 not b"]).witness.reveal()
+    own = ps.CKSafety("0.9", 1, {"b": {"c": "0.5", "k": 1}})
+    (verdict,) = ps.check(engine, table, [own]).values()
+    verdict.witness.reveal()

@@ -121,7 +121,16 @@ ASKED: dict[str, Callable[[random.Random], Any]] = {
     "delta_disclosure": lambda draw: ps.DeltaDisclosure(draw.choice(["1/2", "0.7", 1, 2])),
     "k_map": lambda draw: ps.KMap(draw.randint(1, 5)),
     "delta_presence": lambda draw: ps.DeltaPresence(draw.choice([0, "1/4", "1/3"]), draw.choice(["1/2", 1])),
-    "ck_safety": lambda draw: ps.CKSafety(draw.choice(SOME), draw.randint(0, 2)),
+    "ck_safety": lambda draw: draw.choice(
+        [
+            ps.CKSafety(draw.choice(SOME), draw.randint(0, 2)),
+            ps.CKSafety(
+                draw.choice(SOME),
+                draw.randint(0, 1),
+                {"9": {"c": draw.choice(SOME), "k": draw.randint(0, 2)}},
+            ),
+        ]
+    ),
     "privacy_skyline": lambda draw: ps.PrivacySkyline(
         [[draw.randint(0, 1), draw.randint(0, 1), draw.randint(0, 1), draw.choice(SOME)]]
     ),

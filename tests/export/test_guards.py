@@ -63,7 +63,9 @@ def guarded(criterion: Criterion, table: ps.Table) -> bool:
         return False
     if criterion.name == "l_diversity":
         return Fraction(str(criterion.l)).denominator == 1  # type: ignore[attr-defined]
-    return criterion.name != "ck_safety" or criterion.k <= MOST_FACTS  # type: ignore[attr-defined]
+    if criterion.name == "ck_safety":
+        return criterion.k <= MOST_FACTS and not criterion.per_value  # type: ignore[attr-defined]
+    return True
 
 
 def spread(table: ps.Table) -> ps.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from privacy_sql.kernels.worst_case.known_facts import Chance, KnownFacts
 from privacy_sql.kernels.worst_case.world_count import Contradiction, TooMuchWork
 from privacy_sql.kernels.worst_case.world_sample import NothingAgreed
-from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Group
+from privacy_sql.kernels.worst_case.worlds import Atom, Clause, Fact, Group
 from tests.oracles import facts as oracle
 
 few = settings(max_examples=80, deadline=None)
@@ -55,6 +56,47 @@ def test_counting_worlds_equals_writing_them_all_down(
             facts.chances([atom])
     else:
         assert facts.chances([atom])[0].value == expected
+
+
+@few
+@given(situations(), st.data())
+def test_weighted_facts_weigh_worlds_as_written_down(
+    situation: tuple[dict[int, Group], list[Clause], str], data: st.DataObject
+) -> None:
+    groups, clauses, kind = situation
+    weights = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(4, 5), Fraction(1)])
+    weighted: list[Fact] = []
+    certain = list(clauses)
+    while certain and len(weighted) < 3 and data.draw(st.booleans()):
+        taken = data.draw(st.integers(1, len(certain)))
+        weighted.append(Fact(tuple(certain[:taken]), data.draw(weights)))
+        certain = certain[taken:]
+    group = data.draw(st.sampled_from(sorted(groups)))
+    atom = Atom(group, data.draw(st.integers(0, groups[group].people - 1)), data.draw(st.integers(0, 2)))
+    expected = oracle.chance(groups, certain, atom, kind, weighted)
+    facts = KnownFacts(groups, certain, kind, weighted=weighted)  # type: ignore[arg-type]
+    if expected is None:
+        with pytest.raises(Contradiction):
+            facts.chances([atom])
+    else:
+        assert facts.chances([atom])[0].value == expected
+
+
+def test_an_estimate_under_weighted_facts_holds_the_counted_chance() -> None:
+    groups = {0: Group(5, {0: 2, 1: 2, 2: 1}), 1: Group(4, {0: 1, 1: 3})}
+    ed, ann = Atom(0, 0, 2), Atom(1, 0, 0)
+    doubted = [
+        Fact((Clause((ed,), ()),), Fraction(4, 5)),
+        Fact((Clause((ann,), (Atom(0, 1, 0),)),), Fraction(1, 4)),
+    ]
+    exact = KnownFacts(groups, [Clause((), (ann, Atom(0, 0, 0)))], weighted=doubted)
+    estimated = replace(exact, work_limit=1, samples=20_000)
+    asked = [Atom(0, 0, 1), ann, ed]
+    for sure, rough in zip(
+        exact.chances(asked), estimated.chances(asked, np.random.default_rng(5)), strict=True
+    ):
+        assert not rough.exact and rough.low <= sure.value <= rough.high
+        assert abs(float(sure.value) - rough.value) < 0.02
 
 
 @few

@@ -22,7 +22,7 @@ from privacy_sql.kernels.worst_case.disclosure import (
     worst_knowledge,
     worst_negations,
 )
-from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Shape
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from tests.oracles import worst_case as oracle
 
@@ -130,6 +130,41 @@ def test_facts_dealt_to_several_people_several_each_are_found(groups: list[list[
     assert found.value == oracle.recursion_of_the_paper(groups, facts)
 
 
+@few
+@given(tiny_groups(people=8, values=4), st.integers(0, 3), st.sets(st.integers(0, 3), min_size=1))
+def test_some_values_alone_are_guessed_no_better_than_by_any_facts_with_one_consequent(
+    groups: list[list[int]], facts: int, guessed: set[int]
+) -> None:
+    worlds = oracle.tables(groups)
+    shapes = [Shape.of(g, max(g[value] for value in guessed)) for g in groups]
+    worst = oracle.one_consequent(worlds, facts, guessed)
+    if not any(shape.guessed for shape in shapes):
+        assert worst == 0
+        return
+    assert worst_knowledge(GroupShapes.of_shapes(shapes), facts).value == worst
+    assert worst_case_disclosure(GroupShapes.of_shapes(shapes), facts) == worst
+
+
+@few
+@given(groups_of, st.integers(0, 6), st.randoms(use_true_random=False))
+def test_merging_groups_never_makes_one_value_likelier(groups: list[list[int]], facts: int, random) -> None:  # type: ignore[no-untyped-def]
+    width = max(map(len, groups))
+    padded = [g + [0] * (width - len(g)) for g in groups]
+    value = random.randrange(width)
+    if not any(g[value] for g in padded):
+        return
+
+    def worst(some: list[list[int]]) -> Fraction:
+        return worst_case_disclosure(GroupShapes.of_shapes(Shape.of(g, g[value]) for g in some), facts)
+
+    one, other = random.randrange(len(padded)), random.randrange(len(padded))
+    rest = [g for number, g in enumerate(padded) if number not in (one, other)]
+    merged = [a + b for a, b in zip(padded[one], padded[other], strict=True)] if one != other else padded[one]
+    assert worst([*rest, merged]) <= worst(padded)
+    if any(g[value] for g in rest):
+        assert worst(rest) <= worst(padded)
+
+
 def test_two_people_with_two_facts_each_are_worse_than_one_with_four() -> None:
     """(1/8 beats 1/4 of one person with four facts, and 99/546 of four people with one.)"""
     found = worst_knowledge(GroupShapes.of([[5, 5, 1, 1, 1, 1, 1, 1]]), 3)
@@ -231,7 +266,7 @@ def test_counts_cut_too_short_are_refused() -> None:
 def test_changing_a_few_groups_gives_the_curve_of_the_new_grouping(data: st.DataObject) -> None:
     groups = data.draw(groups_of)
     facts = data.draw(st.integers(0, 5))
-    running = RunningWorstCase(groups, facts)
+    running = RunningWorstCase(map(Shape.of, groups), facts)
     for _ in range(3):
         assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
         removed = data.draw(st.lists(st.sampled_from(groups), max_size=1))
@@ -239,15 +274,16 @@ def test_changing_a_few_groups_gives_the_curve_of_the_new_grouping(data: st.Data
         groups = [*groups, *added]
         for histogram in removed:
             groups.remove(histogram)
-        assert running.trial(removed, added) == implication_curve(GroupShapes.of(groups), facts)
+        change = [Shape.of(g) for g in removed], [Shape.of(g) for g in added]
+        assert running.trial(*change) == implication_curve(GroupShapes.of(groups), facts)
         assert running.trial([], []) == running.curve()
-        running.change(removed, added)
+        running.change(*change)
     assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
 
 
 def test_removing_a_group_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match="not there"):
-        RunningWorstCase([[1, 2]], 1).change(removed=[[3]])
+        RunningWorstCase([Shape.of([1, 2])], 1).change(removed=[Shape.of([3])])
 
 
 @pytest.mark.parametrize("groups", [[], [[]], [[0, 0]], [[2, -1]]])

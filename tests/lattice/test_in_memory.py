@@ -87,6 +87,14 @@ KINDS = {
     "beta, enhanced": Kind(lambda x: ps.BetaLikeness(str(x), "enhanced"), least=STEP, most=Fraction(99)),
     "delta": Kind(lambda x: ps.DeltaDisclosure(str(x)), most=Fraction(99)),
     "ck": Kind(lambda x: ps.CKSafety(str(x), 1), least=STEP),
+    "ck, per value": Kind(
+        lambda x: ps.CKSafety(
+            "0.95",
+            0,
+            {"flu": {"c": str(x), "k": 1}, "mumps": {"c": "0.9", "k": 2}, "none": {"c": "0.1", "k": 0}},
+        ),
+        least=STEP,
+    ),
     "skyline": Kind(
         lambda x: ps.PrivacySkyline(
             [[0, 0, 0, str(x)], [1, 1, 0, "0.99"]], {"flu": [[1, 0, 1, str(x)]], "gout": [[0, 0, 0, "0.5"]]}

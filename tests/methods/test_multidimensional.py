@@ -73,6 +73,7 @@ REQUIREMENTS: list[tuple[str, list[Any]]] = [
     ("l", [ps.KAnonymity(3), ps.LDiversity(3)]),
     ("t", [ps.TCloseness("0.4")]),
     ("ck", [ps.CKSafety("0.8", 1)]),
+    ("ck per value", [ps.CKSafety("0.95", 0, {"u": {"c": "0.6", "k": 1}})]),
     ("skyline", [ps.PrivacySkyline([[1, 1, 1, "0.9"]])]),
     ("several", [ps.KAnonymity(3), ps.CKSafety("0.9", 1), ps.PrivacySkyline([[0, 1, 1, "0.9"]])]),
 ]

@@ -38,19 +38,34 @@ def _of_group(group: int, people: int, counts: Mapping[int, int], kind: str) -> 
         }
 
 
-def chance(groups: Groups, facts: Sequence[Fact], atom: tuple[int, int, int], kind: str) -> Fraction | None:
-    """P(atom | facts); None when no world agrees with the facts."""
+def chance(
+    groups: Groups,
+    facts: Sequence[Fact],
+    atom: tuple[int, int, int],
+    kind: str,
+    weighted: Sequence[tuple[Sequence[Fact], Fraction]] = (),
+) -> Fraction | None:
+    """P(atom | facts); None when no world agrees with the facts.
+
+    A world counts p times for each weighted fact (all of some facts, p) that holds in it, 1 - p times for
+    each that does not.
+    """
 
     def holds(world: World, a: tuple[int, int, int]) -> bool:
         return a[2] in world[a[0], a[1]]
 
-    left = [
-        world
-        for world in worlds(groups, kind)
-        if all(
+    def all_hold(world: World, some: Sequence[Fact]) -> bool:
+        return all(
             any(holds(world, b) for b in then_any)
-            for if_all, then_any in facts
+            for if_all, then_any in some
             if all(holds(world, a) for a in if_all)
         )
-    ]
-    return Fraction(sum(holds(world, atom) for world in left), len(left)) if left else None
+
+    total = found = Fraction(0)
+    for world in worlds(groups, kind):
+        weight = Fraction(all_hold(world, facts))
+        for some, p in weighted:
+            weight *= p if all_hold(world, some) else 1 - p
+        total += weight
+        found += weight * holds(world, atom)
+    return found / total if total else None

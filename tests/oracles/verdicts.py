@@ -79,7 +79,16 @@ def _beta(asked: Any, rows: Any, _: Known) -> bool:
 def _ck_safety(asked: Any, rows: Any, _: Known) -> bool:
     values = sorted({value for _, value in rows}, key=str)
     counts = [[group[value] for value in values] for group in groups(rows)]
-    return worst_case.recursion_of_the_paper(counts, asked.k) < number(asked.c)
+    if not asked.per_value:
+        return worst_case.recursion_of_the_paper(counts, asked.k) < number(asked.c)
+    worlds = worst_case.tables(counts)
+    rest = [place for place, value in enumerate(values) if str(value) not in asked.per_value]
+    parts = [(rest, {"c": asked.c, "k": asked.k})]
+    parts += [([n], asked.per_value[str(v)]) for n, v in enumerate(values) if n not in rest]
+    return all(
+        worst_case.one_consequent(worlds, limit["k"], guessed) < number(limit["c"])
+        for guessed, limit in parts
+    )
 
 
 def _skyline(asked: Any, rows: Any, _: Known) -> bool:

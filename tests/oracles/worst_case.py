@@ -7,7 +7,7 @@ are numbered through all groups. A set of tables is an integer with one bit per 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from fractions import Fraction
 from functools import cache, reduce
 
@@ -56,13 +56,38 @@ def negations(worlds: Sequence[Sequence[int]]) -> set[int]:
     return {~a & _every(worlds) for a in atom_sets(worlds).values()}
 
 
-def maximum_disclosure(worlds: Sequence[Sequence[int]], sentences: set[int], facts: int) -> Fraction:
-    """Definition 6: the best guess of any atom given at most `facts` of the sentences."""
+def maximum_disclosure(
+    worlds: Sequence[Sequence[int]], sentences: set[int], facts: int, guessed: Container[int] | None = None
+) -> Fraction:
+    """Definition 6: the best guess of any atom given at most `facts` of the sentences.
+
+    With `guessed`, of any atom that is about one of these values.
+    """
     known = {_every(worlds)}
     for _ in range(facts):
         known |= {a & b for a in known for b in sentences}
-    atoms = set(atom_sets(worlds).values())
-    return max(Fraction((atom & k).bit_count(), k.bit_count()) for k in known if k for atom in atoms)
+    atoms = {worlds for atom, worlds in atom_sets(worlds).items() if guessed is None or atom[1] in guessed}
+    return max(
+        (Fraction((atom & k).bit_count(), k.bit_count()) for k in known if k for atom in atoms),
+        default=Fraction(0),
+    )
+
+
+def one_consequent(worlds: Sequence[Sequence[int]], facts: int, guessed: Container[int]) -> Fraction:
+    """The best guess of one of these values by implications that all say "then this person has it".
+
+    By Lemmas 10 and 11, which hold for each atom by itself, no other knowledge does more.
+    """
+    atoms = {atom: held for atom, held in atom_sets(worlds).items() if held}
+    unions = {0}
+    for _ in range(facts):
+        unions |= {a | b for a in unions for b in atoms.values()}
+    best = Fraction(0)
+    for (_, value), held in atoms.items():
+        if value in guessed:
+            least = min((~held & ~some & _every(worlds)).bit_count() for some in unions)
+            best = max(best, Fraction(held.bit_count(), held.bit_count() + least))
+    return best
 
 
 def chance(worlds: Sequence[Sequence[int]], target: Atom, facts: Iterable[Implication]) -> Fraction | None:

@@ -38,7 +38,9 @@ def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) 
     Ed not Mumps
     Gary is Flu
     Hannah is Flu & Bob is Flu -> Charlie is Flu | Dave is Flu
+    Ann is Flu <-> Bob is Flu
     family AIDS: Ann, Cary, Tom
+    0.8: Ed does not have Mumps
 
     \b
     Example: privacy-sql facts known.txt --source people.csv --quasi age,sex --sensitive disease \\

@@ -7,7 +7,8 @@ s_i then p has s" with one common consequent A, so what has to be minimised is t
 
 over k + 1 atoms. Inside a group `worst_in_group` does it (MINIMIZE1), across groups `Combination` does
 (MINIMIZE2). Floats find the candidates, fractions decide between them, so every value returned is exact.
-"k facts" means at most k facts.
+"k facts" means at most k facts. The theorem holds for every A by itself, so one value alone may be guessed
+(`GroupShapes.guessed`): then A is about that value, and the other atoms are about any.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ import numpy as np
 
 from privacy_sql.kernels.worst_case.exchange import useful_groups
 from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints
-from privacy_sql.kernels.worst_case.one_group import NEAR, TINY, Partition, exact_chances, least_chances
+from privacy_sql.kernels.worst_case.one_group import (
+    NEAR,
+    TINY,
+    Partition,
+    exact_chances,
+    least_chances,
+    least_target_odds,
+    others_with,
+)
 
 # The work grows with the square of the facts that can help: d values in a group make d - 1 of them enough.
 MOST_FACTS = 500
@@ -32,7 +41,10 @@ class TooManyFacts(Exception):
 
 
 class Place(NamedTuple):
-    """Part of the worst knowledge: `atoms[i]` most frequent values are claimed of person i of one group."""
+    """Part of the worst knowledge: `atoms[i]` most frequent values are claimed of person i of one group.
+
+    Of person 0 of the target's group these are the value that is guessed and the most frequent others.
+    """
 
     shape: int
     copy: int
@@ -83,17 +95,21 @@ def worst_knowledge(shapes: GroupShapes, facts: int) -> Knowledge:
     places = []
     for stage, h, target in combination.walk_back(atoms):
         shape, copy = combination.stages[stage]
-        places.append(Place(shape, copy, combination.exact(shape)[h][1], target))
+        places.append(Place(shape, copy, combination.exact(shape, target)[h][1], target))
     return Knowledge(1 / (1 + odds), atoms - 1, tuple(places))
 
 
 def growing_certainty(
-    groups: Sequence[tuple[int, Sequence[int]]], atoms: Sequence[Sequence[int]], target: int
+    groups: Sequence[tuple[int, Sequence[int]]],
+    atoms: Sequence[Sequence[int]],
+    target: int,
+    guessed: int | None = None,
 ) -> list[Fraction]:
     """How sure the adversary is after each fact of the worst knowledge, told one by one (Formula 1).
 
     Per group its people and largest counts, and how many of its top values are claimed of each person. The
-    first person of group `target` is the one in question, whose top value is claimed from the start.
+    first person of group `target` is the one in question, whose value is claimed from the start: its count is
+    `guessed`, by default that of the commonest.
 
     >>> [str(p) for p in growing_certainty([(5, [2, 2]), (5, [2])], [[2], [1]], 0)]
     ['2/5', '2/3', '10/13']
@@ -101,20 +117,31 @@ def growing_certainty(
     claimed = [[0] * len(people) for people in atoms]
     claimed[target][0] = 1
     size, top = groups[target]
-    share = Fraction(top[0], size)
+    asked = top[0] if guessed is None else guessed
+    share = Fraction(asked, size)
     steps = [share]
     for group, people in enumerate(atoms):
         for person, wanted in enumerate(people):
             while claimed[group][person] < wanted:
                 claimed[group][person] += 1
-                fail = prod(_all_fail(*counts, told) for counts, told in zip(groups, claimed, strict=True))
+                fail = prod(
+                    _all_fail(*counts, told, asked if place == target else None)
+                    for place, (counts, told) in enumerate(zip(groups, claimed, strict=True))
+                )
                 steps.append(share / (share + fail))
     return steps
 
 
-def _all_fail(size: int, top: Sequence[int], atoms: Sequence[int]) -> Fraction:
-    """The chance that none of these people of a group has any top value claimed of them (Lemma 12)."""
-    factors = (Fraction(max(size - sum(top[:n]) - i, 0), max(size - i, 1)) for i, n in enumerate(atoms) if n)
+def _all_fail(size: int, top: Sequence[int], atoms: Sequence[int], guessed: int | None) -> Fraction:
+    """The chance that none of these people of a group has any value claimed of them (Lemma 12)."""
+    claimed = [sum(top[:n]) for n in atoms]
+    if guessed is not None:
+        claimed[0] = others_with(top, guessed, atoms[0] - 1)
+    factors = (
+        Fraction(max(size - held - i, 0), max(size - i, 1))
+        for i, (n, held) in enumerate(zip(atoms, claimed, strict=True))
+        if n
+    )
     return prod(factors, start=Fraction(1))
 
 
@@ -145,35 +172,38 @@ def shapes_to_leave_out(shapes: GroupShapes, facts: int, limit: Fraction) -> set
     >>> sorted(shapes_to_leave_out(shapes, 2, Fraction(22, 31)))
     [0, 2]
     """
-    # with at most facts + 1 values a group is disclosed for certain, however its counts lie
-    rich = np.flatnonzero(shapes.top[:, : facts + 1].sum(axis=1) < shapes.size)
+    # with at most facts + 1 values a group is disclosed for certain, however its counts lie; where nobody has
+    # the value that is guessed, at most `facts` values of somebody disclose it elsewhere
+    few = np.where(shapes.target > 0, facts + 1, facts)
+    reached = np.cumsum(shapes.top[:, : facts + 1], axis=1)
+    last = np.minimum(few, reached.shape[1]) - 1
+    held = np.where(last < 0, 0, reached[np.arange(len(last)), last])
+    rich = np.flatnonzero(held < shapes.size)
     if len(rich) and facts > MOST_FACTS:
         raise TooManyFacts
-    left = _left_alone(_some(shapes, rich), facts + 1, limit) if len(rich) else rich
-    return set(range(len(shapes.size))) - {int(rich[shape]) for shape in left}
+    if (shapes.target[rich] > 0).any():
+        rich = rich[_left_alone(shapes.some(rich), facts + 1, limit)]
+    return set(range(len(shapes.size))) - set(rich.tolist())
 
 
 def _left_alone(shapes: GroupShapes, atoms: int, limit: Fraction) -> Ints:
     """The shapes that stay, when those unsafe on their own go first and then the worst ones together."""
-    chances = least_chances(shapes, atoms)
-    alone = 1 / (1 + chances[:, atoms] * (shapes.size / shapes.top[:, 0]))
+    odds = Odds.of(shapes, atoms)
+    alone = 1 / (1 + odds.target[:, atoms])
     safe = alone < float(limit)
     for shape in np.flatnonzero(np.abs(alone - float(limit)) <= NEAR):
-        size, top = int(shapes.size[shape]), [n for n in shapes.top[shape].tolist() if n]
-        odds = exact_chances(size, top, atoms)[atoms][0] * Fraction(size, top[0])
-        safe[shape] = 1 / (1 + odds) < limit
+        size, guessed = int(shapes.size[shape]), int(shapes.target[shape])
+        top = [n for n in shapes.top[shape].tolist() if n]
+        against = exact_chances(size, top, atoms, guessed)[atoms][0] * Fraction(size, guessed)
+        safe[shape] = 1 / (1 + against) < limit
     left = np.flatnonzero(safe)
-    while len(left):
-        combination = Combination(_some(shapes, left), atoms, chances[left])
+    while (shapes.target[left] > 0).any():
+        combination = Combination(shapes.some(left), atoms, odds.some(left))
         if 1 / (1 + combination.least_odds([atoms])[0]) < limit:
             break
         stage = next(stage for stage, _, target in combination.walk_back(atoms) if target)
         left = np.delete(left, combination.stages[stage][0])
     return left
-
-
-def _some(shapes: GroupShapes, left: Ints) -> GroupShapes:
-    return GroupShapes(shapes.size[left], shapes.top[left], shapes.copies[left])
 
 
 def _worst_negations(shapes: GroupShapes, facts: int) -> tuple[Fraction, int]:
@@ -189,6 +219,21 @@ State = tuple[int, bool]  # atoms placed so far, is A among them
 Option = tuple[int, bool, int, bool]  # the state before, atoms taken here, is A here
 
 
+class Odds(NamedTuple):
+    """Of every shape and number of atoms: the least chance that all fail, and the least odds with A there."""
+
+    chances: Floats
+    target: Floats
+
+    @classmethod
+    def of(cls, shapes: GroupShapes, atoms: int) -> Odds:
+        chances = least_chances(shapes, atoms)
+        return cls(chances, least_target_odds(shapes, atoms, chances))
+
+    def some(self, rows: Ints) -> Odds:
+        return Odds(self.chances[rows], self.target[rows])
+
+
 class Combination:
     """MINIMIZE2 (Sec. 3.3.3) over the few groups that can matter, for all numbers of atoms up to `atoms`.
 
@@ -196,16 +241,17 @@ class Combination:
     ends with 1 when A is placed and with infinity when it is not, and the search starts with A not placed.
     """
 
-    def __init__(self, shapes: GroupShapes, atoms: int, chances: Floats | None = None) -> None:
+    def __init__(self, shapes: GroupShapes, atoms: int, odds: Odds | None = None) -> None:
         if atoms > MOST_FACTS + 1:
             raise TooManyFacts
+        if not (shapes.target > 0).any():
+            raise ValueError("nobody has the value that is guessed")
         self.shapes, self.atoms = shapes, atoms
-        self.chances = least_chances(shapes, atoms) if chances is None else chances
-        self.target_odds = self.chances * (shapes.size / shapes.top[:, 0])[:, None]
+        self.chances, self.target_odds = Odds.of(shapes, atoms) if odds is None else odds
         self.menus, self.cutoffs = useful_groups(shapes, self.chances, self.target_odds)
         self.stages = list(self.menus)
         self.tables = self._float_tables()
-        self._exact: dict[int, list[tuple[Fraction, Partition]]] = {}
+        self._exact: dict[tuple[int, bool], list[tuple[Fraction, Partition]]] = {}
         self._choices: list[dict[State, tuple[Fraction, Option]]] = []
 
     def _float_tables(self) -> list[Floats]:
@@ -272,17 +318,20 @@ class Combination:
         return options
 
     def _factor(self, shape: int, h: int, target: bool) -> Fraction:
-        chance = self.exact(shape)[h][0] if h else Fraction(1)
+        chance = self.exact(shape, target)[h][0] if h else Fraction(1)
         if not target:
             return chance
-        return chance * Fraction(int(self.shapes.size[shape]), int(self.shapes.top[shape, 0]))
+        return chance * Fraction(int(self.shapes.size[shape]), int(self.shapes.target[shape]))
 
-    def exact(self, shape: int) -> list[tuple[Fraction, Partition]]:
-        """Exact chances and partitions of one shape, computed when first asked for."""
-        if shape not in self._exact:
+    def exact(self, shape: int, target: bool) -> list[tuple[Fraction, Partition]]:
+        """Exact chances and partitions of one shape, with or without A, computed when first asked for."""
+        commonest = bool(self.shapes.target[shape] == self.shapes.top[shape, 0])  # is among them anyway
+        key = shape, target and not commonest
+        if key not in self._exact:
             top = [n for n in self.shapes.top[shape].tolist() if n]
-            self._exact[shape] = exact_chances(int(self.shapes.size[shape]), top, self.atoms)
-        return self._exact[shape]
+            guessed = int(self.shapes.target[shape]) if key[1] else None
+            self._exact[key] = exact_chances(int(self.shapes.size[shape]), top, self.atoms, guessed)
+        return self._exact[key]
 
     def walk_back(self, atoms: int) -> list[tuple[int, int, bool]]:
         """(stage, atoms, is A here) of every group used by the best choice last computed."""

@@ -35,9 +35,9 @@ def _best(
     shapes: GroupShapes, odds: Floats, h: int, target: bool, needed: int
 ) -> tuple[list[tuple[int, int]], float]:
     """The `needed` groups of least odds as (shape, copies of it), and the odds of the last one."""
-    few = np.arange(len(odds))
-    if needed < len(odds):
-        few = few[odds <= _ceiling(np.partition(odds, needed - 1)[needed - 1])]
+    few = np.flatnonzero(np.isfinite(odds))  # infinite where nobody has the value that is guessed
+    if needed < len(few):
+        few = few[odds[few] <= _ceiling(np.partition(odds[few], needed - 1)[needed - 1])]
     few = few[np.argsort(odds[few], kind="stable")]
     total = np.cumsum(shapes.copies[few])
     if total[-1] < needed:
@@ -64,15 +64,16 @@ def _settled(shapes: GroupShapes, tied: Ints, h: int, target: bool, needed: int)
 
 
 def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> Ints:
-    """Shapes that floats cannot tell apart, by their fractions. Only n and the h largest counts matter."""
-    prefixes = np.column_stack([shapes.size[tied], shapes.top[tied, :h]])
+    """Shapes that floats cannot tell apart, by their fractions: n, what is guessed, the h largest counts."""
+    guessed = shapes.target[tied] if target else np.zeros_like(tied)
+    prefixes = np.column_stack([shapes.size[tied], guessed, shapes.top[tied, :h]])
     distinct, which = np.unique(prefixes, axis=0, return_inverse=True)
     if len(distinct) == 1:
         return tied
     exact = []
-    for size, *counts in distinct.tolist():
-        top = [n for n in counts if n]
-        exact.append(exact_chances(size, top, h)[h][0] * (Fraction(size, top[0]) if target else 1))
+    for size, asked, *counts in distinct.tolist():
+        chance = exact_chances(size, [n for n in counts if n], h, asked or None)[h][0]
+        exact.append(chance * Fraction(size, asked) if asked else chance)
     rank = np.empty(len(distinct), np.int64)
     rank[sorted(range(len(distinct)), key=exact.__getitem__)] = np.arange(len(distinct))
     return np.asarray(tied[np.argsort(rank[which.ravel()], kind="stable")])

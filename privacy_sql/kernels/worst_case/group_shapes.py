@@ -4,21 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 MIXER = 0x9E3779B97F4A7C15  # odd and without pattern, so that different rows rarely mix to the same number
-Shape = tuple[int, ...]  # the counts of one group, largest first
+
+
+class Shape(NamedTuple):
+    """The counts of one group, largest first, and how many have the value that is guessed."""
+
+    counts: tuple[int, ...]
+    guessed: int
+
+    @classmethod
+    def of(cls, histogram: Iterable[int], guessed: int | None = None) -> Shape:
+        """A group from its counts in any order; the commonest value is guessed unless something else is said.
+
+        >>> Shape.of([1, 0, 2]), Shape.of([1, 0, 2], guessed=1)
+        (Shape(counts=(2, 1), guessed=2), Shape(counts=(2, 1), guessed=1))
+        """
+        counts = tuple(sorted((int(n) for n in histogram if n), reverse=True))
+        return cls(counts, max(counts, default=0) if guessed is None else guessed)
 
 
 @dataclass(frozen=True)
 class GroupShapes:
     """The distinct shapes of a grouped table: people, sensitive counts largest first, and how many groups.
 
-    The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts.
+    The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts. `guessed` is how
+    many have the value in question, where that is not the commonest of each group; 0 where nobody has it.
 
     >>> shapes = GroupShapes.of([[2, 2, 1], [1, 2, 2], [4, 1]])
     >>> shapes.size.tolist(), shapes.top.tolist(), shapes.copies.tolist()
@@ -28,6 +47,7 @@ class GroupShapes:
     size: Ints
     top: Ints
     copies: Ints
+    guessed: Ints | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no table can give: fail closed rather than compute a low risk from nonsense."""
@@ -39,27 +59,40 @@ class GroupShapes:
             raise ValueError("every group needs a sensitive value with a positive count")
         if (np.diff(self.top, axis=1) > 0).any() or (self.top.sum(axis=1) > self.size).any():
             raise ValueError("counts must be sorted, largest first, and add up to at most the group's size")
+        if self.guessed is not None:
+            if len(self.guessed) != len(self.size):
+                raise ValueError("size, top and guessed must describe the same groups")
+            if (self.guessed < 0).any() or (self.guessed > self.top[:, 0]).any():
+                raise ValueError("no value is commoner than the commonest")
 
     @classmethod
     def of(cls, histograms: Iterable[Iterable[int]]) -> GroupShapes:
         """Shapes of groups given as lists of counts, in any order; a count of zero is no value at all."""
+        return cls.of_shapes(map(Shape.of, histograms))
+
+    @classmethod
+    def of_shapes(cls, shapes: Iterable[Shape]) -> GroupShapes:
+        """Groups that are alike, counted."""
         copies: dict[Shape, int] = {}
-        for histogram in histograms:
-            shape = shape_of(histogram)
+        for shape in shapes:
             copies[shape] = copies.get(shape, 0) + 1
-        width = max(map(len, copies), default=0) or 1
-        top = np.array([shape + (0,) * (width - len(shape)) for shape in copies], np.int64)
+        width = max((len(shape.counts) for shape in copies), default=0) or 1
+        top = np.array([(*counts, *(0,) * (width - len(counts))) for counts, _ in copies], np.int64)
         return cls(
-            size=np.array([sum(shape) for shape in copies], np.int64),
+            size=np.array([sum(shape.counts) for shape in copies], np.int64),
             top=top.reshape(len(copies), width),
             copies=np.array(list(copies.values()), np.int64),
+            guessed=np.array([shape.guessed for shape in copies], np.int64),
         )
 
     @classmethod
-    def from_columns(cls, groups: Ints, counts: Ints, width: int) -> tuple[GroupShapes, Ints, Ints]:
+    def from_columns(
+        cls, groups: Ints, counts: Ints, width: int, guessed: Bools | None = None
+    ) -> tuple[GroupShapes, Ints, Ints]:
         """Shapes of a histogram given as two columns, with the groups in order and the shape of each.
 
-        Only the `width` largest counts of a group are kept. Both columns may be in any order.
+        Only the `width` largest counts of a group are kept. Both columns may be in any order. `guessed` marks
+        the rows of the values that may be guessed; without it all of them may.
         """
         counted = counts != 0
         groups, counts = groups[counted], counts[counted]
@@ -80,14 +113,19 @@ class GroupShapes:
             reaching = values > place
             top[reaching, place] = counts[starts[reaching] + place]
         size = np.add.reduceat(counts, starts)
-        first, shape, copies = _alike(np.column_stack([size, top]))
-        return cls(size[first], top[first], copies), groups[starts], shape
+        # the commonest of the values that may be guessed is the best guess (docs/proofs/ck_safety.md)
+        best = None if guessed is None else np.maximum.reduceat(counts * guessed[counted][order], starts)
+        shapes, shape = cls._counted(size, top, best)
+        return shapes, groups[starts], shape
 
     @classmethod
-    def from_ranked(cls, size: Ints, start: Ints, ranked: Ints, width: int) -> tuple[GroupShapes, Ints]:
+    def from_ranked(
+        cls, size: Ints, start: Ints, ranked: Ints, width: int, guessed: Ints | None = None
+    ) -> tuple[GroupShapes, Ints]:
         """Shapes of groups whose counts lie one after another, largest first; and the shape of each.
 
-        Group i has the counts from start[i] up to start[i + 1]; only the `width` largest are kept.
+        Group i has the counts from start[i] up to start[i + 1]; only the `width` largest are kept. `guessed`
+        is the count of the value in question in every group.
         """
         values = np.diff(start)
         width = min(width, int(values.max(initial=0)))
@@ -95,15 +133,34 @@ class GroupShapes:
         for place in range(width):
             reaching = values > place
             top[reaching, place] = ranked[start[:-1][reaching] + place]
-        first, shape, copies = _alike(np.column_stack([size, top]))
-        return cls(size[first], top[first], copies), shape
+        return cls._counted(size, top, guessed)
+
+    @classmethod
+    def _counted(cls, size: Ints, top: Ints, guessed: Ints | None) -> tuple[GroupShapes, Ints]:
+        """The distinct ones of some groups, and which of them each is."""
+        columns = [size, top] if guessed is None else [size, guessed, top]
+        first, shape, copies = _alike(np.column_stack(columns))
+        return cls(size[first], top[first], copies, None if guessed is None else guessed[first]), shape
+
+    @property
+    def target(self) -> Ints:
+        """How many people of each group have the value that is guessed."""
+        return self.top[:, 0] if self.guessed is None else self.guessed
+
+    def some(self, rows: Ints) -> GroupShapes:
+        """Only these shapes."""
+        guessed = None if self.guessed is None else self.guessed[rows]
+        return GroupShapes(self.size[rows], self.top[rows], self.copies[rows], guessed)
 
     def useful_facts(self, facts: int) -> int:
-        """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group."""
+        """How many of `facts` can still help: d - 1 rule out all but one value of the poorest group.
+
+        In a group where nobody has the value that is guessed, all d values of somebody have to imply it.
+        """
         if facts < 0:
             raise ValueError("the number of facts cannot be negative")
         values = np.count_nonzero(self.top, axis=1)
-        poorest = int(values.min())
+        poorest = int((values + (self.target == 0)).min())
         width = self.top.shape[1]
         cut = (values == width) & (self.top.sum(axis=1) < self.size)
         if facts >= width and poorest == width and cut.any():
@@ -121,8 +178,3 @@ def _alike(rows: Ints) -> tuple[Ints, Ints, Ints]:
             rows, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
     return first, kind.ravel(), copies
-
-
-def shape_of(histogram: Iterable[int]) -> Shape:
-    """The counts of one group, largest first, without zeros."""
-    return tuple(sorted((int(n) for n in histogram if n), reverse=True))

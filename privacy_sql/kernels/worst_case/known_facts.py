@@ -15,6 +15,7 @@ from privacy_sql.kernels.worst_case.worlds import (
     Atom,
     Clause,
     Component,
+    Fact,
     Group,
     ValuesPerPerson,
     components,
@@ -44,13 +45,17 @@ class Chance(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownFacts:
-    """Facts about people of some groups. Counting raises Contradiction when no table agrees with them."""
+    """Facts about people of some groups. Counting raises Contradiction when no table agrees with them.
+
+    The `clauses` hold; the `weighted` facts are believed as much as each says, whatever the others say.
+    """
 
     groups: Mapping[int, Group]
     clauses: Sequence[Clause]
     kind: ValuesPerPerson = "one"
     work_limit: int = WORK_LIMIT
     samples: int = SAMPLES
+    weighted: Sequence[Fact] = ()
 
     def chances(self, atoms: Sequence[Atom], random: np.random.Generator | None = None) -> list[Chance]:
         """The chance of each atom; without `random`, facts too entangled to count raise TooMuchWork.
@@ -62,7 +67,7 @@ class KnownFacts:
         >>> KnownFacts(groups, [Clause((hannah,), (charlie,))]).chances([charlie])[0].value
         Fraction(10, 19)
         """
-        parts = components(self.groups, self.clauses, self._anchored(atoms), self.kind)
+        parts = components(self.groups, self._facts, self._anchored(atoms), self.kind)
         counted: list[WorldCount | WorldSample] = []
         for part in parts:
             try:
@@ -104,10 +109,13 @@ class KnownFacts:
             return Chance(exact, exact, exact)
         return Chance(*(end * float(share) for end in counted.interval(draw, outcome, doubt)))
 
+    @property
+    def _facts(self) -> list[Fact]:
+        return [*(Fact((clause,)) for clause in self.clauses), *self.weighted]
+
     def _mentioned(self) -> Iterator[Atom]:
-        for clause in self.clauses:
-            yield from clause.if_all
-            yield from clause.then_any
+        for fact in self._facts:
+            yield from fact.atoms
 
     def _anchored(self, atoms: Sequence[Atom]) -> Iterator[Atom]:
         """Questions that add people to the pools but, where facts mention values already, no values."""

@@ -26,16 +26,40 @@ def least_chances(shapes: GroupShapes, atoms: int) -> Floats:
     MINIMIZE1 (Sec. 3.3.1) for all h together: v runs over the atoms one person may carry, largest first, so
     that every partition of h is met once, in the order Lemma 12 asks for.
     """
+    return _in_blocks(shapes.size, shapes.top, None, atoms)
+
+
+def least_target_odds(shapes: GroupShapes, atoms: int, chances: Floats) -> Floats:
+    """The same with the target's atom among the h, over the chance of that atom; infinite without a target.
+
+    Where the commonest value is guessed it is among the h anyway (Sec. 3.3.2), and `chances` has the rest.
+    """
+    odds = np.full(chances.shape, np.inf)
+    commonest = np.flatnonzero(shapes.target == shapes.top[:, 0])
+    other = np.flatnonzero((shapes.target > 0) & (shapes.target < shapes.top[:, 0]))
+    odds[commonest] = chances[commonest]
+    if len(other):
+        odds[other] = _in_blocks(shapes.size[other], shapes.top[other], shapes.target[other], atoms)
+    return odds * (shapes.size / np.maximum(shapes.target, 1))[:, None]
+
+
+def _in_blocks(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Floats:
     step = max(1, BLOCK_CELLS // (atoms + 1) ** 2)
+    parts = [slice(at, at + step) for at in range(0, len(size), step)]
     blocks = [
-        _least_chances(shapes.size[at : at + step], shapes.top[at : at + step], atoms)
-        for at in range(0, len(shapes.size), step)
+        _least_chances(size[part], top[part], None if guessed is None else guessed[part], atoms)
+        for part in parts
     ]
     return np.concatenate(blocks, axis=1).T
 
 
-def _least_chances(size: Ints, top: Ints, atoms: int) -> Floats:
-    """`least_chances` of one block, transposed so that the groups lie next to each other in memory."""
+def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Floats:
+    """`least_chances` of one block, transposed so that the groups lie next to each other in memory.
+
+    With `guessed`, person 0 carries the value in question and the commonest others. The others carry no more
+    atoms than person 0, and fewer while the value in question is none of the commonest that person 0 carries:
+    else they would change places with person 0 (docs/proofs/ck_safety.md).
+    """
     # row v: people of each group who hold none of its v most frequent values (n_b - C_v)
     cumulated = np.zeros((atoms + 1, len(size)), np.int64)
     width = min(atoms, top.shape[1])
@@ -43,37 +67,77 @@ def _least_chances(size: Ints, top: Ints, atoms: int) -> Floats:
     cumulated[width + 1 :] = cumulated[width]
     outside = np.asarray(size - cumulated)
     table = np.full((atoms + 1, atoms + 1, len(size)), np.inf)
-    table[0, 0] = 1.0
+    first: Floats | None = None
+    commoner = np.zeros(len(size), np.int64)
+    if guessed is None:
+        table[0, 0] = 1.0
+    else:
+        commoner = (top > guessed[:, None]).sum(axis=1)
+        kept = np.arange(atoms)[:, None] <= commoner  # the n commonest others are the n commonest of all
+        others = np.where(kept, cumulated[:atoms], cumulated[1:] - guessed)
+        first = np.concatenate([np.ones((1, len(size))), (size - guessed - others) / size])
     for v in range(atoms, 0, -1):
-        for i in range(atoms // v):
+        if first is not None:
+            # person 0 carries v atoms with the value in question among the v commonest, or v + 1 without
+            table[1, v] = np.fmin(table[1, v], np.where(commoner < v, first[v], np.inf))
+            if v < atoms:
+                table[1, v + 1] = np.fmin(table[1, v + 1], np.where(commoner > v, first[v + 1], np.inf))
+        for i in range(0 if first is None else 1, atoms // v):
             # A group of i people is used up: its factor is 0, never a division by zero.
             factor = np.maximum(outside[v] - i, 0) / np.maximum(size - i, 1)
             reached = table[i + 1, (i + 1) * v :]
             with np.errstate(invalid="ignore"):  # inf * 0: no such partition yet, and fmin skips it
                 np.fmin(reached, table[i, i * v : atoms + 1 - v] * factor, out=reached)
+    if first is not None:
+        table[1, 1] = np.fmin(table[1, 1], np.where(commoner > 0, first[1], np.inf))
     return np.asarray(table.min(axis=0))
 
 
-def exact_chances(size: int, top: Sequence[int], atoms: int) -> list[tuple[Fraction, Partition]]:
+def others_with(top: Sequence[int], guessed: int, n: int) -> int:
+    """How many people have the value in question or one of the n commonest others.
+
+    >>> others_with([4, 3, 2, 1], 2, 1), others_with([4, 3, 2, 1], 2, 2), others_with([4, 3, 2, 1], 2, 3)
+    (6, 9, 10)
+    """
+    commoner = sum(count > guessed for count in top)
+    return sum(top[:n]) + guessed if n <= commoner else sum(top[: n + 1])
+
+
+def exact_chances(
+    size: int, top: Sequence[int], atoms: int, guessed: int | None = None
+) -> list[tuple[Fraction, Partition]]:
     """`least_chances` of one group as fractions, each with the partition that reaches it.
 
-    With i people the denominator is n (n-1) ... (n-i+1) whatever they carry, so integers are compared.
+    With i people the denominator is n (n-1) ... (n-i+1) whatever they carry, so integers are compared. With
+    `guessed`, the count of the value in question, person 0 carries it, as in `least_target_odds`.
     """
     best: list[dict[int, tuple[int, Partition]]] = [{} for _ in range(atoms + 1)]
-    best[0][0] = (1, ())
-    for v in range(min(atoms, len(top)), 0, -1):
+    if guessed is None:
+        best[0][0] = (1, ())
+    commoner = 0 if guessed is None else sum(count > guessed for count in top)
+    most = min(atoms, len(top))
+
+    def place(i: int, h: int, offer: int, parts: Partition) -> None:
+        if h not in best[i] or offer < best[i][h][0]:
+            best[i][h] = (offer, parts)
+
+    for v in range(most, -1, -1):
+        if guessed is not None:
+            for carried in {v if commoner < v else 0, v + 1 if commoner > v and v < atoms else 0} - {0}:
+                place(1, carried, size - others_with(top, guessed, carried - 1), (carried,))
+        if not v:
+            break
         outside = size - sum(top[:v])
-        for i in range(atoms // v):
+        for i in range(0 if guessed is None else 1, atoms // v):
             for h, (chance, parts) in best[i].items():
-                if h + v > atoms:
-                    continue
-                offer = chance * max(outside - i, 0)
-                if h + v not in best[i + 1] or offer < best[i + 1][h + v][0]:
-                    best[i + 1][h + v] = (offer, (*parts, v))
+                if h + v <= atoms:
+                    place(i + 1, h + v, chance * max(outside - i, 0), (*parts, v))
     below = [1]
     for i in range(atoms):
         below.append(below[-1] * max(size - i, 1))
     return [
         min((Fraction(best[i][h][0], below[i]), best[i][h][1]) for i in range(h + 1) if h in best[i])
+        if any(h in reached for reached in best)
+        else (Fraction(1), ())
         for h in range(atoms + 1)
     ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, TooManyFacts
-from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints, Shape, shape_of
-from privacy_sql.kernels.worst_case.one_group import least_chances
+from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, Odds, TooManyFacts
+from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints, Shape
 
 
 class RunningWorstCase:
@@ -18,13 +17,14 @@ class RunningWorstCase:
     A change computes the shapes it adds and nothing else; groups are compared again only when a change can
     matter, that is when it removes a group the last curve used or adds one that may beat such a group.
 
-    >>> running = RunningWorstCase([[3, 1], [2, 2]], facts=1)
-    >>> running.change(removed=[[3, 1], [2, 2]], added=[[3, 3, 2]])
+    >>> one, other = Shape.of([3, 1]), Shape.of([2, 2])
+    >>> running = RunningWorstCase([one, other], facts=1)
+    >>> running.change(removed=[one, other], added=[Shape.of([3, 3, 2])])
     >>> [str(v) for v in running.curve()]
     ['3/8', '3/5']
     """
 
-    def __init__(self, histograms: Iterable[Iterable[int]], facts: int) -> None:
+    def __init__(self, shapes: Iterable[Shape], facts: int) -> None:
         if facts < 0:
             raise ValueError("the number of facts cannot be negative")
         if facts > MOST_FACTS:
@@ -33,37 +33,36 @@ class RunningWorstCase:
         self._row: dict[Shape, int] = {}
         self._size: Ints = np.empty(0, np.int64)
         self._top: Ints = np.empty((0, facts + 1), np.int64)
-        self._chances: Floats = np.empty((0, facts + 2))
+        self._guessed: Ints = np.empty(0, np.int64)
+        self._odds = Odds(np.empty((0, facts + 2)), np.empty((0, facts + 2)))
         self._copies: list[int] = []
         self._used: set[int] = set()
         self._cutoffs: Floats | None = None
         self._curve: list[Fraction] = []
-        self.change(added=histograms)
+        self.change(added=shapes)
 
-    def change(self, removed: Iterable[Iterable[int]] = (), added: Iterable[Iterable[int]] = ()) -> None:
+    def change(self, removed: Iterable[Shape] = (), added: Iterable[Shape] = ()) -> None:
         """Take groups away and put others in their place."""
-        for histogram in removed:
-            row = self._row.get(shape_of(histogram), -1)
+        for shape in removed:
+            row = self._row.get(shape, -1)
             if row < 0 or not self._copies[row]:
                 raise ValueError("a group to be removed is not there")
             self._copies[row] -= 1
             if row in self._used:
                 self._cutoffs = None
-        arrived = [shape_of(histogram) for histogram in added]
+        arrived = list(added)
         self._learn([shape for shape in dict.fromkeys(arrived) if shape not in self._row])
         for shape in arrived:
             row = self._row[shape]
             self._copies[row] += 1
             if self._cutoffs is not None:
                 # whether it may beat, for some number of atoms, a group that the last curve kept
-                chances = self._chances[row]
-                odds = np.stack([chances, chances * (self._size[row] / self._top[row, 0])])
+                odds = np.stack([own[row] for own in self._odds])
                 if (odds <= self._cutoffs).any():
                     self._cutoffs = None
 
-    def trial(self, removed: Iterable[Iterable[int]], added: Iterable[Iterable[int]]) -> list[Fraction]:
+    def trial(self, removed: Sequence[Shape], added: Sequence[Shape]) -> list[Fraction]:
         """The curve that a change would give, without making it."""
-        removed, added = [*map(shape_of, removed)], [*map(shape_of, added)]
         self.curve()  # known for the groups as they are, a trial that does not matter costs next to nothing
         kept = self._used, self._cutoffs, self._curve
         self.change(removed, added)
@@ -77,8 +76,9 @@ class RunningWorstCase:
         if self._cutoffs is None:
             copies = np.array(self._copies, np.int64)
             present = np.flatnonzero(copies)
-            shapes = GroupShapes(self._size[present], self._top[present], copies[present])
-            combination = Combination(shapes, self.facts + 1, self._chances[present])
+            guessed = self._guessed[present]
+            shapes = GroupShapes(self._size[present], self._top[present], copies[present], guessed)
+            combination = Combination(shapes, self.facts + 1, self._odds.some(present))
             self._curve = [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
             self._used = {int(present[shape]) for shape, _ in combination.menus}
             self._cutoffs = combination.cutoffs
@@ -88,7 +88,7 @@ class RunningWorstCase:
         """Compute the chances of shapes not met before."""
         if not new:
             return
-        shapes = GroupShapes.of(new)
+        shapes = GroupShapes.of_shapes(new)
         width = min(shapes.top.shape[1], self.facts + 1)
         top = np.zeros((len(new), self.facts + 1), np.int64)
         top[:, :width] = shapes.top[:, :width]
@@ -96,4 +96,6 @@ class RunningWorstCase:
         self._copies += [0] * len(new)
         self._size = np.concatenate([self._size, shapes.size])
         self._top = np.concatenate([self._top, top])
-        self._chances = np.concatenate([self._chances, least_chances(shapes, self.facts + 1)])
+        self._guessed = np.concatenate([self._guessed, shapes.target])
+        learnt = zip(self._odds, Odds.of(shapes, self.facts + 1), strict=True)
+        self._odds = Odds(*(np.concatenate(both) for both in learnt))

@@ -1,13 +1,14 @@
 """Exact chances under facts: worlds counted draw by draw, forwards and backwards.
 
 Counting is #P-hard in general (Martin et al. 2007, Theorem 8), so the work has a limit. What has to be
-remembered between two draws is how often each outcome of the present pool was drawn, and which open facts are
-true already.
+remembered between two draws is how often each outcome of the present pool was drawn, which open facts are
+true already, and which of those that are doubted are false already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from privacy_sql.kernels.worst_case.worlds import Component, Pool
@@ -15,7 +16,8 @@ from privacy_sql.kernels.worst_case.worlds import Component, Pool
 # Steps of the count: one per remembered state and outcome. A million take about two seconds.
 WORK_LIMIT = 1_000_000
 
-State = tuple[int, tuple[int, ...]]  # open clauses that are true already, outcomes drawn in this pool
+# open clauses that are true already with doubted facts that are false, outcomes drawn in this pool
+State = tuple[int, tuple[int, ...]]
 Layer = dict[State, int]
 
 
@@ -35,19 +37,7 @@ class WorldCount:
         self.steps_left = work_limit
         draws = component.draws
         self._last = [t + 1 == len(draws) or draws[t + 1].pool != draw.pool for t, draw in enumerate(draws)]
-        # the clauses that an outcome of a draw makes true, and those that nothing after a draw can save
-        gains = [[0] * len(component.pools[draw.pool].stock) for draw in component.draws]
-        closing = [0] * len(component.draws)
-        for number, (negative, positive) in enumerate(
-            zip(component.negative, component.positive, strict=True)
-        ):
-            for t, outcome in negative:
-                for other in range(len(gains[t])):
-                    gains[t][other] |= (other != outcome) << number
-            for t, outcome in positive:
-                gains[t][outcome] |= 1 << number
-            closing[max(t for t, _ in (*negative, *positive))] |= 1 << number
-        self._gains, self._closing = gains, closing
+        self._bits = _Bits.of(component)
         self.outcomes = self._count()
 
     def chance(self, draw: int, outcome: int) -> Fraction:
@@ -90,21 +80,69 @@ class WorldCount:
     def _steps(self, t: int, state: State) -> Iterator[tuple[int, State, int]]:
         """Each outcome of a draw: the state it leads to and, at the end of a pool, the ways to get there."""
         true, drawn = state
-        pool, closing = self._pool(t), self._closing[t]
+        pool = self._pool(t)
         for outcome, stock in enumerate(pool.stock):
             if drawn[outcome] == stock:
                 continue
-            now_true = true | self._gains[t][outcome]
-            if now_true & closing != closing:
+            now_true, weight = self._bits.after(t, true | self._bits.gains[t][outcome])
+            if not weight:
                 continue
             so_far = (*drawn[:outcome], drawn[outcome] + 1, *drawn[outcome + 1 :])
             if self._last[t]:
-                yield outcome, (now_true & ~closing, self._nothing_drawn(t + 1)), pool.ways(so_far)
+                yield outcome, (now_true, self._nothing_drawn(t + 1)), weight * pool.ways(so_far)
             else:
-                yield outcome, (now_true & ~closing, so_far), 1
+                yield outcome, (now_true, so_far), weight
 
     def _pool(self, t: int) -> Pool:
         return self.component.pools[self.component.draws[t].pool]
 
     def _nothing_drawn(self, t: int) -> tuple[int, ...]:
         return (0,) * len(self._pool(t).stock) if t < len(self.component.draws) else ()
+
+
+@dataclass(frozen=True)
+class _Bits:
+    """What draws settle: a bit for each clause that is true, and one for each doubted fact that is false."""
+
+    gains: list[list[int]]  # draw, outcome: the clauses that become true
+    closing: list[int]  # draw: the clauses that nothing later can save
+    certain: int  # the clauses that have to hold
+    doubted: list[tuple[int, int, int, int]]  # clauses, own bit, weight where they hold, weight where not
+    decided: list[list[int]]  # draw: the doubted facts that it decides
+
+    @classmethod
+    def of(cls, component: Component) -> _Bits:
+        gains = [[0] * len(component.pools[draw.pool].stock) for draw in component.draws]
+        last = []
+        for number, both in enumerate(zip(component.negative, component.positive, strict=True)):
+            negative, positive = both
+            for t, outcome in negative:
+                for other in range(len(gains[t])):
+                    gains[t][other] |= (other != outcome) << number
+            for t, outcome in positive:
+                gains[t][outcome] |= 1 << number
+            last.append(max(t for t, _ in (*negative, *positive)))
+        closing = [sum(1 << number for number, end in enumerate(last) if end == t) for t in range(len(gains))]
+        decided: list[list[int]] = [[] for _ in gains]
+        doubted, certain = [], (1 << len(last)) - 1
+        for number, (clauses, weight) in enumerate(component.doubted):
+            own = sum(1 << clause for clause in clauses)
+            certain &= ~own
+            if_not = weight.denominator - weight.numerator
+            doubted.append((own, 1 << (len(last) + number), weight.numerator, if_not))
+            decided[max(last[clause] for clause in clauses)].append(number)
+        return cls(gains, closing, certain, doubted, decided)
+
+    def after(self, t: int, true: int) -> tuple[int, int]:
+        """What is left open after a draw, and how often a world counts for what the draw decides."""
+        lost = self.closing[t] & ~true
+        if lost & self.certain:
+            return 0, 0
+        weight = 1
+        for clauses, false, _, _ in self.doubted if lost else ():
+            true |= false if lost & clauses else 0
+        for number in self.decided[t]:
+            _, false, if_true, if_not = self.doubted[number]
+            weight *= if_not if true & false else if_true
+            true &= ~false
+        return true & ~self.closing[t], weight

@@ -14,6 +14,7 @@ SAMPLES = 200_000
 CELLS = 2_000_000  # outcomes held at a time, whatever the number of draws
 
 Outcomes = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class NothingAgreed(Exception):
@@ -29,7 +30,7 @@ class WorldSample:
         block = max(1, min(20_000, CELLS // len(component.draws)))
         for start in range(0, samples, block):
             worlds = _worlds(component, random, min(block, samples - start))
-            worlds = worlds[:, _agreeing(component, worlds)]
+            worlds = worlds[:, _agreeing(component, worlds, random)]
             self.kept += worlds.shape[1]
             for count, row in zip(self.counts, worlds, strict=True):
                 count += np.bincount(row, minlength=len(count))
@@ -96,14 +97,29 @@ def _shared_out(pool: Pool, draws: int, random: np.random.Generator, samples: in
     return rows
 
 
-def _agreeing(component: Component, worlds: Outcomes) -> NDArray[np.bool_]:
-    """The worlds in which every clause holds."""
+def _agreeing(component: Component, worlds: Outcomes, random: np.random.Generator) -> Bools:
+    """The worlds in which every clause holds; of those a doubted fact decides, as many as its weight says."""
+    held = [_holds(*sides, worlds) for sides in zip(component.negative, component.positive, strict=True)]
     agree = np.ones(worlds.shape[1], bool)
-    for negative, positive in zip(component.negative, component.positive, strict=True):
-        holds = np.zeros(worlds.shape[1], bool)
-        for t, outcome in negative:
-            holds |= worlds[t] != outcome
-        for t, outcome in positive:
-            holds |= worlds[t] == outcome
-        agree &= holds
+    certain = set(range(len(held)))
+    for clauses, weight in component.doubted:
+        certain -= set(clauses)
+        likelier = max(weight, 1 - weight)  # of the likelier kind all are kept
+        holds = np.all([held[clause] for clause in clauses], axis=0)
+        kept = np.where(holds, float(weight / likelier), float((1 - weight) / likelier))
+        agree &= random.random(len(kept)) < kept
+    for clause in certain:
+        agree &= held[clause]
     return agree
+
+
+def _holds(
+    negative: tuple[tuple[int, int], ...], positive: tuple[tuple[int, int], ...], worlds: Outcomes
+) -> Bools:
+    """The worlds in which a clause holds."""
+    holds = np.zeros(worlds.shape[1], bool)
+    for t, outcome in negative:
+        holds |= worlds[t] != outcome
+    for t, outcome in positive:
+        holds |= worlds[t] == outcome
+    return holds

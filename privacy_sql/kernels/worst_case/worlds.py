@@ -15,8 +15,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -44,6 +45,22 @@ class Clause(NamedTuple):
 
     if_all: tuple[Atom, ...]
     then_any: tuple[Atom, ...]
+
+
+class Fact(NamedTuple):
+    """All of the clauses, believed with a weight: 1 is known, and 1/2 says nothing.
+
+    Worlds in which all of them hold count `weight` times, the others 1 - `weight` times.
+    """
+
+    clauses: tuple[Clause, ...]
+    weight: Fraction = Fraction(1)
+
+    @property
+    def atoms(self) -> Iterator[Atom]:
+        """Everything that is said in it."""
+        for clause in self.clauses:
+            yield from (*clause.if_all, *clause.then_any)
 
 
 @dataclass(frozen=True)
@@ -86,13 +103,17 @@ Outcome = tuple[int, int]  # number of a draw, outcome
 
 @dataclass(frozen=True)
 class Component:
-    """Draws that facts link, pool by pool, and the facts: per clause the outcomes that would make it true."""
+    """Draws that facts link, pool by pool, and the facts: per clause the outcomes that would make it true.
+
+    `doubted` are the facts of a weight below 1: their clauses and the weight. The other clauses hold.
+    """
 
     keys: tuple[PoolKey, ...]
     pools: tuple[Pool, ...]
     draws: tuple[Draw, ...]
     negative: tuple[tuple[Outcome, ...], ...]
     positive: tuple[tuple[Outcome, ...], ...]
+    doubted: tuple[tuple[tuple[int, ...], Fraction], ...] = ()
 
     @cached_property
     def number(self) -> dict[tuple[PoolKey, int], int]:
@@ -101,14 +122,14 @@ class Component:
 
 
 def components(
-    groups: Mapping[int, Group], clauses: Sequence[Clause], asked: Iterable[Atom], kind: ValuesPerPerson
+    groups: Mapping[int, Group], facts: Sequence[Fact], asked: Iterable[Atom], kind: ValuesPerPerson
 ) -> list[Component]:
-    """The independent parts of the count: every pool that a clause or question mentions is in one."""
+    """The independent parts of the count: every pool that a fact or question mentions is in one."""
     mentioned: dict[PoolKey, set[Atom]] = {}
-    for atom in [*asked, *(atom for clause in clauses for atom in (*clause.if_all, *clause.then_any))]:
+    for atom in [*asked, *(atom for fact in facts for atom in fact.atoms)]:
         mentioned.setdefault(pool_of(atom, kind), set()).add(atom)
     found = []
-    for keys, inside in _linked(mentioned, clauses, kind):
+    for keys, inside in _linked(mentioned, facts, kind):
         found.append(_component(groups, {key: mentioned[key] for key in keys}, inside, kind))
     return found
 
@@ -119,9 +140,9 @@ def pool_of(atom: Atom, kind: ValuesPerPerson) -> PoolKey:
 
 
 def _linked(
-    pools: Iterable[PoolKey], clauses: Sequence[Clause], kind: ValuesPerPerson
-) -> list[tuple[list[PoolKey], list[Clause]]]:
-    """Pools joined by clauses, with their clauses: the connected components."""
+    pools: Iterable[PoolKey], facts: Sequence[Fact], kind: ValuesPerPerson
+) -> list[tuple[list[PoolKey], list[Fact]]]:
+    """Pools joined by facts, with their facts: the connected components."""
     leader = {key: key for key in pools}
 
     def find(key: PoolKey) -> PoolKey:
@@ -130,24 +151,26 @@ def _linked(
             key = leader[key]
         return key
 
-    for clause in clauses:
-        first, *others = [pool_of(atom, kind) for atom in (*clause.if_all, *clause.then_any)]
+    for fact in facts:
+        first, *others = [pool_of(atom, kind) for atom in fact.atoms]
         for key in others:
             leader[find(key)] = find(first)
-    parts: dict[PoolKey, tuple[list[PoolKey], list[Clause]]] = {}
+    parts: dict[PoolKey, tuple[list[PoolKey], list[Fact]]] = {}
     for key in leader:
         parts.setdefault(find(key), ([], []))[0].append(key)
-    for clause in clauses:
-        parts[find(pool_of((*clause.if_all, *clause.then_any)[0], kind))][1].append(clause)
+    for fact in facts:
+        parts[find(pool_of(next(fact.atoms), kind))][1].append(fact)
     return list(parts.values())
 
 
 def _component(
     groups: Mapping[int, Group],
     mentioned: Mapping[PoolKey, set[Atom]],
-    clauses: Sequence[Clause],
+    facts: Sequence[Fact],
     kind: ValuesPerPerson,
 ) -> Component:
+    clauses = [clause for fact in facts for clause in fact.clauses]
+    ends = list(itertools.accumulate(len(fact.clauses) for fact in facts))
     order = _order(mentioned, clauses, kind)
     keys = tuple(dict.fromkeys(key for key, _ in order))
     pools = {key: _pool(groups[key[0]], key, mentioned[key], kind) for key in keys}
@@ -166,6 +189,11 @@ def _component(
         tuple(Draw(keys.index(key), person) for key, person in order),
         tuple(literals(clause.if_all) for clause in clauses),
         tuple(literals(clause.then_any) for clause in clauses),
+        tuple(
+            (tuple(range(end - len(fact.clauses), end)), fact.weight)
+            for fact, end in zip(facts, ends, strict=True)
+            if fact.weight != 1
+        ),
     )
 
 

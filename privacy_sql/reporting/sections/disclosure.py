@@ -19,7 +19,9 @@ def section(material: Material) -> Section:
     if not curves:
         why = material.why_not("curves", "Run privacy-sql run, then make the report again.")
         return Section("disclosure", title, short, missing=why)
-    required = [v for v in material.verdicts if v["criterion"] == "ck_safety"]
+    # the curve is about all values together, so it is no matter of limits that single values have
+    asked = [v for v in material.verdicts if v["criterion"] == "ck_safety"]
+    required = [v for v in asked if "per_value" not in v["params"]]
     implied, denied = curves["implications"], curves["negations"]
     better = (
         (material.found.get("search") or {}).get("curve") if not material.safe and best(material) else None
@@ -45,7 +47,12 @@ def section(material: Material) -> Section:
         header=("facts", "any facts", 'only "does not have" facts', *([BEST] if better else [])),
         rows=[(k, *map(percent, shares)) for k, *shares in zip(facts, *lines, strict=True)],
     )
-    content = {"required": bool(required), "certain": certain, "sensitive": material.sensitive}
+    content = {
+        "required": bool(asked),
+        "by_value": len(required) < len(asked),
+        "certain": certain,
+        "sensitive": material.sensitive,
+    }
     return Section("disclosure", title, short, content, [chart])
 
 

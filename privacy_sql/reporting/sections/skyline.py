@@ -118,4 +118,6 @@ def _of_points(verdict: Record) -> list[Fraction]:
 
 
 def _of_facts(verdict: Record) -> list[Fraction]:
-    return [Fraction(verdict["limit"])] if verdict["limit"] is not None else []
+    """The limit of all values, and those that single values have."""
+    own = [Fraction(str(limit["c"])) for limit in (verdict["params"].get("per_value") or {}).values()]
+    return [*own, *([Fraction(verdict["limit"])] if verdict["limit"] is not None else [])]
