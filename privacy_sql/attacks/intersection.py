@@ -18,6 +18,8 @@ from privacy_sql.history.described import (
     PublishedColumn,
     by_what_it_holds,
     describe,
+    finest_shown,
+    of_marginals,
     refuse_counts,
 )
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
@@ -95,6 +97,8 @@ def intersection_attack(
 
 def _of_release(release: Release) -> Description:
     """A release that has not left yet, as it would be published."""
+    if release.method == "marginals":
+        return _of_marginals(release)
     refuse_counts(release.method, release.name)
     if len(release.table.sensitives) != 1:
         raise UsageError("no_sensitive", f"{release.name} has no single sensitive column")
@@ -123,6 +127,26 @@ def _of_release(release: Release) -> Description:
         return found
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
     return by_what_it_holds(found, kept_privately.Kept(kinds, group_contents.frames(kept)))
+
+
+def _of_marginals(release: Release) -> Description:
+    """Marginals that have not left yet: the join of their tables."""
+    parts = tuple(_rows(release, view) for view in release.parts.values())
+    marginals = release.choice["marginals"]
+    shown, kinds = finest_shown(marginals), release.table.hierarchies
+    sensitive = [name for name in shown if name in release.table.sensitives]
+    found = Description(
+        name=release.name,
+        source=parts[0],
+        sensitive=", ".join(sensitive),
+        columns={
+            name: PublishedColumn(column, hierarchy=kinds[name], levels=(level,), own=True)
+            for name, (column, level) in shown.items()
+            if name in kinds
+        },
+        parts=parts,
+    )
+    return of_marginals(found, marginals, len(sensitive))
 
 
 def _rows(release: Release, query: Query) -> pd.DataFrame:

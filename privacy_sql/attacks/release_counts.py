@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from privacy_sql.attacks.joined_marginals import joined
 from privacy_sql.counted import fingerprints
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
@@ -53,7 +54,7 @@ def _counted_here(engine: Engine, description: Description, columns: list[str]) 
             )
     beside = description.values is None  # else the sensitive values stand in a table of their own
     table = Table(
-        description.source,
+        joined(engine, description, columns) if description.parts else description.source,
         columns,
         description.sensitive if beside else None,
         group=description.group,

@@ -86,7 +86,7 @@ class Composition(Criterion):
         register = Register(Path(self.register))
         if self.with_ == "register":
             out = registered(register)
-            if not (out.groups or out.noise or out.counts or out.several):
+            if not register.entries():
                 hint = "Register what is out: privacy-sql register add NAME MANIFEST."
                 raise UsageError("empty_register", "no release is registered", where=self.register, hint=hint)
         else:
@@ -114,9 +114,10 @@ class Composition(Criterion):
         if out.counts:
             raise UsageError(
                 "exact_counts",
-                f"{', '.join(out.counts)} publishes exact counts, which the attack does not cover",
+                f"{', '.join(out.counts)} publishes marginals that say more together than their join, and the"
+                " attack covers the join",
                 where="composition",
-                hint="Name the releases of groups under `with`, and judge the counts by themselves.",
+                hint="Name the other releases under `with`; decomposable marginals are covered.",
             )
         return out
 

@@ -20,6 +20,7 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.hierarchies.spec import from_spec, rebuilt
 from privacy_sql.history import kept_privately
 from privacy_sql.history.labels import BOUNDS, Rule, between_words, exactly, of_box, rules, spelt_out, written
+from privacy_sql.kernels.marginals.junction_tree import is_decomposable, maximal_sets
 from privacy_sql.manifest import Manifest
 from privacy_sql.parameters import number_in
 
@@ -89,6 +90,8 @@ class Description:
     people: str | None = None  # how many people a line of the source is about
     several: bool = False  # a person may have several values, so a row without one says nothing
     apart: bool = False  # an adversary is taken to know in which of several groups alike people lie
+    # tables of counts whose join says who can have which value, instead of rows in one table
+    parts: tuple[Any, ...] = field(default=(), repr=False)
     # our own tables with what their rows amounted to when they were published
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -100,7 +103,10 @@ class Description:
     @property
     def files(self) -> list[Path]:
         """The files it is read from, if it is in files."""
-        return [place for place in (self.source, self.values) if isinstance(place, Path)]
+        places = dict.fromkeys(
+            place for place in (self.source, self.values, *self.parts) if isinstance(place, Path)
+        )
+        return list(places)
 
     def canonical(self, value: object) -> str | None:
         """A sensitive value in the name all releases share."""
@@ -162,6 +168,8 @@ _READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 def _from_manifest(content: Manifest, path: Path) -> Description:
     """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
     roles = content["roles"]
+    if content["method"] == "marginals":
+        return _of_marginals(content, path)
     refuse_counts(content["method"], content["release"])
     published = {column["name"]: column["published_as"] for column in content["columns"]}
     sensitive = [name for name in published if roles.get(name) == "sensitive"]
@@ -186,6 +194,75 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         apart="rounds" in (content.get("choice") or {}),
     )
     return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
+
+
+def _of_marginals(content: Manifest, path: Path) -> Description:
+    """Published marginals: each table is a release of groups, and their join bounds everybody's values."""
+    kept = kept_privately.read(path.parent)
+    roles, marginals = content["roles"], content["choice"]["marginals"]
+    parts = tuple(
+        _written(part, path.parent) if "file" in part else part["relation"]
+        for part in manifest.parts(content)
+    )
+    shown = finest_shown(marginals)
+    own = {
+        name: replace(_own(content, name, f"level {level}" if level else "as it is", kept), column=column)
+        for name, (column, level) in shown.items()
+        if roles.get(name) == "quasi-identifier"
+    }
+    sensitive = [name for name in shown if roles.get(name) == "sensitive"]
+    tables = [dict(part) for part in manifest.parts(content) if "relation" in part]
+    return of_marginals(
+        Description(
+            name=content["release"],
+            source=parts[0],
+            sensitive=", ".join(sensitive),
+            columns=own,
+            parts=parts,
+            tables={part.pop("relation"): part for part in tables},
+        ),
+        marginals,
+        len(sensitive),
+    )
+
+
+def finest_shown(marginals: Sequence[Mapping[str, int]]) -> dict[str, tuple[str, int]]:
+    """Column -> the published column that shows it finest, and its level.
+
+    >>> finest_shown([{"age": 1, "sex": 0}, {"age": 2}])
+    {'age': ('age_level_1', 1), 'sex': ('sex', 0)}
+    """
+    names = dict.fromkeys(name for marginal in marginals for name in marginal)
+    levels = {name: {int(marginal[name]) for marginal in marginals if name in marginal} for name in names}
+    return {
+        name: (name if len(found) == 1 else f"{name}_level_{min(found)}", min(found))
+        for name, found in levels.items()
+    }
+
+
+def of_marginals(found: Description, marginals: Sequence[Mapping[str, int]], sensitive: int) -> Description:
+    """The same, if one sensitive column is shown and the join of the tables is all they say together."""
+    if sensitive != 1:
+        raise UsageError("no_sensitive", f"{found.name} has no single sensitive column")
+    if not joinable(marginals):
+        hint = "Publish a decomposable collection; the requirements on marginals judge this one by itself."
+        problem = (
+            f"the tables of {found.name} say more together than their join, which the attack does not cover"
+        )
+        raise UsageError("not_decomposable", problem, hint=hint)
+    return replace(found, count=CELL_ROWS)
+
+
+def joinable(marginals: Sequence[Mapping[str, int]]) -> bool:
+    """Whether the join of published marginals is all they say of who can have which value."""
+    tops: dict[str, int] = {}
+    for marginal in marginals:
+        tops |= {name: max(tops.get(name, 0), int(level) + 1) for name, level in marginal.items()}
+    return is_decomposable(
+        maximal_sets(
+            tuple(top - int(marginal.get(name, top)) for name, top in tops.items()) for marginal in marginals
+        )
+    )
 
 
 def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Description:
@@ -234,6 +311,7 @@ def _levels(content: Manifest, name: str, form: str) -> tuple[int, ...] | None:
     return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
 
 
+CELL_ROWS = "n_rows"  # the column of marginals that says how many rows a cell has
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 

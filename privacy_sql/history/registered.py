@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import manifest
-from privacy_sql.history.described import Description, describe, described_by
+from privacy_sql.history.described import Description, describe, described_by, joinable
 from privacy_sql.history.register import Register
 
 
@@ -18,7 +18,7 @@ class Out:
 
     groups: tuple[Description, ...]
     noise: tuple[str, ...]  # their losses add up in the ledger
-    counts: tuple[str, ...]  # exact counts, which no attack here covers
+    counts: tuple[str, ...]  # marginals that say more than their join, which no attack here covers
     several: tuple[str, ...] = ()  # with several sensitive columns, of which an attack covers one only
 
 
@@ -27,16 +27,19 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
     found = register.find(register.entries() if names is None else names)
     methods = {called: _method(place) for called, place in found.items()}
     sensitive = {called: _sensitive(place) for called, place in found.items()}
+    beyond = [
+        called for called, method in methods.items() if method == "marginals" and _beyond(found[called])
+    ]
     groups = [
         called
         for called, method in methods.items()
         # without a sensitive column there is nothing to learn from it
-        if method not in ("noisy_counts", "marginals") and sensitive[called] == 1
+        if method != "noisy_counts" and sensitive[called] == 1 and called not in beyond
     ]
     return Out(
         groups=tuple(replace(describe(found[called], 0), name=called) for called in groups),
         noise=tuple(called for called, method in methods.items() if method == "noisy_counts"),
-        counts=tuple(called for called, method in methods.items() if method == "marginals"),
+        counts=tuple(beyond),
         several=tuple(called for called, number in sensitive.items() if number > 1),
     )
 
@@ -44,6 +47,11 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
 def _method(place: Path) -> str | None:
     """How one of our own releases was made; None for a description."""
     return manifest.read(place)["method"] if place.name.endswith(manifest.SUFFIX) else None
+
+
+def _beyond(place: Path) -> bool:
+    """Whether marginals say more than their join does, of a sensitive column."""
+    return bool(_sensitive(place)) and not joinable(manifest.read(place)["choice"]["marginals"])
 
 
 def _sensitive(place: Path) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privacy_sql.errors import UsageError
+from privacy_sql.history.described import CELL_ROWS
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, is_decomposable, junction_tree
 from privacy_sql.marginals.columns import Attributes
 from privacy_sql.query.template import Query, quote, render
 
-COUNT = "n_rows"
+COUNT = CELL_ROWS
 
 
 def published_columns(

@@ -41,7 +41,10 @@ def compared(
     if any(criterion.name == "composition" for criterion in require):
         return []
     out = registered(Register(directory / FILE_NAME))
-    told = [f"register: {name} publishes exact counts, which this check leaves out" for name in out.counts]
+    told = [
+        f"register: {name} publishes marginals that say more than their join, which this check leaves out"
+        for name in out.counts
+    ]
     told += [
         f"register: {name} has several sensitive columns, which this check leaves out" for name in out.several
     ]

@@ -37,6 +37,15 @@ def two_tables(engine: ps.Engine) -> None:
     assert ps.intersection_attack(engine, [{"relation": people, **more}], workers()).summary.n_ok == 7
 
 
+def marginals(engine: ps.Engine) -> None:
+    """The join of three published tables of counts, one of which shares no column with the next."""
+    rows = pd.DataFrame({"age": ["30", "41"], "sex": ["F", None], "job": ["baker", "cook"], "s": ["a", "b"]})
+    table = ps.Table(rows, ["age", "sex", "job"], "s")
+    collection = [{"age": 0, "sex": 0}, {"sex": 0, "s": 0}, {"job": 0}]
+    release = ps.publish(engine, table, [ps.KLink(1)], ps.Marginals(collection=collection))
+    assert ps.intersection_attack(engine, [release], table).summary.perfect == 100
+
+
 def of_our_own(engine: ps.Engine) -> None:
     """Boxes with NULL, centres and a label nobody can read; a candidate judged for a population."""
     rows = pd.DataFrame(

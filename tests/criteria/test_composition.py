@@ -125,21 +125,24 @@ def test_one_of_our_own_releases_is_composed_with_by_its_manifest(engine: Any, t
     assert [each.name for each in everything.releases().groups] == ["first"]
 
 
-def test_a_registered_release_of_exact_counts_is_never_passed_over(tmp_path: Path) -> None:
+def test_registered_counts_without_a_sensitive_column_teach_nobody_a_value(tmp_path: Path) -> None:
     place = tmp_path / "counts.csv.manifest.json"
     (tmp_path / "counts.csv").write_text("sex,n_rows\nF,4\n")
     place.write_bytes(
         manifest.canonical(
             {
                 **{"release": "counts", "method": "marginals", "columns": [], "roles": {}},
+                "choice": {"marginals": [{"sex": 0}]},
                 "output": {"file": "counts.csv", "sha256": manifest.checksum(tmp_path / "counts.csv")},
             }
         )
     )
     register = Register(tmp_path / "register.jsonl")
-    register.keep("counts", place)
-    with pytest.raises(UsageError, match="exact counts"):
+    with pytest.raises(UsageError, match="no release is registered"):
         ps.Composition("register", register=str(register.path)).releases()
+    register.keep("counts", place)
+    out = ps.Composition("register", register=str(register.path)).releases()
+    assert (out.groups, out.counts) == ((), ())
 
 
 def test_only_the_population_shared_by_the_releases_counts(engine: Any) -> None:
