@@ -28,6 +28,7 @@ _HOME = {
     "Release": "release",
     **dict.fromkeys(["check", "count", "publish", "search", "write"], "api"),
     "baseline": "publishing.baseline",
+    "risk": "publishing.risk",
     "verify": "publishing.verifying",
     "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",

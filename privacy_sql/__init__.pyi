@@ -21,6 +21,7 @@ from privacy_sql.criteria.k_map import KMap as KMap
 from privacy_sql.criteria.l_diversity import LDiversity as LDiversity
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity as MaxentLDiversity
 from privacy_sql.criteria.privacy_skyline import PrivacySkyline as PrivacySkyline
+from privacy_sql.criteria.reidentification_risk import ReidentificationRisk as ReidentificationRisk
 from privacy_sql.criteria.t_closeness import TCloseness as TCloseness
 from privacy_sql.engines import Engine as Engine
 from privacy_sql.engines import connect as connect
@@ -48,6 +49,7 @@ from privacy_sql.methods.microaggregate import Microaggregate as Microaggregate
 from privacy_sql.methods.multidimensional import Multidimensional as Multidimensional
 from privacy_sql.methods.noisy_counts import NoisyCounts as NoisyCounts
 from privacy_sql.publishing.baseline import baseline as baseline
+from privacy_sql.publishing.risk import risk as risk
 from privacy_sql.publishing.verifying import verify as verify
 from privacy_sql.query.template import Query as Query
 from privacy_sql.release import Release as Release

@@ -79,6 +79,7 @@ CRITERIA: list[Criterion] = [
     ps.KCombinatorial(2),
     ps.MaxentLDiversity(l=2, c=2),
     ps.IntervalDisclosure(1, "2/3", distance="matrix"),
+    ps.ReidentificationRisk("0.4"),
 ]
 APART = [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
 ILLS = ["flu", "cold", "gout"]

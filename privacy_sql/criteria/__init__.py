@@ -4,7 +4,7 @@ In: the rows that `sql/criteria/<name>.sql` returns, which receives the relation
 and the criterion's own fields. Out: a verdict. Read `k_anonymity.py` first; each criterion is a file of
 its name, and everything it may be asked is declared on `Criterion` here. A new distance for t-closeness
 goes into `t_closeness.py` and its template. A search asks `_on_arrays.py`. `_skyline_points.py` and
-`_skyline_words.py` are shared with studies.
+`_skyline_words.py` are shared with studies, `_risks.py` with what counts risks of releases.
 """
 
 from __future__ import annotations

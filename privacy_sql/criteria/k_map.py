@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from privacy_sql.criteria import Criterion, Row, at_least
-from privacy_sql.errors import DataError, number_of, people
+from privacy_sql.criteria._risks import refuse_strangers
+from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
 
 
@@ -65,17 +66,3 @@ class KMap(Criterion):
         }
         story = f"The worst group fits {people(worst['n_population'])} of the population."
         return self.verdict(worst["n_population"], Witness(facts, {"g": worst["g"]}), story)
-
-
-def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
-    """The groups that hold people of the table, when the population holds all of them."""
-    groups = [row for row in evidence if row["n_people"] > 0]
-    lacking = sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"])
-    if lacking:
-        raise DataError(
-            "not_in_population",
-            f"in {number_of(lacking, 'group')} the population has fewer people than the table",
-            where="population",
-            hint="The population must hold everybody of the table, coded alike.",
-        )
-    return groups

@@ -123,8 +123,13 @@ def decidable(criterion: Criterion, table: Table) -> bool:
 def published_table(published: str | Path, release: Release) -> Table:
     """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
     table = release.table
-    hierarchy, domains = table.sensitive_hierarchy, table.domains
-    return Table(published, **published_roles(release), sensitive_hierarchy=hierarchy, domains=domains)
+    return Table(
+        published,
+        **published_roles(release),
+        sensitive_hierarchy=table.sensitive_hierarchy,
+        domains=table.domains,
+        distances=table.distances,
+    )
 
 
 def published_roles(release: Release) -> dict[str, Any]:

@@ -123,8 +123,8 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
             continue
         criterion = criteria.make(verdict["criterion"], verdict["params"])
         beyond = criterion.needs_base or criterion.needs_population or content["values_per_person"] != "one"
-        hierarchical = verdict["params"].get("distance") == "hierarchical"
-        if beyond or hierarchical or "with" in verdict["params"]:
+        of_values = verdict["params"].get("distance") in ("hierarchical", "matrix")  # which no row tells
+        if beyond or of_values or "with" in verdict["params"]:
             left.append(str(criterion))
         else:
             made[str(criterion)] = criterion

@@ -15,7 +15,7 @@ import privacy_sql
 from privacy_sql import manifest
 from privacy_sql.display.plain import plain
 from privacy_sql.errors import UsageError
-from privacy_sql.publishing import audit, baseline
+from privacy_sql.publishing import audit, baseline, risk
 from privacy_sql.release import Release
 from privacy_sql.reporting.describing import PUBLISHED, of_groups, told, tried
 from privacy_sql.reporting.records import Record
@@ -63,6 +63,7 @@ def _by_run(release: Release) -> Record:
         "claims": plain(release.claims),
         "baseline": release.baseline.to_json() if release.baseline else None,
         "insensitive": baseline.declared(release.table),
+        "risk": tried(lambda: risk.of_release(release)),
         "rehearsal": release.rehearsal,
         "sql": release.view.public(),
         "search": plain(release.search),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ import privacy_sql as ps
 from privacy_sql.counted.base import count
 from privacy_sql.kernels import near_values
 from privacy_sql.lattice.in_memory import InMemory
+from privacy_sql.publishing.rejudging import rejudge
 from tests.criteria.random_tables import few, limits, rows, verdict
 from tests.oracles import near_values as oracle
 
@@ -230,3 +232,16 @@ def test_a_limit_out_of_range_is_refused(width: Any, share: Any) -> None:
     with pytest.raises(ps.PrivacySqlError) as problem:
         ps.IntervalDisclosure(width, share)
     assert problem.value.exit == 2
+
+
+def test_a_release_that_keeps_a_matrix_is_audited_by_the_same_matrix(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2, 3, 4], "s": list("abab")})
+    matrix = {"a": {"a": 0, "b": 2}, "b": {"a": 2, "b": 0}}
+    table = ps.Table(frame, {"age": ps.Intervals(2)}, "s", distances={"s": matrix})
+    with ps.connect() as engine:
+        asked = ps.IntervalDisclosure(1, "1/2", "matrix")
+        release = ps.publish(engine, table, [asked], ps.FullDomain())
+        manifest = ps.write(engine, release, tmp_path / "out.csv")
+        assert release.safe and manifest.is_file()
+        seen = rejudge(engine, manifest)
+    assert [fault.code for fault in seen.faults] == ["not_judged"]

@@ -62,6 +62,11 @@ KINDS = {
     "k": Kind(
         lambda x: ps.KAnonymity(int(x)), several=True, whole=True, least=Fraction(1), most=Fraction(99)
     ),
+    "risk": Kind(lambda x: ps.ReidentificationRisk(str(x)), several=True, least=STEP, most=1 - STEP),
+    "risk, average": Kind(
+        lambda x: ps.ReidentificationRisk(str(x), "average"), several=True, least=STEP, most=1 - STEP
+    ),
+    "risk, above": Kind(lambda x: ps.ReidentificationRisk(str(x), above="0.3"), several=True, most=1 - STEP),
     "distinct": Kind(lambda x: ps.LDiversity(str(x)), several=True, least=Fraction(1), most=Fraction(99)),
     "entropy": Kind(lambda x: ps.LDiversity(str(x), kind="entropy"), least=Fraction(1), most=Fraction(99)),
     "recursive": Kind(lambda x: ps.LDiversity(2, kind="recursive", c=str(x)), most=Fraction(99)),
@@ -220,6 +225,7 @@ REQUIRED: list[list[Criterion]] = [
     [ps.CKSafety("0.8", 1)],
     [ps.PrivacySkyline([[1, 0, 1, "0.8"], [0, 1, 0, "0.7"]])],
     [ps.IntervalDisclosure("1/2", "3/4", "hierarchical")],
+    [ps.ReidentificationRisk("0.3", "average")],
 ]
 UTILITIES = [
     "loss",

@@ -25,6 +25,7 @@ ORDER = (
     "skyline",
     "options",
     "groups",
+    "risk",
     "background",
     "intersection",
     "divergence",

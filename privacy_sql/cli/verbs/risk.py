@@ -1,0 +1,80 @@
+"""`risk`: how likely somebody is found again, in the words of regulators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+from privacy_sql.cli.tables import About, about_a_table, each_table
+from privacy_sql.display.rounding import percent
+
+if TYPE_CHECKING:
+    from privacy_sql.engines import Engine
+    from privacy_sql.release import Release
+    from privacy_sql.table import Table
+
+
+@click.command()
+@click.option(
+    "--threshold",
+    "thresholds",
+    multiple=True,
+    help="Count people with a higher risk. Repeatable.",
+)
+@click.option("--population", help="A file of the people known to exist, for a journalist and a marketer.")
+@about_a_table
+@shared
+def command(thresholds: tuple[str, ...], directory: Path, **options: Unpack[About]) -> Outcome:
+    """The risk of re-identification, as regulators measure it: at worst, on average, and for how many.
+
+    \b
+    Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09
+
+    Without --source, every release of privacy.yml as it would be published. Nothing is estimated, and no
+    threshold is a verdict: `reidentification_risk` requires one.
+    """
+    from privacy_sql.publishing.risk import THRESHOLDS, risk
+
+    whole = Outcome("risk", rows=0, groups=0)
+    shown = []
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
+        found = risk(engine, subject, thresholds=thresholds or THRESHOLDS)
+        whole.rows = (whole.rows or 0) + found["people"]
+        whole.groups = (whole.groups or 0) + found["groups"]
+        whole.lines += [*_lines(name, found), ""]
+        shown.append({"name": name, **found})
+
+    each_table(whole, directory, options, ask)
+    whole.more = {"risks": shown}
+    return whole
+
+
+def _lines(name: str, found: Mapping[str, Any]) -> list[str]:
+    gone = f", {percent(Fraction(found['suppressed']))} left out" if "suppressed" in found else ""
+    lines = [f"{name}: {found['people']} people in {found['groups']} groups{gone}"]
+    lines += _reader("prosecutor", found, found["prosecutor_max"], found["prosecutor_average"], "above")
+    if "known" in found:
+        known = found["known"]
+        whose = "prosecutor who also knows the insensitive columns"
+        lines += _reader(whose, known, known["prosecutor_max"], known["prosecutor_average"], "above")
+    if "journalist_max" in found:
+        worst, mean = found["journalist_max"], found["journalist_average"]
+        lines += _reader("journalist", found, worst, mean, "journalist_above")
+        lines.append(f"  marketer    on average {_share(found['marketer'])}")
+    asked = ", ".join(f"{each} asks for {n} people" for each, n in found["asks_for"].items())
+    return [*lines, f"  {asked}"]
+
+
+def _reader(who: str, found: Mapping[str, Any], worst: str, mean: str, above: str) -> list[str]:
+    over = ", ".join(f"{percent(Fraction(share))} above {each}" for each, share in found[above].items())
+    return [f"  {who:<11} at most {_share(worst)}, on average {_share(mean)}; of the people {over}"]
+
+
+def _share(text: str) -> str:
+    return f"{text} ({percent(Fraction(text))})" if len(text) < 10 else percent(Fraction(text))

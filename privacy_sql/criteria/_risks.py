@@ -1,0 +1,93 @@
+"""The risk of being found again, one person at a time: sizes of groups in, exact shares out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import NamedTuple
+
+from privacy_sql.criteria import Row
+from privacy_sql.errors import DataError, number_of
+
+
+class Crowd(NamedTuple):
+    """Groups alike: people who are published, people among whom one of them is looked for, and how many."""
+
+    people: int
+    among: int
+    alike: int = 1
+
+
+def maximum(crowds: Sequence[Crowd]) -> Fraction:
+    """The risk of the person who is easiest to find."""
+    return Fraction(1, min(crowd.among for crowd in crowds))
+
+
+def average(crowds: Sequence[Crowd]) -> Fraction:
+    """The mean risk of a person.
+
+    >>> average([Crowd(12, 12), Crowd(3, 3)])
+    Fraction(2, 15)
+    """
+    return _sum(_by_size(crowds)) / _people(crowds)
+
+
+def of_table(crowds: Sequence[Crowd]) -> Fraction:
+    """The share of the population's groups in its people: who takes anybody of it and guesses the row."""
+    everybody = sum(crowd.among * crowd.alike for crowd in crowds)
+    return Fraction(sum(crowd.alike for crowd in crowds), everybody)
+
+
+def above(crowds: Sequence[Crowd], risk: Fraction) -> Fraction:
+    """The share of people whose risk is above one; exactly as large is not above."""
+    found = sum(crowd.people * crowd.alike for crowd in crowds if Fraction(1, crowd.among) > risk)
+    return Fraction(found, _people(crowds))
+
+
+def asks_for(risk: Fraction) -> int:
+    """The fewest people among whom nobody has a higher risk.
+
+    >>> asks_for(Fraction("0.09")), asks_for(Fraction("1/11")), asks_for(Fraction("0.33"))
+    (12, 11, 4)
+    """
+    return ceil(1 / risk)
+
+
+def in_population(rows: Sequence[Row]) -> list[Crowd]:
+    """The published groups and how many of the population fit each."""
+    return [Crowd(row["n_people"], row["n_population"], row["n_groups"]) for row in refuse_strangers(rows)]
+
+
+def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
+    """The groups that hold people of the table, when the population holds all of them."""
+    groups = [row for row in evidence if row["n_people"] > 0]
+    lacking = sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"])
+    if lacking:
+        raise DataError(
+            "not_in_population",
+            f"in {number_of(lacking, 'group')} the population has fewer people than the table",
+            where="population",
+            hint="The population must hold everybody of the table, coded alike.",
+        )
+    return groups
+
+
+def _people(crowds: Iterable[Crowd]) -> int:
+    return sum(crowd.people * crowd.alike for crowd in crowds)
+
+
+def _by_size(crowds: Iterable[Crowd]) -> list[Fraction]:
+    """The risks of all people added up over those who have the same."""
+    people: dict[int, int] = {}
+    for crowd in crowds:
+        people[crowd.among] = people.get(crowd.among, 0) + crowd.people * crowd.alike
+    return [Fraction(n, among) for among, n in people.items()]
+
+
+def _sum(parts: Sequence[Fraction]) -> Fraction:
+    """A sum by halves: denominators stay small for as long as they can."""
+    if len(parts) < 3:
+        return sum(parts, Fraction(0))
+    middle = len(parts) // 2
+    return _sum(parts[:middle]) + _sum(parts[middle:])

@@ -1,0 +1,106 @@
+"""The risk of re-identification in the words of regulators, counted and never estimated.
+
+A prosecutor knows that the target is in the table, a journalist does not, a marketer takes whoever is found.
+Who looks for one person finds the published group; the risk is one in the people among whom the row lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from privacy_sql import registry
+from privacy_sql.counted.base import count, no_rows
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import _risks as risks
+from privacy_sql.criteria import exact
+from privacy_sql.criteria._risks import Crowd
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.judge import evidence
+from privacy_sql.publishing import baseline
+from privacy_sql.publishing.baseline import Baseline, Guess
+from privacy_sql.release import Release, refuse_no_release
+from privacy_sql.table import Table
+from privacy_sql.verdict import exact_text
+
+# limits that offices and journals name; none of them is a verdict
+THRESHOLDS = ("0.05", "0.09", "0.2", "0.33")
+
+
+def risk(engine: Engine, table: Table | Release, *, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
+    """How likely somebody in a table or a release is found again, as JSON has it: fractions as text.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["2*"] * 12 + ["3*"] * 3})
+    >>> with ps.connect() as engine:
+    ...     found = ps.risk(engine, ps.Table(rows, ["age"]))
+    >>> (
+    ...     found["prosecutor_max"],
+    ...     found["prosecutor_average"],
+    ...     found["above"]["0.09"],
+    ...     found["asks_for"]["0.09"],
+    ... )
+    ('1/3', '2/15', '1/5', 12)
+    """
+    if not isinstance(table, Table):
+        refuse_no_release(table)
+        return of_release(table, thresholds)
+    base = count(engine, table, several=True)
+    if not base.holds_rows:
+        raise no_rows(table)
+    grouping = Grouping.by(base, base.own_keys())
+    return _told(baseline.of_table(engine, table, grouping), grouping, thresholds)
+
+
+def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
+    """The risk of the people who are published; who was left out stands beside it."""
+    found = release.baseline or baseline.of_release(release)
+    if found is None:
+        hint = "Ask about a release that shows rows of one table."
+        raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)
+    told = _told(found, release.grouping.one_table, thresholds)
+    gone = release.suppressed or 0
+    return told | {"suppressed": exact_text(Fraction(gone, told["people"] + gone))}
+
+
+def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str]) -> dict[str, Any]:
+    limits = {str(each): exact(each, "risk", "threshold", Fraction(0), 1) for each in thresholds}
+    if not all(limits.values()):
+        raise UsageError("bad_parameter", "a threshold is above 0")
+    told = _prosecutor(_riskiest(found.as_published), limits)
+    if found.known:
+        told["known"] = _prosecutor(_riskiest(found.known[baseline.ALL]), limits)
+    if grouping is not None and grouping.base.table.population is not None:
+        told |= _with_population(grouping, limits)
+    return told | {"asks_for": {each: risks.asks_for(limit) for each, limit in limits.items()}}
+
+
+def _riskiest(guesses: Sequence[Guess]) -> list[Crowd]:
+    """Of several sensitive columns, the groups of whoever knows the others and finds most."""
+    crowds = [[Crowd(n, n, alike) for n, _, alike in guess.groups] for guess in guesses]
+    return max(crowds, key=risks.average)
+
+
+def _prosecutor(crowds: Sequence[Crowd], limits: dict[str, Fraction]) -> dict[str, Any]:
+    return {
+        "people": sum(crowd.people * crowd.alike for crowd in crowds),
+        "groups": sum(crowd.alike for crowd in crowds),
+        "prosecutor_max": exact_text(risks.maximum(crowds)),
+        "prosecutor_average": exact_text(risks.average(crowds)),
+        "above": {each: exact_text(risks.above(crowds, limit)) for each, limit in limits.items()},
+    }
+
+
+def _with_population(grouping: Grouping, limits: dict[str, Fraction]) -> dict[str, Any]:
+    asked = registry.get("criteria", "reidentification_risk")("1/2", adversary="journalist")
+    crowds = risks.in_population(grouping.base.engine.fetch(evidence(grouping, asked)))
+    mean = risks.average(crowds)
+    return {
+        "journalist_max": exact_text(risks.maximum(crowds)),
+        "journalist_average": exact_text(max(mean, risks.of_table(crowds))),
+        "journalist_above": {each: exact_text(risks.above(crowds, limit)) for each, limit in limits.items()},
+        "marketer": exact_text(mean),
+    }

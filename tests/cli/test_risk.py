@@ -1,0 +1,66 @@
+"""`privacy-sql risk`, of a table and of every release of a project, and the same numbers in the report."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+from privacy_sql.cli.main import run
+from tests.oracles import risks as oracle
+
+AGES = ["2*"] * 12 + ["3*"] * 3
+
+
+def people(folder: Path) -> list[str]:
+    rows = "".join(f"{age},{n % 2}\n" for n, age in enumerate(AGES))
+    (folder / "people.csv").write_text(f"age,home\n{rows}")
+    (folder / "everybody.csv").write_text("age\n" + "".join(f"{age}\n" for age in [*AGES, "3*", "4*"]))
+    return ["--source", str(folder / "people.csv"), "--quasi", "age"]
+
+
+def test_risks_are_those_of_every_person_for_each_adversary(tmp_path: Path) -> None:
+    population = [*AGES, "3*", "4*"]
+    words = [*people(tmp_path), "--population", str(tmp_path / "everybody.csv"), "--threshold", "0.3"]
+    outcome = run(["risk", *words])
+    assert (outcome.exit, outcome.rows, outcome.groups) == (0, 15, 2)
+    (found,) = outcome.more["risks"]
+    tau = Fraction("0.3")
+    for name, measure, adversary in (
+        ("prosecutor_max", "maximum", "prosecutor"),
+        ("prosecutor_average", "average", "prosecutor"),
+        ("journalist_max", "maximum", "journalist"),
+        ("journalist_average", "average", "journalist"),
+        ("marketer", "average", "marketer"),
+    ):
+        assert Fraction(found[name]) == oracle.measured(measure, AGES, population, adversary, tau), name
+    for name, adversary in (("above", "prosecutor"), ("journalist_above", "journalist")):
+        expected = oracle.measured("above", AGES, population, adversary, tau)
+        assert {t: Fraction(share) for t, share in found[name].items()} == {"0.3": expected}
+    assert found["asks_for"] == {"0.3": 4}
+    assert "0.3 asks for 4 people" in "\n".join(outcome.lines)
+
+
+def test_a_threshold_that_is_no_risk_is_a_usage_error(tmp_path: Path) -> None:
+    for threshold in ("0", "x", "2", "nan"):
+        assert run(["risk", *people(tmp_path), "--threshold", threshold]).exit == 2
+
+
+def test_the_report_shows_the_risks_of_the_people_who_are_published(tmp_path: Path) -> None:
+    people(tmp_path)
+    (tmp_path / "privacy.yml").write_text(
+        "version: 1\nname: p\nreleases:\n  out:\n    source: {file: people.csv}\n"
+        "    quasi_identifiers: [{column: age}, {column: home}]\n"
+        "    require: {reidentification_risk: {at_most: 0.2, above: 0.4}}\n"
+        "    method: {generalise: {max_suppressed: 0.2}}\n    output: {target: out.csv}\n"
+    )
+    done = run(["run", "--project", str(tmp_path)])
+    assert done.exit == 0, done.errors
+    left = [tuple(line.split(",")) for line in (tmp_path / "out.csv").read_text().split()[1:]]
+    told = json.loads((tmp_path / "target" / "records" / "out.json").read_text())["run"]["risk"]
+    assert Fraction(told["prosecutor_max"]) == max(oracle.of_people(left))
+    assert Fraction(told["suppressed"]) == Fraction(len(AGES) - len(left), len(AGES))
+    made = run(["report", "--project", str(tmp_path), "--audience", "internal"])
+    assert made.exit == 0, made.errors
+    page = next((tmp_path / "target").rglob("out.html")).read_text()
+    assert "0.09 asks for 12 people" in page and "nothing asked" in page and "Singling out" in page
