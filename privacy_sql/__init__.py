@@ -29,6 +29,7 @@ _HOME = {
     **dict.fromkeys(["check", "count", "publish", "search", "write"], "api"),
     "baseline": "publishing.baseline",
     "risk": "publishing.risk",
+    "identify": "studies.identifying",
     "verify": "publishing.verifying",
     "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",

@@ -62,6 +62,7 @@ from privacy_sql.studies.background_knowledge import smooth as smooth
 from privacy_sql.studies.classification_accuracy import classification_accuracy as classification_accuracy
 from privacy_sql.studies.disclosure_curve import disclosure_curve as disclosure_curve
 from privacy_sql.studies.disclosure_risk import disclosure_risk as disclosure_risk
+from privacy_sql.studies.identifying import identify as identify
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
 from privacy_sql.studies.reconstruction import reconstruct as reconstruct

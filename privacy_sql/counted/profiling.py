@@ -1,26 +1,120 @@
-"""What is in a table, in counts: distinct values, NULLs, and values that occur once."""
+"""What is in a table, in counts: of each column its values, how many are missing or alone, and their kind."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from privacy_sql.engines import Engine
+from privacy_sql.engines import Engine, Source
+from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
 
+FEW = 60  # values a column may have and still be shown whole or not at all
+CODE = 3  # more characters than this, as many in every value, make a code
+OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
 
-def profile(engine: Engine, source: object) -> list[dict[str, Any]]:
-    """One row of counts per column of a source, in its order; a file is read once, not for every column."""
+
+@dataclass(frozen=True)
+class Column:
+    """One column in counts; all but the first five are counts of distinct values, or of their characters."""
+
+    name: str
+    type: str  # as the engine holds it: text, integer, number, boolean, date or other
+    n_rows: int
+    n_nulls: int
+    n_single: int  # values that one row has
+    n_top: int  # rows of the commonest value, missing ones together being one
+    n_values: int
+    n_numbers: int
+    n_whole: int
+    n_dates: int  # written as 2024-03-05
+    n_other_dates: int
+    n_commas: int  # numbers with a decimal comma
+    low: float | None
+    high: float | None
+    shortest: int
+    longest: int
+
+    @property
+    def unique(self) -> bool:
+        """Whether every row has a value of its own."""
+        return self.n_values == self.n_rows > 1
+
+    @property
+    def alone(self) -> Fraction:
+        """The share of rows that nobody else shares the value of."""
+        return Fraction(self.n_single, self.n_rows or 1)
+
+    @property
+    def dates(self) -> bool:
+        """Whether its values are dates, in whichever order."""
+        return 0 < self.n_values == self.n_dates + self.n_other_dates
+
+    @property
+    def decimal_commas(self) -> bool:
+        """Whether its values are numbers, some with a comma where hierarchies read a point."""
+        return 0 < self.n_commas == self.n_values - self.n_numbers
+
+    @property
+    def fractions(self) -> bool:
+        """Whether some of its numbers are not whole."""
+        return self.n_whole < self.n_numbers or self.decimal_commas
+
+    @property
+    def code(self) -> bool:
+        """Whether its values are many, and as long as one another."""
+        return self.shortest == self.longest > CODE and self.n_values > FEW
+
+    @property
+    def kind(self) -> str:
+        """What its values look like: empty, identifier, date, number, code or text."""
+        if not self.n_values:
+            return "empty"
+        if self.dates:
+            return "date"
+        numbers = self.n_numbers == self.n_values
+        if self.unique and not (numbers and self.fractions) and not self.decimal_commas:
+            return "identifier"
+        if self.code:
+            return "code"
+        return "number" if numbers or self.decimal_commas else "text"
+
+    def to_json(self) -> dict[str, object]:
+        """Its counts, what it looks like, and the share of rows that it tells from all others."""
+        counts = {name: part for name, part in asdict(self).items() if name not in ("name", "low", "high")}
+        return {"column": self.name, "kind": self.kind, **counts, "alone": str(self.alone)}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A source that was read once: its rows as a relation, and its columns in counts."""
+
+    engine: Engine
+    relation: Sql
+    columns: Mapping[str, Column]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return next((column.n_rows for column in self.columns.values()), 0)
+
+
+def profile(engine: Engine, source: Source) -> Profile:
+    """The columns of a source in counts, in its order; a file is read once, not for every column."""
     named = [Path(source)] if isinstance(source, (str, Path)) and Path(source).is_file() else []
     session = engine.session(named)
     relation = session.source(source)
     kinds = session.columns(relation)
     if named:
+        report(f"reading {named[0].name}", 0, 1)
         everything = Sql("true")
         copied = render("counted/where.sql", source=relation, condition=everything, columns=list(kinds))
         relation = session.create(copied)
-    made = []
-    for column, kind in kinds.items():
-        (counts,) = session.fetch(render("counted/profile.sql", source=relation, column=column))
-        made.append({"column": column, "kind": kind, **counts})
-    return made
+    made = {}
+    for place, (name, kind) in enumerate(kinds.items()):
+        report("counting values, column by column", place, len(kinds))
+        (counts,) = session.fetch(render("counted/profile.sql", source=relation, column=name, **OWN))
+        made[name] = Column(name, kind, **counts)
+    return Profile(session, relation, made)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
-from privacy_sql.counted.base import count
+from privacy_sql.counted.profiling import FEW, Column, Profile, profile
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import no_file
-from privacy_sql.errors import DataError, EngineError, UsageError, number_of
+from privacy_sql.errors import DataError, EngineError, UsageError, nearest_column, number_of, raise_all
 from privacy_sql.query.template import Sql, render
-from privacy_sql.table import Table
+from privacy_sql.studies.identifying import FEW_PEOPLE, KNOWN, MOST_CHOSEN, most_telling
 
 PROJECT = "privacy.yml"
 SENSITIVE = re.compile(
@@ -32,23 +33,11 @@ IDENTIFYING = re.compile(
     r"(^|[\W_])(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
 )
 TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
-# what a stranger can know of somebody, by the names such columns have
-KNOWN = re.compile(
-    r"(?<![a-z])ages?(?![a-z])|birth|born|dob|(?<![a-z])sex|gender|(?<![a-z])zip|postal|postcode|region|state|county"
-    r"|city|municip|(?<![a-z])race|ethnic|citizen|national|marital|married|educat|degree|(?<![a-z])jobs?(?![a-z])"
-    r"|occupation|profession|industry|workclass|household|famil|country"
-    r"|(?<![a-z])alter(?![a-z])|geburt|geschlecht|(?<![a-z])plz|wohnort|familienstand|beruf|bildung|haushalt|staatsang"
-    r"|naissance|sexe|ville|commune|nationalit|civil|dipl[oô]me|m[eé]nage|(?<![a-z])[aâ]ge(?![a-z])"
-    r"|(?<![a-z])edad|nacimiento|ciudad|provincia|raza|nacionalidad|educaci|ocupaci|hogar"
-    r"|年齢|年龄|生年|出生|性別|性别|郵便|邮编|住所|地区|都道府県|国籍|民族|婚姻|学歴|学历|職業|职业|世帯",
-    re.IGNORECASE,
-)
-MOST_QUASI = 8  # more columns than this leave nearly everybody alone, whatever their levels
-FEW_PEOPLE = 5
 NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
-OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
-FEW = 60  # values a column may have and still be shown whole or not at all
-MASKABLE = 3  # characters a code needs before hiding some of them makes levels
+# how sure a guess may be: the first of these that is well above the share of the commonest value
+GUESSES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
+METHOD = "{minimise: loss, max_suppressed: 0.02, time_limit: 60}"
+Spec = str | Mapping[str, Sequence[int | str]] | None  # what stands under `hierarchy:`
 
 
 @dataclass(frozen=True)
@@ -58,180 +47,219 @@ class Proposed:
     column: str
     role: str  # identifier, quasi, sensitive, drop
     reason: str
-    hierarchy: Any = None
-    decide: bool = False  # dropped until a person has decided
+    hierarchy: Spec = None
 
 
-def propose(engine: Engine, file: Path) -> list[Proposed]:
-    """A role for every column of a file, in its order."""
-    session = engine.session([file])
-    source = session.source(file)
-    facts = {
-        column: session.fetch(render("project/proposal.sql", source=source, column=column, **OWN))[0]
-        for column in session.columns(source)
-    }
-    if not any(fact["n_rows"] for fact in facts.values()):
+def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
+    """A role for every column of a source, in its order, as its name and its counts suggest.
+
+    Where a person has named what is `sensitive`, none is guessed beside it.
+    """
+    made = [_role(column) for column in found.columns.values()]
+    people = [part for part in made if part.role == "identifier"]
+    made = [
+        Proposed(part.column, "drop", "another column names the person already")
+        if part in people[1:]
+        else part
+        for part in made
+    ]
+    made = [Proposed(part.column, "sensitive", "") if part.column in sensitive else part for part in made]
+    return _one_sensitive(made, found.columns, sensitive)
+
+
+def propose(
+    engine: Engine, file: Path, quasi: Sequence[str] = (), sensitive: Sequence[str] = ()
+) -> tuple[list[Proposed], Profile]:
+    """A role for every column of a file, in its order; `quasi` and `sensitive` are taken as they are named.
+
+    Without `quasi` at most eight columns become quasi-identifiers; others are dropped until somebody decides.
+    """
+    found = profile(engine, file)
+    if not found.n_rows:
         raise DataError("empty_table", f"{file.name} has no rows", hint="There is nothing to propose from.")
-    made = [_role(column, fact) for column, fact in facts.items()]
-    return _at_most_eight(session, file, _one_person(_one_sensitive(made, facts)), facts)
+    _refuse_unknown(file, found, [*quasi, *sensitive])
+    made = [_named(part, found.columns[part.column], quasi, sensitive) for part in roles(found, sensitive)]
+    return _most_telling(found, made, quasi), found
 
 
-def _at_most_eight(
-    engine: Engine, file: Path, made: list[Proposed], facts: Mapping[str, Mapping[str, Any]]
-) -> list[Proposed]:
+def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
+    """Refuse names the file does not have, and a column that is named twice."""
+    problems = [
+        UsageError(
+            "unknown_column",
+            f'{file.name} has no column "{column}"',
+            hint=nearest_column(column, found.columns),
+        )
+        for column in named
+        if column not in found.columns
+    ]
+    again = sorted({column for column in named if named.count(column) > 1})
+    problems += [UsageError("two_roles", f'column "{name}" is named more than once') for name in again]
+    raise_all(problems)
+
+
+def _named(part: Proposed, column: Column, quasi: Sequence[str], sensitive: Sequence[str]) -> Proposed:
+    """A column as a person has named it; where quasi-identifiers were named, no other becomes one."""
+    if part.column in quasi:
+        return Proposed(part.column, "quasi", *_levels(column))
+    if part.column in sensitive:
+        return Proposed(part.column, "sensitive", "as you named it")
+    if quasi and part.role == "quasi":
+        return Proposed(part.column, "drop", "you named the quasi-identifiers")
+    return part
+
+
+def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
     """The columns that tell people apart most, those a stranger can know first; the others are to be decided.
 
-    Exact and greedy: repeatedly the column that makes most groups with those chosen, the first in the file
-    among equals, until there are eight or no column adds a group. Where there are no more than eight at all,
-    those that add none stay too: somebody may know them, and what they add may be of this sample only.
+    Where there are no more than eight at all, those that add no group stay too: somebody may know them, and
+    what they add may be of this sample only. So do those that a person has named.
     """
-    left = {part.column: _undecided(part, facts[part.column]) for part in made if part.role == "quasi"}
-    able = [column for column, why in left.items() if not why]
-    for column, why in _chosen(engine, file, able) if able else ():
-        left[column] = why
-    if len(able) <= MOST_QUASI:
-        left |= {column: left[column] or "adds no group to the others" for column in able}
-    chosen = [column for column in able if left[column]]
-    full = "the eight columns above tell people apart" if len(chosen) == MOST_QUASI else "it adds no group"
+    quasi = [part.column for part in made if part.role == "quasi"]
+    why = {column: "" if named else _undecided(found.columns[column]) for column in quasi}
+    able = [column for column in quasi if not why[column]]
+    secret = [part.column for part in made if part.role == "sensitive"]
+    codes = {column: Sql(f"q{number}") for number, column in enumerate([*able, *secret], start=1)}
+    chosen: list[str] = []
+    if able:
+        columns = [(column, code) for column, code in codes.items()]
+        coded = found.engine.create(render("project/coded.sql", source=found.relation, columns=columns))
+        if not named:
+            why |= _giving_away(found, coded, codes, able, secret)
+            able = [column for column in able if not why[column]]
+        first = named or [column for column in able if KNOWN.search(column)]
+        asked = {column: (codes[column], found.columns[column].n_values + 1) for column in able}
+        for telling in (
+            most_telling(found.engine, coded, asked, first, len(named) or MOST_CHOSEN) if able else ()
+        ):
+            chosen.append(telling.column)
+            crowds = f"{telling.n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
+            why[telling.column] = f"number {len(chosen)}: {crowds}"
+    full = "the eight columns above tell people apart" if len(chosen) == MOST_CHOSEN else "it adds no group"
+    if named or len(able) <= MOST_CHOSEN:
+        why |= {column: why[column] or "adds no group to the others" for column in able}
+        chosen = able
     return [
-        replace(part, reason=f"{part.reason}; {left[part.column]}")
+        replace(part, reason=f"{part.reason}; {why[part.column]}")
         if part.column in chosen
-        else replace(part, role="drop", reason=left[part.column] or full, hierarchy=None, decide=True)
+        else Proposed(part.column, "drop", why[part.column] or full)
         if part.role == "quasi"
         else part
         for part in made
     ]
 
 
-def _undecided(part: Proposed, fact: Mapping[str, Any]) -> str:
+def _undecided(column: Column) -> str:
     """Why a column cannot be proposed at all."""
-    if fact["n_values"] + bool(fact["n_nulls"]) < 2:
+    if column.n_values + bool(column.n_nulls) < 2:
         return "it has one value"
-    many = fact["n_values"] > max(FEW, fact["n_rows"] / 10)
-    if many and part.hierarchy == "keep_or_drop" and not KNOWN.search(part.column):
-        return "more than a tenth as many values as rows, and no levels"
+    if column.n_values > max(FEW, column.n_rows / 10) and not KNOWN.search(column.name):
+        return "more than a tenth as many values as rows"
     return ""
 
 
-def _chosen(engine: Engine, file: Path, able: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The columns in the order they are chosen, and what each comes to with those before."""
-    counted = count(engine, Table(file, list(able)))
-    codes = {column: Sql(counted.aliases[column]) for column in able}
-    sizes = {column: counted.statistics[counted.aliases[column]]["top"] + 1 for column in able}
-    engine, n_chosen = counted.engine, 0
-    columns = ", ".join(codes.values())
-    whole = Sql(f"(select 0 as g, {columns}, n_rows from {counted.relation}) as b")
-    others = list(codes.values())
-    groups = engine.create(render("project/narrowed.sql", groups=whole, column=Sql("0"), others=others))
-    n_groups = 1
-    for tier in ([c for c in able if KNOWN.search(c)], [c for c in able if not KNOWN.search(c)]):
-        waiting = list(tier)
-        while waiting and n_chosen < MOST_QUASI:
-            asked = [(codes[column], sizes[column]) for column in waiting]
-            (made,) = engine.fetch(render("project/widest.sql", groups=groups, columns=asked))
-            best = max(waiting, key=lambda column: made[codes[column]])  # the first among equals
-            if made[codes[best]] == n_groups:
-                break
-            waiting.remove(best)
-            column = codes.pop(best)
-            old, others = groups, list(codes.values())
-            groups = engine.create(render("project/narrowed.sql", groups=old, column=column, others=others))
-            engine.drop(old)
-            (crowds,) = engine.fetch(render("project/crowds.sql", groups=groups, least=Sql(str(FEW_PEOPLE))))
-            n_groups, n_chosen = crowds["n_groups"], n_chosen + 1
-            few = f"{crowds['n_few']:,} people in groups below {FEW_PEOPLE}"
-            yield best, f"number {n_chosen}: {number_of(n_groups, 'group')}, {few}"
+def _giving_away(
+    found: Profile, coded: Sql, codes: Mapping[str, Sql], able: Sequence[str], secret: Sequence[str]
+) -> dict[str, str]:
+    """Columns that are a sensitive one written otherwise: a code of it, or another name of each value."""
+    why: dict[str, str] = {}
+    for column in secret:
+        others = [name for name in able if name not in why]
+        if not others:
+            break
+        groups = Sql(
+            f"(select {codes[column]} as g, {', '.join(codes[name] for name in others)} from {coded}) as b"
+        )
+        asked = [(codes[name], found.columns[name].n_values + 1) for name in others]
+        (pairs,) = found.engine.fetch(render("studies/widest.sql", groups=groups, columns=asked))
+        size = {
+            name: found.columns[name].n_values + bool(found.columns[name].n_nulls)
+            for name in (column, *others)
+        }
+        for name in others:
+            alike = size[name] == size[column] or column in name or name in column
+            if pairs[codes[name]] == size[name] and alike:
+                why[name] = f"each of its values goes with one value of {column}"
+    return why
 
 
-def _role(column: str, fact: Mapping[str, Any]) -> Proposed:
-    unique = fact["n_values"] == fact["n_rows"] > 1
-    fractions = fact["n_whole"] < fact["n_numbers"] or _decimal_commas(fact)
-    if IDENTIFYING.search(column) and fact["n_values"] > fact["n_rows"] / 2:
-        return Proposed(column, "identifier" if unique else "drop", "its name and its many values")
-    if fact["n_values"] == 0:
-        return Proposed(column, "drop", "it is empty")
-    if SENSITIVE.search(column) and fact["n_values"] > max(FEW, fact["n_rows"] / 2):
-        return Proposed(column, "drop", "sensitive by its name, but its many values tell people apart")
-    if SENSITIVE.search(column):
-        return Proposed(column, "sensitive", "its name")
-    if unique and not fractions and not _dates(fact) and fact["n_rows"] > FEW:
-        return Proposed(column, "identifier", "no value occurs twice")
-    if TECHNICAL.search(column) or (fractions and fact["n_values"] > fact["n_rows"] / 2):
-        return Proposed(column, "drop", "it looks like a technical value")
-    return Proposed(column, "quasi", *_levels(fact))
+def _role(column: Column) -> Proposed:
+    name = column.name
+    if IDENTIFYING.search(name) and column.n_values > column.n_rows / 2:
+        role = "identifier" if column.unique else "drop"
+        return Proposed(name, role, "its name and its many values")
+    if column.n_values == 0:
+        return Proposed(name, "drop", "it is empty")
+    if SENSITIVE.search(name) and column.n_values > max(FEW, column.n_rows / 2):
+        return Proposed(name, "drop", "sensitive by its name, but its many values tell people apart")
+    if SENSITIVE.search(name):
+        return Proposed(name, "sensitive", "its name")
+    if column.kind == "identifier" and column.n_rows > FEW:
+        return Proposed(name, "identifier", "no value occurs twice")
+    if TECHNICAL.search(name) or (column.fractions and column.n_values > column.n_rows / 2):
+        return Proposed(name, "drop", "it looks like a technical value")
+    return Proposed(name, "quasi", *_levels(column))
 
 
-def _levels(fact: Mapping[str, Any]) -> tuple[str, Any]:
+def _levels(column: Column) -> tuple[str, Spec]:
     """Why a column is generalised the way it is, and how."""
-    n_values = fact["n_values"]
-    if fact["n_dates"] == n_values:
+    if column.n_dates == column.n_values:
         return "all its values are dates", {"dates": ["month", "year"]}
-    if _dates(fact):
+    if column.dates:
         return "dates; written as 2024-03-05 they would have months and years", "keep_or_drop"
-    if _decimal_commas(fact):
+    if column.decimal_commas:
         return "numbers with a decimal comma; with a point they would have intervals", "keep_or_drop"
-    all_numbers = fact["n_numbers"] == n_values
-    if all_numbers and fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
-        return _mask(fact)
-    if all_numbers and n_values > 12:
-        return "all its values are numbers", _bands(fact)
-    if fact["shortest"] == fact["longest"] > MASKABLE and n_values > FEW:
-        return _mask(fact)
-    return f"{number_of(n_values, 'value')}; a hierarchy file would keep more", "keep_or_drop"
+    if column.code:
+        length = column.longest
+        return f"all its values have {length} characters", {"mask": [length - 1, length - 2, 0]}
+    if column.n_numbers == column.n_values and column.n_values > 12:
+        # four widths, each a multiple of the one before, the finest making about fifteen bands
+        assert column.high is not None and column.low is not None
+        extent = column.high - column.low
+        first = next((width for width in NICE if width * 15 >= extent), NICE[-1])
+        widths: list[int | str] = [first, first * 2, first * 4]
+        return "all its values are numbers", {
+            "intervals": [f"{width}.0" for width in widths] if column.fractions else widths
+        }
+    return f"{number_of(column.n_values, 'value')}; a hierarchy file would keep more", "keep_or_drop"
 
 
-def _dates(fact: Mapping[str, Any]) -> bool:
-    """Whether a column holds dates, in whichever order."""
-    return bool(fact["n_values"] == fact["n_dates"] + fact["n_other_dates"])
+def _one_sensitive(
+    made: list[Proposed], columns: Mapping[str, Column], given: Sequence[str]
+) -> list[Proposed]:
+    """One column is proposed as sensitive: by its name, and rather one that a stranger does not know anyway.
 
-
-def _decimal_commas(fact: Mapping[str, Any]) -> bool:
-    """Whether a column holds numbers, some of them with a comma where hierarchies read a point."""
-    return bool(0 < fact["n_commas"] == fact["n_values"] - fact["n_numbers"])
-
-
-def _mask(fact: Mapping[str, Any]) -> tuple[str, Any]:
-    length = fact["longest"]
-    return f"all its values have {length} characters", {"mask": [length - 1, length - 2, 0]}
-
-
-def _bands(fact: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Four widths, each a multiple of the one before, the finest making about fifteen bands."""
-    extent = fact["high"] - fact["low"]
-    first = next((width for width in NICE if width * 15 >= extent), NICE[-1])
-    widths = [first, first * 2, first * 4]
-    if fact["n_whole"] < fact["n_numbers"]:
-        return {"intervals": [f"{width}.0" for width in widths]}
-    return {"intervals": widths}
-
-
-def _one_sensitive(made: list[Proposed], facts: Mapping[str, Mapping[str, Any]]) -> list[Proposed]:
-    """Without a telling name the last column with several values is taken for the sensitive one."""
-    if any(part.role == "sensitive" for part in made):
+    Of the others what a stranger may know is a quasi-identifier. Without a telling name the last column with
+    several values is a guess.
+    """
+    named = [part for part in made if part.role == "sensitive"]
+    secret = [part for part in named if not KNOWN.search(part.column)] or named
+    kept = [part for part in named if part.column in given] if given else secret[:1]
+    if kept:
+        reason = f"sensitive by its name, like {kept[0].column}; one sensitive column is proposed"
+        return [
+            part
+            if part in kept or part not in named
+            else Proposed(part.column, "quasi", *_levels(columns[part.column]))
+            if KNOWN.search(part.column)
+            else Proposed(part.column, "drop", reason)
+            for part in made
+        ]
+    several = [part for part in made if part.role == "quasi" and columns[part.column].n_values > 1]
+    if len(several) < 2:
         return made
-    candidates = [part for part in made if part.role == "quasi" and facts[part.column]["n_values"] > 1]
-    if len(candidates) < 2:
-        return made
-    chosen = candidates[-1]
-    guess = Proposed(chosen.column, "sensitive", "only a guess: the last column with several values")
-    return [guess if part is chosen else part for part in made]
+    guess = Proposed(several[-1].column, "sensitive", "only a guess: the last column with several values")
+    return [guess if part is several[-1] else part for part in made]
 
 
-def _one_person(made: list[Proposed]) -> list[Proposed]:
-    """One column names the person; further ones are dropped."""
-    people = [part for part in made if part.role == "identifier"]
-    return [
-        Proposed(part.column, "drop", "another column names the person already")
-        if part.role == "identifier" and part is not people[0]
-        else part
-        for part in made
-    ]
-
-
-def project_text(file: Path, folder: Path, proposed: Sequence[Proposed]) -> str:
-    """The proposal as privacy.yml, every guess with its reason beside it."""
+def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: Profile) -> str:
+    """The proposal as privacy.yml: what each line does, and beside every guess its reason."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0]).strip("_").lower() or "table"
     source = Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+    by_role = {
+        role: [part for part in proposed if part.role == role]
+        for role in ("identifier", "quasi", "sensitive", "drop")
+    }
     lines = [
         "# A proposal. Read every line: what a column means cannot be told from counts.",
         "# Nothing is published until you name an output (last line).",
@@ -239,42 +267,69 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed]) -> str:
         f"name: {_yaml(name)}",
         "releases:",
         f"  {_yaml(name)}:",
-        f"    source: {{file: {_yaml(source)}}}",
+        f"    source: {{file: {_yaml(source)}}}    # the table; it is read and never changed",
     ]
-    by_role = {
-        role: [part for part in proposed if part.role == role]
-        for role in ("identifier", "quasi", "sensitive")
-    }
+    if by_role["identifier"]:
+        lines.append("    # The column that says who a row is about. It is never published.")
     lines += [f"    identifier: {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["identifier"]]
-    lines += ["    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []"]
     lines += [
-        f"      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}    # {p.reason}"
-        for p in by_role["quasi"]
+        "    # What somebody may know about a person and look up. Each is published at one level of its",
+        "    # hierarchy, from its values to `*`. A hierarchy file keeps more than keep_or_drop does:",
+        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in.",
+        "    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []",
+        *(
+            f"      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}    # {p.reason}"
+            for p in by_role["quasi"]
+        ),
     ]
     if by_role["sensitive"]:
-        lines.append("    sensitive:")
+        lines += ["    # What nobody should learn about a person.", "    sensitive:"]
         lines += [f"      - {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["sensitive"]]
-    dropped = [part for part in proposed if part.role == "drop"]
-    if dropped:
-        lines.append("    drop:")
-        undecided = sum(part.decide for part in dropped)
-        lines[-1] += f"    # decide: {number_of(undecided, 'column')}" if undecided else ""
+    if by_role["drop"]:
         lines += [
-            f"      - {_yaml(part.column)}    # {'decide: ' if part.decide else ''}{part.reason}"
-            for part in dropped
+            "    # All other columns stay out of the release. To publish one, move it up.",
+            f"    drop: rest    # decide: {number_of(len(by_role['drop']), 'column')}",
+            *_dropped(by_role["drop"]),
         ]
-    return "\n".join([*lines, *_ending(bool(by_role["sensitive"]), name)]) + "\n"
-
-
-def _ending(has_sensitive: bool, name: str) -> list[str]:
-    lines = ["    require:", "      k_anonymity: {k: 5}"]
-    if has_sensitive:
-        lines.append("      l_diversity: {l: 2}")
-    return [
-        *lines,
-        "    method: {full_domain: {minimise: loss}}",
+    lines += [
+        "    require:",
+        "      # everybody shares what is published about them with at least four others",
+    ]
+    lines += ["      k_anonymity: {k: 5}"]
+    lines += _bounded([found.columns[part.column] for part in by_role["sensitive"]])
+    lines += [
+        "    # Finds the finest levels that keep the requirements; at most 2 % of the rows are left out.",
+        f"    method: {{full_domain: {METHOD}}}",
+        "    # Take away the # before `output` to publish.",
         f"    # output: {{target: out/{name}.csv}}",
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _dropped(parts: Sequence[Proposed]) -> list[str]:
+    """The columns that are left out, as comments, by the reason."""
+    reasons = dict.fromkeys(part.reason for part in parts)
+    told = [
+        f"{reason}: {', '.join(_yaml(part.column) for part in parts if part.reason == reason)}"
+        for reason in reasons
+    ]
+    wrap = textwrap.TextWrapper(100, "    #   ", "    #     ", break_long_words=False)
+    return [line for text in told for line in wrap.wrap(text)]
+
+
+def _bounded(sensitive: Sequence[Column]) -> list[str]:
+    """A requirement that bounds the best guess; no group can keep it below a value's share of all people."""
+    if not sensitive:
+        return []
+    commonest = max(Fraction(column.n_top, column.n_rows) for column in sensitive)
+    most = next((share for share in GUESSES if commonest <= Fraction(share) * Fraction(9, 10)), None)
+    names = " or ".join(column.name for column in sensitive)
+    if most is None:
+        return [f"      # nearly everybody has the same {names}: no group can keep it from being guessed"]
+    told = f"      # nobody's {names} can be guessed right more than {float(most) * 100:g} % of the time"
+    if most == GUESSES[0]:
+        return [told, "      l_diversity: {kind: probabilistic, l: 2}"]
+    return [told, f"      alpha_k_anonymity: {{alpha: {most}, k: 5}}"]
 
 
 def _yaml(value: object) -> str:
@@ -288,19 +343,27 @@ def _yaml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) and quoted else str(value)
 
 
-def write(engine: Engine, file: Path, folder: Path, *, dry_run: bool = False) -> list[Proposed]:
+def write(
+    engine: Engine,
+    file: Path,
+    folder: Path,
+    quasi: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    *,
+    dry_run: bool = False,
+) -> list[Proposed]:
     """Write the proposal for a file into a folder that has no project yet."""
     if not file.is_file():
         raise no_file(file)
     place = folder / PROJECT
     if place.exists():
         raise UsageError("project_exists", f"{PROJECT} exists", hint="Choose another folder.")
-    proposed = propose(engine, file)
+    proposed, found = propose(engine, file, quasi, sensitive)
     if not dry_run:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with place.open("x", encoding="utf-8") as stream:  # never over what came meanwhile
-                stream.write(project_text(file, folder, proposed))
+                stream.write(project_text(file, folder, proposed, found))
         except OSError:
             raise EngineError("cannot_write", f"cannot write to {folder}") from None
     return proposed

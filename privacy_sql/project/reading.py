@@ -34,6 +34,7 @@ CONNECTION_KEYS = {
 # target/compiled/<name>.sql and others are named after a release, so it may not lead elsewhere
 RELEASE_NAME = re.compile(r"\w(?:[\w.-]{0,98}\w)?")
 INLINE = re.compile("://[^/]*@|password|token=", re.IGNORECASE)
+REST = "rest"  # of `drop:`, every column without a role
 SECRETS = {"dsn", "password", "user", "host", "url", "token"}
 
 
@@ -57,6 +58,7 @@ class Plan:
     method: Method | None
     output: Output | None
     connection: str | None  # where the source lies; None: the embedded default
+    drops_rest: bool = False  # every column without a role stays out of the release
 
     def manifest(self, directory: Path) -> Path:
         """Where the manifest of this release is once it was written."""
@@ -187,7 +189,7 @@ class _Reader(Fields):
             return None
         with self.noting(where):
             table = Table(source, name=name, where=condition, **columns)
-            return Plan(name, table, require, method, output, connection)
+            return Plan(name, table, require, method, output, connection, fields.get("drop") == REST)
         return None
 
     # -- parts of a release ------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ class _Reader(Fields):
             "quasi_nulls": nulls,
             "identifier": person.get("column"),
             "insensitive": self.insensitive(fields.get("insensitive"), f"{where}.insensitive"),
-            "drop": self.names(fields.get("drop"), f"{where}.drop"),
+            "drop": () if fields.get("drop") == REST else self.names(fields.get("drop"), f"{where}.drop"),
             "population": self.path(population["file"], f"{where}.population.file")
             if "file" in population
             else None,

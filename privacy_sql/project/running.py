@@ -332,12 +332,12 @@ def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
     # unknown columns first: in a file without a header the names are values of a row
     raise_all(plan.table.unknown(columns))
     unnamed = plan.table.unnamed(columns)
-    if unnamed:
+    if unnamed and not plan.drops_rest:
         raise UsageError(
             "no_role",
             f"{number_of(len(unnamed), 'column')} of the source without a role: {', '.join(unnamed)}",
             where=plan.name,
-            hint="Name each under quasi_identifiers, sensitive, insensitive or drop.",
+            hint="Name each under quasi_identifiers, sensitive, insensitive or drop, or write `drop: rest`.",
         )
 
 

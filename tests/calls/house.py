@@ -76,3 +76,13 @@ def projects(engine: ps.Engine) -> None:
         hierarchy = Path(folder) / "hierarchies" / "education.csv"
         hierarchy.write_text("".join(hierarchy.read_text().splitlines(keepends=True)[1:]))
         run_command(["run", "--project", folder, "--overwrite"])
+
+
+def proposals(engine: ps.Engine) -> None:
+    """A project proposed for a file, a hierarchy of it to fill in, and the columns that identify."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "people.csv"
+        place.write_text("age,job,illness\n" + "".join(f"{n},j{n % 3},{'ab'[n % 2]}\n" for n in range(20)))
+        run_command(["init", "--from", str(place), folder])
+        run_command(["init", "--hierarchy", "job", "--project", folder])
+    ps.identify(engine, workers(), 2)

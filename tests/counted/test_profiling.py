@@ -26,15 +26,16 @@ def expected(column: list[Any]) -> dict[str, int]:
         "n_values": len(counts),
         "n_nulls": column.count(None),
         "n_single": sum(n == 1 for n in counts.values()),
+        "n_top": max(*counts.values(), column.count(None)),
     }
 
 
 def test_the_counts_are_those_of_the_columns(engine: Any) -> None:
     found = profile(engine, PEOPLE)
-    assert [row["column"] for row in found] == ["age", "a b", "id"]
-    for row in found:
-        counts = {name: row[name] for name in ("n_rows", "n_values", "n_nulls", "n_single")}
-        assert counts == expected(PEOPLE[row["column"]].tolist())
+    assert list(found.columns) == ["age", "a b", "id"]
+    for name, column in found.columns.items():
+        counts = {key: getattr(column, key) for key in ("n_rows", "n_values", "n_nulls", "n_single", "n_top")}
+        assert counts == expected(PEOPLE[name].tolist())
 
 
 def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,4 +53,4 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with ps.connect() as engine:
         found = profile(engine, place)
     assert not place.exists()
-    assert [row["n_values"] for row in found] == [2, 3, 4]
+    assert [column.n_values for column in found.columns.values()] == [2, 3, 4]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.errors import number_of
+from privacy_sql.display.rounding import percent
+from privacy_sql.errors import number_of, people
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from privacy_sql.engines import Engine, Source
+    from privacy_sql.project.proposing import Proposed
     from privacy_sql.project.reading import Plan
+    from privacy_sql.studies.identifying import Identified
+    from privacy_sql.table import Table
+
+FEW = 5  # fewer people than this are not counted out
 
 
 @click.command()
@@ -20,43 +30,136 @@ if TYPE_CHECKING:
 )
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="Where a relation lies.")
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable.")
+@click.option(
+    "--identify",
+    "most",
+    type=int,
+    is_flag=False,
+    flag_value=3,
+    help="Which columns single people out, in sets of up to so many (3).",
+)
+@click.option("--quasi", default="", help="The columns --identify asks about, separated by commas.")
 @shared
 def command(
-    source: str | None, url: str, names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: object
+    source: str | None,
+    url: str,
+    names: tuple[str, ...],
+    most: int | None,
+    quasi: str,
+    directory: Path,
+    unsafe_debug: bool,
+    **_: object,
 ) -> Outcome:
-    """Count the distinct values, NULLs and single occurrences of every column. Shows no value.
+    """Show what every column holds, in counts, and the role its name and counts suggest. Shows no value.
 
     \b
     Example: privacy-sql profile --source people.csv
+             privacy-sql profile --source people.csv --identify 2 --quasi age,sex,zip
     """
     from privacy_sql.cli.outcome import connected
-    from privacy_sql.cli.tables import each_release, named_engine
+    from privacy_sql.cli.tables import each_release, listed, named_engine
     from privacy_sql.counted.profiling import profile
     from privacy_sql.project import reading
+    from privacy_sql.project.proposing import roles
+    from privacy_sql.studies.identifying import identify
+    from privacy_sql.table import Table
 
     whole = Outcome("profile", rows=0)
     tables: dict[str, Any] = {}
+    identified: dict[str, Any] = {}
+
+    def show(name: str, engine: Engine, source: Source, declared: Table | None = None) -> None:
+        found = profile(engine, source)
+        made = roles(found) if declared is None else _declared(declared, list(found.columns))
+        tables[name] = [
+            {**found.columns[part.column].to_json(), "role": part.role, "reason": part.reason}
+            for part in made
+        ]
+        whole.rows = (whole.rows or 0) + found.n_rows
+        whole.lines += [f"{name}: {number_of(found.n_rows, 'row')}", *_lines(tables[name]), ""]
+        if most is None:
+            return
+        able = [part.column for part in made if part.role == "quasi"]
+        asked = Table(found.relation, listed(quasi) or able, name=name)
+        told = identify(found.engine, declared or asked, most)
+        identified[name] = _plainly(told)
+        whole.lines += [*_identified(told), ""]
+
     if source is not None:
         with named_engine(url, unsafe_debug=unsafe_debug) as engine:
-            tables[source] = profile(engine, source)
+            show(source, engine, source)
     else:
         read = reading.read(directory)
 
         def ask(plan: Plan) -> None:
             with connected(read, plan, unsafe_debug) as engine:
-                tables[plan.name] = profile(engine, plan.table.source)
+                show(plan.name, engine, plan.table.source, plan.table)
 
         each_release(whole, read.selected(names), ask)
-    for name, rows in tables.items():
-        whole.rows = (whole.rows or 0) + (rows[0]["n_rows"] if rows else 0)
-        whole.lines += [f"{name}: {number_of(rows[0]['n_rows'] if rows else 0, 'row')}", *_lines(rows), ""]
-    whole.more = {"tables": tables}
+    whole.more = {"tables": tables, **({"identified": identified} if identified else {})}
     return whole
 
 
+def _declared(table: Table, columns: Sequence[str]) -> list[Proposed]:
+    """The columns of a release with the roles its privacy.yml gives them."""
+    from privacy_sql.project.proposing import Proposed
+
+    words = {"quasi-identifier": "quasi", "dropped": "drop"}
+    told = {column: words.get(role, role) for column, role in table.roles.items()}
+    return [Proposed(c, told.get(c, "drop"), "privacy.yml" if c in told else "no role") for c in columns]
+
+
 def _lines(rows: list[dict[str, Any]]) -> list[str]:
-    head = f"  {'column':<24}{'kind':<10}{'distinct':>10}{'null':>10}{'single':>10}"
-    return [head] + [
-        f"  {r['column']:<24}{r['kind']:<10}{r['n_values']:>10}{r['n_nulls']:>10}{r['n_single']:>10}"
-        for r in rows
+    head = ("column", "kind", "values", "missing", "alone", "role", "why")
+    cells = [head] + [
+        (
+            row["column"],
+            row["kind"],
+            str(row["n_values"]),
+            str(row["n_nulls"]),
+            percent(Fraction(row["alone"])),
+            row["role"],
+            row["reason"],
+        )
+        for row in rows
     ]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(head))]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if 2 <= place <= 4 else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _few(n: int) -> str:
+    """A number of people, or that there are few."""
+    return f"<{FEW}" if 0 < n < FEW else str(n)
+
+
+def _plainly(found: Identified) -> dict[str, Any]:
+    """What identifies, for `--json`: counts, and few people not counted out."""
+    return {
+        "people": found.people,
+        "people_by_least_size": {str(size): n for size, n in found.people_by_least_size.items()},
+        "sets_by_size": {str(size): n for size, n in found.sets_by_size.items()},
+        "people_with_column": {column: _few(n) for column, n in found.people_with_column.items()},
+        "proposed": [chosen.column for chosen in found.proposed],
+    }
+
+
+def _identified(found: Identified) -> list[str]:
+    singled = sum(found.people_by_least_size.values())
+    most = max(found.people_by_least_size)
+    lines = [
+        f"  {singled} of {people(found.people)} can be singled out with at most {number_of(most, 'column')}"
+    ]
+    for size, n in found.people_by_least_size.items():
+        sets = f"{number_of(found.sets_by_size[size], 'set')} of this size"
+        lines.append(f"    {people(n)} with {number_of(size, 'column')} ({sets})")
+    told = sorted(found.people_with_column.items(), key=lambda part: -part[1])
+    width = max(len(column) for column, _ in told)
+    lines.append("  people a column helps to single out")
+    return lines + [f"    {column:<{width}}  {_few(n)}" for column, n in told]

@@ -1,0 +1,49 @@
+"""A hierarchy file with the values of a column, for a person to say what each becomes one level up."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from pathlib import Path
+
+from privacy_sql.counted.base import opened
+from privacy_sql.engines import Engine
+from privacy_sql.errors import EngineError, UsageError
+from privacy_sql.query.template import render
+from privacy_sql.table import Table
+
+FOLDER = "hierarchies"
+MOST_VALUES = 5000  # more than anybody sorts by hand
+
+
+def write(
+    engine: Engine, table: Table, column: str, directory: Path, *, dry_run: bool = False
+) -> tuple[str, int]:
+    """Where a hierarchy of a column was written, readable by this user alone, and how many values it has.
+
+    Each value stands beside itself, so that the file is a hierarchy before anybody has edited it.
+    """
+    sources = [Path(table.source)] if isinstance(table.source, Path) else []
+    session = engine.session(sources)
+    source, _ = opened(session, table)
+    rows = session.fetch(render("project/values.sql", source=source, column=column, most=MOST_VALUES + 1))
+    if len(rows) > MOST_VALUES:
+        hint = "Use {intervals: [...]}, {mask: [...]} or {dates: [...]}: they need no list of values."
+        raise UsageError("many_values", f"{column} has more than {MOST_VALUES} values", hint=hint)
+    name = re.sub(r"\W+", "_", column).strip("_") or "column"
+    place = directory / FOLDER / f"{name}.csv"
+    written = place.relative_to(directory).as_posix()
+    if place.exists():
+        raise UsageError("hierarchy_exists", f"{written} exists", hint="Edit it, or move it away.")
+    if not dry_run:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(number, "w", encoding="utf-8", newline="") as stream:
+                lines = csv.writer(stream, lineterminator="\n")
+                lines.writerow([column, "group"])
+                lines.writerows([row["value"], row["value"]] for row in rows)
+        except OSError:
+            raise EngineError("cannot_write", f"cannot write to {place.parent}") from None
+    return written, len(rows)

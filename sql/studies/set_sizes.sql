@@ -1,0 +1,25 @@
+-- How far sets of columns tell people apart. A set is the sum of its columns' bits; a code is never NULL.
+-- in: counted (id, the columns as codes, n_rows), columns [(column, bit)], sets [[column]]
+-- out: members (of the set), n_groups, n_unique (of one person), n_pairs (ordered, who share a group)    grain: set
+with groups as (
+    select
+        {% for column, bit in columns %}
+        case when {{ column }} is null then cast(0 as bigint) else cast({{ bit }} as bigint) end{% if not loop.last %} +{% else %} as members,{% endif %}
+
+        {% endfor %}
+        cast(sum(n_rows) as bigint) as n_people
+    from {{ counted }}
+    group by grouping sets (
+        {% for members in sets %}
+        ({% for column in members %}{{ column }}{% if not loop.last %}, {% endif %}{% endfor %}){% if not loop.last %},{% endif %}
+
+        {% endfor %}
+    )
+)
+select
+    members,
+    cast(count(*) as bigint) as n_groups,
+    cast(sum(case when n_people = 1 then 1 else 0 end) as bigint) as n_unique,
+    cast(sum(n_people * (n_people - 1)) as bigint) as n_pairs
+from groups
+group by members

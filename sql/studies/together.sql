@@ -1,0 +1,11 @@
+-- Sets of columns and the people alone in them, from several relations.
+-- in: pieces (members, id)    out: members, id
+{% for piece in pieces %}
+select
+    members,
+    id
+from {{ piece }}
+{% if not loop.last %}
+union all
+{% endif %}
+{% endfor %}
