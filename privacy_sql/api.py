@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from privacy_sql.searches.full_domain import Goal
 
 TABLE = "table:"
+LIKE_AN_IDENTIFIER = 20  # rows from which on a column without equal values is no coincidence
 GOALS = ("all", "best", "one")
 # full-width letters and blanks of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
@@ -114,6 +115,7 @@ def examine(
     grouping, verdicts = _as_it_stands(engine, table, require)
     base = grouping.base
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
+    warnings += identifier_like(base)
     if project is not None:
         warnings += register_check.compared(project, grouping, list(table.quasi), require)
     found = guesses.of_table(engine, table, grouping)
@@ -122,7 +124,9 @@ def examine(
 
 def beside(release: Release) -> tuple[str, ...]:
     """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
-    return () if release.promise is not None else look_alikes(release.base)
+    if release.promise is not None:
+        return ()
+    return (*look_alikes(release.base), *identifier_like(release.base))
 
 
 def formulas(release: Release) -> tuple[str, ...]:
@@ -144,6 +148,15 @@ def look_alikes(base: Base) -> tuple[str, ...]:
     alike = found["n_values"] - found["n_folded"]
     written = f"{base.table.sensitives[0]}: {number_of(alike, 'value')} written almost like another"
     return (f"{written}; they count as different values",)
+
+
+def identifier_like(base: Base) -> list[str]:
+    """A warning of each quasi-identifier that tells everybody apart, as an identifier does."""
+    return [
+        f"{column}: no value occurs twice, as in an identifier; name it so (--identifier) or leave it out"
+        for column, alias in base.aliases.items()
+        if base.statistics[alias]["n_values"] == base.rows >= LIKE_AN_IDENTIFIER
+    ]
 
 
 def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Method) -> Release:

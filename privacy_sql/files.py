@@ -20,6 +20,7 @@ from privacy_sql.errors import EngineError, UsageError
 
 # the folders that this run holds, by device and number
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
+REPLACE = "Use --overwrite; in Python, overwrite=True."  # what a target that exists asks for
 KINDS = {".csv": "csv", ".parquet": "parquet"}
 ESCAPED = {"formulas": "escape"}  # what the manifest says of a CSV file that was written so
 

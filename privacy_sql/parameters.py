@@ -125,6 +125,11 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = part.partition("=")
         if not equals:
             hint = f"Write {found[1]}(name={part.strip()}), for example k_anonymity(k=5)."
+            before, last = list(params.items())[-1] if params else ("", "")
+            if part.strip().isdigit() and str(last).lstrip("+-").isdigit():
+                told = f"{before} of {found[1]} is written with a comma, which separates parameters"
+                hint = f"Write {before}={last}.{part.strip()}, with a point."
+                raise UsageError("bad_requirement", told, hint=hint)
             raise UsageError("bad_requirement", f"a parameter of {found[1]} has no name", hint=hint)
         if key.strip() in params:
             raise UsageError("bad_requirement", f"{key.strip()} of {found[1]} is given twice")

@@ -123,7 +123,9 @@ class Release(Judgeable):
 
     def told(self, verb: str = "published") -> str:
         """The release in a few lines; `verb` says what became of its rows."""
-        choice = " ".join(f"{key}={value}" for key, value in self.choice.items())
+        # what was not asked for says nothing
+        asked = {key: value for key, value in self.choice.items() if value is not None and value is not True}
+        choice = " ".join(f"{key}={value}" for key, value in asked.items())
         head = [
             f"{self.name}    {self._counts(verb)}{self._unasked}",
             f"method      {self.method} {choice}",

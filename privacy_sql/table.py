@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -202,12 +203,15 @@ class Table:
 
     def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each named column the source does not have."""
+        index = _index_of(self.source)
         return [
             UsageError(
                 "unknown_column",
                 f'{self.name} has no column "{column}" ({role})',
                 where=self.name,
-                hint=nearest_column(column, columns),
+                hint=f"{column} is the frame's index: use frame.reset_index()."
+                if column in index
+                else nearest_column(column, columns),
             )
             for column, role in self.roles.items()
             if column not in columns
@@ -253,6 +257,14 @@ class Table:
             )
             for column in sorted({column for column in given if given.count(column) > 1})
         ]
+
+
+def _index_of(source: object) -> list[str]:
+    """The names in the index of a pandas frame, which are no columns of it."""
+    pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
+    if pandas is None or not isinstance(source, pandas.DataFrame):
+        return []
+    return [str(name) for name in source.index.names if name is not None]
 
 
 def _held(rows: object) -> str:

@@ -82,10 +82,15 @@ def is_named(options: About) -> bool:
 
 def named_table(options: About) -> Table:
     """The table the options describe."""
+    from privacy_sql.engines._sources import parquet_files
     from privacy_sql.table import Table
 
+    source: str | Path | None = options["source"]
+    # a folder may be called like a relation; embedded, there is none
+    if source is not None and options["url"] == EMBEDDED and parquet_files(Path(source)):
+        source = Path(source)
     return Table(
-        options["source"],
+        source,
         listed(options["quasi"]),
         tuple(listed(options["sensitive"])) or None,
         identifier=options["identifier"],

@@ -17,7 +17,7 @@ from privacy_sql.counted.counting import counted
 from privacy_sql.counted.levels import Labels, every_label
 from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.engines import Engine
-from privacy_sql.engines._sources import is_file, is_folder
+from privacy_sql.engines._sources import is_file, members
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
 from privacy_sql.hierarchies import Hierarchy
@@ -441,7 +441,12 @@ def _counted(start: Opened, table: Table) -> Base:
 def files(table: Table) -> list[Path]:
     """The files a table is read from."""
     named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
-    return [path for path in map(Path, named) if path.is_file() or is_folder(path)]
+    return [
+        file
+        for source in named
+        if is_file(source) or Path(source).is_file()
+        for file in members(Path(source))
+    ]
 
 
 def stamp(path: Path) -> tuple[int, ...]:

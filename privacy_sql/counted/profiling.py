@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from privacy_sql.engines import Engine, Source
+from privacy_sql.engines._sources import is_file, members
 from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
 
@@ -103,7 +104,7 @@ class Profile:
 
 def profile(engine: Engine, source: Source) -> Profile:
     """The columns of a source in counts, in its order; a file is read once, not for every column."""
-    named = [Path(source)] if isinstance(source, (str, Path)) and Path(source).is_file() else []
+    named = members(Path(source)) if is_file(source) else []
     session = engine.session(named)
     relation = session.source(source)
     kinds = session.columns(relation)

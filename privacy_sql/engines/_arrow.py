@@ -16,7 +16,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from privacy_sql.engines import Columns, Frame
-from privacy_sql.engines._sources import csv_header, no_frame
+from privacy_sql.engines._sources import csv_header, no_frame, unlike
 from privacy_sql.errors import DataError
 
 if TYPE_CHECKING:
@@ -72,9 +72,17 @@ def _of_column(column: pd.Series[Any]) -> pa.Array:
 def of_parquet(path: Path) -> pa.Table:
     """A Parquet file."""
     try:
-        return pa.parquet.read_table(path)
+        return pa.parquet.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError):
         raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write it again.") from None
+
+
+def of_parquets(files: list[Path]) -> pa.Table:
+    """Parquet files with the same columns, as one table."""
+    tables = [of_parquet(file) for file in files]
+    if any(table.schema.remove_metadata() != tables[0].schema.remove_metadata() for table in tables):
+        raise unlike(files[0].parent)
+    return pa.concat_tables([table.replace_schema_metadata() for table in tables])
 
 
 def of_file(path: Path) -> pa.Table:

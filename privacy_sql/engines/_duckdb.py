@@ -55,6 +55,11 @@ def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> E
     kind = type(problem).__name__.removesuffix("Exception")
     # views over files are read late, so a broken line shows up in whichever statement reads it first
     reason = str(problem).partition("\nLINE ")[0]
+    if "GZIP stream" in reason:
+        broken = [file.name for file in files if f": {file}" in reason]
+        name = broken[0] if len(broken) == 1 else "a .gz file"
+        told = f"{name} breaks off before its end, or is not packed by gzip"
+        return DataError("bad_file", told, where=origin, hint="Copy or download it again.")
     if any(word in reason for word in BROKEN_FILE):
         return DataError(
             "bad_file",

@@ -20,15 +20,37 @@ OTHER_KINDS = {
     b"\xd0\xcf\x11\xe0": "an old spreadsheet",
     b"PAR1": "Parquet",
 }
+SHEETS = dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "a spreadsheet")
 FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
 def is_file(source: object) -> TypeGuard[str | Path]:
-    """Whether a source names a file, or a folder of Parquet files, rather than a relation."""
+    """Whether a source names a file, a folder of Parquet files or a pattern of such, and no relation."""
     if isinstance(source, str):
         path = Path(source)
-        return path.suffix.lower() in FILES and (path.is_file() or is_folder(path))
+        if path.suffix.lower() in FILES and (path.is_file() or is_folder(path)):
+            return True
+        # a word alone may be the name of a relation
+        return "/" in source and bool(parquet_files(path))
     return isinstance(source, Path)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The Parquet files of a folder, or of a pattern such as `data/*.parquet`, in their order."""
+    if path.is_dir():
+        found = path.iterdir()
+    elif set("*?[") & set(path.name) and not path.exists() and path.parent.is_dir():
+        found = path.parent.glob(path.name)
+    else:
+        return []
+    return sorted(
+        f for f in found if f.suffix.lower() == ".parquet" and f.is_file() and f.name[0] not in "._"
+    )
+
+
+def members(path: Path) -> list[Path]:
+    """The files behind a source: itself, or the Parquet files of a folder or a pattern."""
+    return [path] if path.is_file() else parquet_files(path)
 
 
 def is_folder(path: Path) -> bool:
@@ -36,23 +58,39 @@ def is_folder(path: Path) -> bool:
     return path.suffix.lower() == ".parquet" and path.is_dir()
 
 
-def existing(path: Path, *, folders: bool = False) -> Path:
-    """A file that is there, or a folder of Parquet files where an engine reads such."""
-    if not path.is_file() and not (folders and is_folder(path)):
-        raise no_file(path)
-    return path
+def existing(path: Path) -> list[Path]:
+    """The files behind a source, of which there is at least one."""
+    if found := members(path):
+        return found
+    raise no_file(path)
+
+
+def unlike(folder: Path) -> DataError:
+    """Parquet files that are not one table."""
+    told = f"the Parquet files of {folder.name or folder} do not have the same columns and types"
+    return DataError("bad_file", told, hint="Name the files that belong together, as in data/2026-*.parquet.")
 
 
 def no_file(path: Path, code: str = "no_file") -> UsageError:
     """What is there in place of the file that was named, or what is named almost like it."""
     if "://" in str(path) or re.match(r"[a-z0-9]{2,}:/", str(path)):
-        return UsageError(code, f"{path.name} is a remote file", hint="Download it, and name the copy.")
+        told = f"{path.name} is a remote file, and remote files are not read"
+        return UsageError(code, told, hint="Download it, and name the copy.")
+    if path.is_dir() and parquet_files(path):
+        told = f"{path.name} is a folder of Parquet files, and no relation of the connection"
+        return UsageError(code, told, hint=f"Write ./{path} to read all its files as one table.")
     if path.is_dir():
-        return UsageError(code, f"{path.name or path} is a folder", hint=f"Name a file: {', '.join(FILES)}.")
+        told = f"{path.name or path} is a folder without Parquet files"
+        return UsageError(code, told, hint=f"Name a file: {', '.join(FILES)}.")
+    if set("*?[") & set(path.name):
+        told = f"no Parquet file matches {path}"
+        return UsageError(code, told, hint="A pattern names files of one folder, such as data/*.parquet.")
     if path.is_file():
         hint = f"Save it as CSV in UTF-8 or as Parquet; names end in {', '.join(FILES)}."
-        kind = f"{path.suffix} files" if path.suffix else "files without an ending"
-        return UsageError(code, f"{path.name} is not read: {kind} are not", hint=hint)
+        kind = SHEETS.get(
+            path.suffix.lower(), f"a {path.suffix} file" if path.suffix else "a file without ending"
+        )
+        return UsageError(code, f"{path.name} is {kind}, and only CSV and Parquet are read", hint=hint)
     with contextlib.suppress(OSError):
         if found := nearest(path.name, [file.name for file in path.parent.iterdir()]):
             return UsageError(

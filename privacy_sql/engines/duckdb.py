@@ -21,7 +21,16 @@ from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection
 from privacy_sql.engines._escaping import as_meant
-from privacy_sql.engines._sources import csv_header, existing, is_file, named, no_frame, no_source, parts
+from privacy_sql.engines._sources import (
+    csv_header,
+    existing,
+    is_file,
+    named,
+    no_frame,
+    no_source,
+    parts,
+    unlike,
+)
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, literal, quote
@@ -94,7 +103,7 @@ class DuckDB(Engine):
 
     def _plain(self, relation: Sql, collated: bool = False) -> Sql:
         looking = Query(f"select * from {relation} limit 0", f"looking at {relation}")
-        columns = {name: str(kind) for name, kind, *_ in self._run(looking).description or []}
+        columns = dict(self._described(looking))
         plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
         if all(shown == quote(name) for name, shown in plain.items()):
             statements.size(self, relation)
@@ -107,12 +116,19 @@ class DuckDB(Engine):
             raise no_source(name)
         return named(name)
 
-    def _file(self, path: Path) -> Sql:
+    def _file(self, files: list[Path]) -> Sql:
+        path, *others = files
         text = literal(str(path.resolve()))
         if path.suffix.lower() == ".parquet":
-            return self.create(
-                Query(f"select * from read_parquet({text})", f"reading {path.name}"), view=True
-            )
+            # a folder called k=5 is no column of what lies in it
+            read = [f"read_parquet({literal(str(f.resolve()))}, hive_partitioning = false)" for f in files]
+            origin = f"reading {path.name}"
+            shapes = [self._described(Query(f"select * from {one} limit 0", origin)) for one in read]
+            if any(shape != shapes[0] for shape in shapes):
+                raise unlike(path.parent)
+            together = " union all ".join(f"select * from {one}" for one in read)
+            return self.create(Query(together, origin), view=True)
+        assert not others
         separator, header = csv_header(path)
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
         options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
@@ -120,6 +136,10 @@ class DuckDB(Engine):
         return self.create(
             Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}"), view=True
         )
+
+    def _described(self, query: Query) -> list[tuple[str, str]]:
+        """The columns of a query with their types, in their order."""
+        return [(name, str(kind)) for name, kind, *_ in self._run(query).description or []]
 
     def _frame(self, frame: object) -> Sql:
         name = self._name("frame")

@@ -88,9 +88,9 @@ class Postgres(Engine):
 
     def source(self, source: Source) -> Sql:
         if is_file(source):
-            path = existing(Path(source))
+            path, *others = existing(Path(source))
             if path.suffix.lower() == ".parquet":
-                return self._plain(self.take(arrows.of_parquet(path), "reading"))
+                return self._plain(self.take(arrows.of_parquets([path, *others]), "reading"))
             return as_meant(self, source, self._csv(path))
         if isinstance(source, str):
             return self._known(source)

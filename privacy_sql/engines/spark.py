@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from privacy_sql.engines import Columns, Engine, Row, Source
 from privacy_sql.engines import _arrow as arrows
 from privacy_sql.engines._escaping import as_meant
-from privacy_sql.engines._sources import existing, is_file, no_source, parts
+from privacy_sql.engines._sources import existing, is_file, no_source, parts, unlike
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql
@@ -122,7 +122,7 @@ class Spark(Engine):
 
     def source(self, source: Source) -> Sql:
         if is_file(source):
-            return as_meant(self, source, self._plain(self._file(existing(Path(source), folders=True))))
+            return as_meant(self, source, self._plain(self._file(existing(Path(source)))))
         if isinstance(source, str):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)
@@ -133,10 +133,14 @@ class Spark(Engine):
             return self._plain(source)
         return self._plain(self._session.createDataFrame(arrows.plain(arrows.of_frame(source))))
 
-    def _file(self, path: Path) -> DataFrame:
-        if path.is_dir():  # by the names of its files, because Spark passes over a folder that is hidden
+    def _file(self, files: list[Path]) -> DataFrame:
+        path, *others = files
+        if others:  # by their names, because Spark passes over a folder that is hidden
             with self._explained("reading"):
-                return self._session.read.parquet(*(str(file.resolve()) for file in sorted(path.iterdir())))
+                shapes = [self._session.read.parquet(str(file.resolve())).dtypes for file in files]
+                if any(shape != shapes[0] for shape in shapes):
+                    raise unlike(path.parent)
+                return self._session.read.parquet(*(str(file.resolve()) for file in files))
         if path.name.startswith((".", "_")):  # and over such files, without a word
             return self._session.createDataFrame(arrows.plain(arrows.of_file(path)))
         if path.suffix.lower() == ".parquet":

@@ -64,7 +64,9 @@ class Mask(Hierarchy):
     def __init__(self, *kept: int) -> None:
         if not kept or any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in kept):
             raise UsageError(
-                "bad_mask", "a mask needs whole numbers of characters to keep", hint="Such as [4, 3, 0]."
+                "bad_mask",
+                "a mask needs whole numbers of characters to keep",
+                hint="In privacy.yml {mask: [4, 3, 0]}, in Python ps.Mask(4, 3, 0).",
             )
         # fewer characters at each level, or the levels would not nest
         for level, (finer, coarser) in enumerate(pairwise(kept), start=2):

@@ -184,17 +184,11 @@ class NoisyCounts(Method):
             raise UsageError(
                 "too_many_cells", f"the domains span {cells} cells, more than {MOST_CELLS}", hint=hint
             )
-        outside = render(
-            "methods/noisy_outside.sql",
-            base=base.relation,
-            columns=[(Sql(column.alias), column.places) for column in columns.values()],
-        )
-        found = base.engine.fetch(outside)[0]["n_rows"]
-        if found:
+        if found := _outside(base, list(columns.values())):
+            guilty = [name for name, column in columns.items() if _outside(base, [column])]
+            told = f"{number_of(found, 'row')} outside the declared domain of {' or '.join(guilty)}"
             hint = "Declare a domain that holds every value that may ever occur."
-            raise DataError(
-                "outside_domain", f"{number_of(found, 'row')} outside the declared domain", hint=hint
-            )
+            raise DataError("outside_domain", told, hint=hint)
         return grids
 
     def _column(self, base: Base, name: str, alias: str) -> Column:
@@ -338,6 +332,13 @@ def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
     columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
     query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
     return base.engine.arrays(query)["n_rows"].astype(np.int64)
+
+
+def _outside(base: Base, columns: Sequence[Column]) -> int:
+    """How many rows have a value outside the public domain of one of these columns."""
+    places = [(Sql(column.alias), column.places) for column in columns]
+    asked = render("methods/noisy_outside.sql", base=base.relation, columns=places)
+    return int(base.engine.fetch(asked)[0]["n_rows"])
 
 
 def _view(

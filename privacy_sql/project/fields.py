@@ -27,7 +27,12 @@ def load(path: Path) -> object:
     except DuplicateKeyError as problem:
         raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
     except MarkedYAMLError as problem:
-        raise UsageError("bad_yaml", "the file is not YAML", where=_line(path, problem)) from None
+        place, mark = _line(path, problem), problem.problem_mark
+        if mark is not None and "\t" in _indent(path, mark.line):
+            told, hint = "a tab indents the line, and YAML takes blanks only", "Put blanks in its place."
+        else:
+            told, hint = "the file is not YAML", "Look at the indentation, the colons and the quotes there."
+        raise UsageError("bad_yaml", told, where=place, hint=hint) from None
     except RecursionError:
         told = "brackets or indents are nested deeper than any project needs"
         raise UsageError("bad_yaml", told, where=path.name) from None
@@ -37,6 +42,37 @@ def load(path: Path) -> object:
 
 def _line(path: Path, problem: MarkedYAMLError) -> str:
     return f"{path.name}, line {problem.problem_mark.line + 1}" if problem.problem_mark else path.name
+
+
+def _indent(path: Path, line: int) -> str:
+    """What stands before the first letter of a line."""
+    text = path.read_text(encoding="utf-8").split("\n")[line]
+    return text[: len(text) - len(text.lstrip())]
+
+
+def add_lines(path: Path, problems: Sequence[PrivacySqlError]) -> None:
+    """Add to each mistake the line of the file where it is, or of what it is in."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.nodes import MappingNode, SequenceNode
+
+    lines: dict[str, int] = {}
+    waiting = [("", YAML(typ="base").compose(path.read_text(encoding="utf-8")))]
+    for name, node in waiting:
+        if isinstance(node, MappingNode):
+            for key, value in node.value:
+                inner = f"{name}.{key.value}" if name else str(key.value)
+                lines[inner] = key.start_mark.line + 1
+                waiting.append((inner, value))
+        elif isinstance(node, SequenceNode):
+            for number, value in enumerate(node.value):
+                lines[f"{name}[{number}]"] = value.start_mark.line + 1
+                waiting.append((f"{name}[{number}]", value))
+    for problem in problems:
+        place = problem.where.removeprefix(f"{FILE}: ")
+        while place and place not in lines:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        if place:
+            problem.where += f", line {lines[place]}"
 
 
 class Fields:

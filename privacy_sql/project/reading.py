@@ -13,11 +13,11 @@ from typing import Any
 
 from privacy_sql import criteria, files, manifest, methods
 from privacy_sql.criteria import Criterion, refuse_empty
-from privacy_sql.errors import UsageError, did_you_mean, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.methods import Method
 from privacy_sql.project.fields import FILE as FILE
-from privacy_sql.project.fields import Fields, load
+from privacy_sql.project.fields import Fields, add_lines, load
 from privacy_sql.publishing import publication, targets
 from privacy_sql.table import Table
 
@@ -127,7 +127,12 @@ def read(directory: Path) -> Project:
             f"there is no {FILE} here",
             hint="Make one with `privacy-sql init`, or name --project.",
         )
-    return _Reader(directory).project(load(path))
+    content = load(path)
+    try:
+        return _Reader(directory).project(content)
+    except PrivacySqlError as problem:
+        add_lines(path, problem.parts)
+        raise
 
 
 class _Reader(Fields):
@@ -296,6 +301,7 @@ class _Reader(Fields):
 
     def requirements(self, content: object, where: str) -> tuple[Criterion, ...]:
         made: list[Criterion] = []
+        before = len(self.problems)
         for name, params in self.mapping(content, None, where).items():
             several = isinstance(params, list)
             for number, part in enumerate(params if several else [params]):
@@ -304,7 +310,7 @@ class _Reader(Fields):
                     asked = criteria.make(name, self.mapping(part or {}, None, place), place)
                     refuse_empty(asked, place)
                     made.append(asked.in_project().within(self.directory))
-        if not made:
+        if not made and len(self.problems) == before:
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)
 

@@ -238,7 +238,7 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
                 raise FileExistsError
             move(hidden, final)
         except (FileExistsError, NotADirectoryError):
-            raise UsageError("target_exists", f"{final.name} exists", hint="Use --overwrite.") from None
+            raise UsageError("target_exists", f"{final.name} exists", hint=writing.REPLACE) from None
     writing.remove(hidden)
     writing.sync(folder)
     # the bytes that were judged are the bytes that stand there now, or the old ones do

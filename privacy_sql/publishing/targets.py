@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql import manifest
+from privacy_sql import files, manifest
 from privacy_sql.engines import Engine
-from privacy_sql.engines._sources import is_folder
+from privacy_sql.engines._sources import is_file, is_folder
 from privacy_sql.engines._sources import parts as parts_of
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.history import chain, ledger, register
@@ -55,6 +55,10 @@ class Kept:
 def read_by(table: Table, *asked: object) -> list[Kept]:
     """Everything a release is made from: its source, and each file that its table and parts name."""
     found = [Kept(table.source, f"the source of {table.name}")]
+    if is_file(table.source) and not Path(table.source).is_file():
+        # what is written into it would be read by the next run
+        place = Path(table.source) if Path(table.source).is_dir() else Path(table.source).parent
+        found = [Kept(place, f"in the folder that {table.name} reads")]
     if isinstance(table.population, (str, Path)):
         found.append(Kept(table.population, f"the population of {table.name}"))
     kinds = [*table.hierarchies.items(), *_of_sensitive(table)]
@@ -252,7 +256,7 @@ def _foreign(place: str | Path, why: str) -> UsageError:
 
 
 def _exists(name: str) -> UsageError:
-    return UsageError("target_exists", f"{name} exists", where=name, hint="Use --overwrite.")
+    return UsageError("target_exists", f"{name} exists", where=name, hint=files.REPLACE)
 
 
 def _stands(place: Path) -> bool:

@@ -36,8 +36,11 @@ def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
     if intents.path_of(place).is_file() or found(path, engine)[1] != content:
         return verify(path, engine)  # a run put a new version there while this one was looked at
     for name in _gone(content, place.parent, engine):
-        raise NotSafe("output_changed", f"{name} is not there, and {place.name} describes it")
-    raise NotSafe("output_changed", f"what {place.name} describes is not as it was written")
+        hint = "Put it back, or run again to publish it anew."
+        raise NotSafe("output_changed", f"{name} is not there, and {place.name} describes it", hint=hint)
+    told = f"what {place.name} describes is not as it was written"
+    hint = "Do not pass it on: get the copy that was published, or move this one away and run again."
+    raise NotSafe("output_changed", told, hint=hint)
 
 
 def _gone(content: Manifest, folder: Path, engine: Engine | None) -> list[str]:

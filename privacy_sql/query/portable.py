@@ -48,6 +48,7 @@ NODES = frozenset(
         "GTE",
         "Greatest",
         "Group",
+        "GroupingSets",
         "Having",
         "Identifier",
         "If",

@@ -19,7 +19,7 @@ from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from privacy_sql.errors import UsageError, nearest_column
+from privacy_sql.errors import UsageError, nearest, nearest_column
 from privacy_sql.hierarchies.numeric import number_text
 
 if TYPE_CHECKING:
@@ -114,11 +114,13 @@ def condition(text: str, columns: Iterable[str]) -> Sql:
                 n for n in known if n.lower() == node.name.lower()
             ]
             if len(found) != 1 or node.table:
-                raise UsageError(
-                    "unknown_column",
-                    f'`where:` names no column "{node.name}"',
-                    hint=nearest_column(node.name, known),
-                )
+                told, hint = f'`where:` names no column "{node.name}"', nearest_column(node.name, known)
+                beside = [part.name.lower() for part in node.parent.iter_expressions()] if node.parent else []
+                if not node.this.args.get("quoted") and {name.lower() for name in known} & set(beside):
+                    near = nearest(node.name, known)
+                    hint = f"Put text in single quotes: '{node.name}'."
+                    hint += f' Or did you mean the column "{near}"?' if near else ""
+                raise UsageError("unknown_column", told, hint=hint)
             node.this.set("this", found[0])
             node.this.set("quoted", True)
     return Sql(where.this.sql(dialect="duckdb"))

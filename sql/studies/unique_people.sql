@@ -14,4 +14,4 @@ group by grouping sets (
 
     {% endfor %}
 )
-having sum(n_rows) = 1
+having cast(sum(n_rows) as bigint) = 1

@@ -75,7 +75,7 @@ def test_unknown_keys_are_named_with_their_path_and_the_nearest_key(tmp_path: Pa
     content["releases"]["people"]["quasi_identifiers"][1]["heirarchy"] = "x"
     content["releases"]["people"]["require"]["k_anonymity"]["kk"] = "3"
     content["releases"]["people"]["method"] = {"generalise": {"level": {}}}
-    found = {problem.where: problem.hint for problem in problems(tmp_path, content)}
+    found = {problem.where.removesuffix(", line 1"): problem.hint for problem in problems(tmp_path, content)}
     assert found == {
         "privacy.yml: relases": 'Did you mean "releases"?',
         "privacy.yml: releases.people.senstive": 'Did you mean "sensitive"?',
@@ -83,6 +83,33 @@ def test_unknown_keys_are_named_with_their_path_and_the_nearest_key(tmp_path: Pa
         "privacy.yml: releases.people.require.k_anonymity": 'Did you mean "k"?',
         "privacy.yml: releases.people.method.generalise": 'Did you mean "levels"?',
     }
+
+
+def test_every_mistake_says_its_line(tmp_path: Path) -> None:
+    text = """version: 1
+releases:
+  people:
+    source: {file: people.csv}
+    quasi_identifiers:
+      - age
+      - column: sex
+        heirarchy: keep_or_drop
+    sensitive: illness
+    require:
+      k_anonymity: {k: many}
+    methd: generalise
+"""
+    found = {p.where.rpartition(": ")[2].rpartition(", ")[::2] for p in problems(tmp_path, text)}
+    assert found == {
+        ("releases.people.quasi_identifiers[1].heirarchy", "line 8"),
+        ("releases.people.require.k_anonymity", "line 11"),
+        ("releases.people.methd", "line 12"),
+    }
+
+
+def test_a_tab_is_called_a_tab(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, "version: 1\nreleases:\n\tpeople: {}\n")
+    assert problem.where == "privacy.yml, line 3" and "a tab" in problem.message
 
 
 def test_a_key_that_stands_twice_is_named_by_its_line(tmp_path: Path) -> None:
@@ -153,7 +180,7 @@ def test_a_release_name_that_leads_to_another_folder_is_refused(tmp_path: Path, 
 
 def test_a_flag_is_true_or_false_and_nothing_like_it(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, changed(joint="yes"))
-    assert problem.where == "privacy.yml: releases.people.joint"
+    assert problem.where.startswith("privacy.yml: releases.people.joint, line ")
 
 
 def test_joint_sensitive_columns_are_judged_as_one_value(tmp_path: Path) -> None:

@@ -93,7 +93,12 @@ def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object)
     if not dry_run:
         Ledger(directory / FILE_NAME).set_limit(*pair)
     said = "would be" if dry_run else "is"
-    return Outcome("budget", lines=[f"the limit {said} epsilon {pair[0]}, delta {pair[1]}"])
+    lines = [f"the limit {said} epsilon {pair[0]}, delta {pair[1]}"]
+    account = Ledger(directory / FILE_NAME).account()
+    if account.epsilon > pair[0] or account.delta > pair[1]:
+        spent = f"epsilon {account.epsilon}, delta {account.delta}"
+        lines.append(f"warning: {spent} is spent already, more than that; nothing more can be spent")
+    return Outcome("budget", lines=lines)
 
 
 @command.command()

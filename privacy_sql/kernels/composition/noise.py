@@ -94,12 +94,21 @@ def gaussian(sensitivity: float, epsilon: Fraction, delta: Fraction) -> Noise:
 
 
 def _least_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
+    from opendp.mod import OpenDPException
+
+    def enough(scale: float) -> bool:
+        try:
+            return compose_zcdp([scale], l2_sensitivity=sensitivity, delta=delta).eps <= epsilon
+        except OpenDPException:  # so little noise that its loss is no number
+            return False
+
     low, high = 0.0, sensitivity
-    while compose_zcdp([high], l2_sensitivity=sensitivity, delta=delta).eps > epsilon:
+    while not enough(high):
         low, high = high, high * 2
+        if not math.isfinite(high):
+            raise UsageError("no_scale", f"no noise scale keeps to epsilon {epsilon}")
     for _ in range(40):
         middle = (low + high) / 2
-        enough = compose_zcdp([middle], l2_sensitivity=sensitivity, delta=delta).eps <= epsilon
-        low, high = (low, middle) if enough else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     # the search meets the map of a measurement of its own; a little more keeps the real one below
     return high * (1 + 1e-9)
