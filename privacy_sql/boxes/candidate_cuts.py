@@ -3,71 +3,137 @@
 Chen et al. 2008, Fig. 4, line 5: candidate cuts of a box. All boxes of a level are asked about together, each
 along the ways its tries name. Among many places a cut is sought in two steps, from counts of bands of places
 and then within the band that holds the median, or within the two that the cut telling most lies between, so
-that no statement sorts or keeps as many lines as there are combinations.
+that no statement sorts or keeps as many lines as there are combinations. The base's distinct combinations
+move from box to box inside the engine; Python receives counts of boxes, never rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from privacy_sql.boxes.open_boxes import Columns, OpenBoxes, Taken, Trial
 from privacy_sql.boxes.positions import PEOPLE, Places
 from privacy_sql.counted.base import Key
 from privacy_sql.counted.grouping import Grouping
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, Evidence, Splits
+from privacy_sql.judge import failing
 from privacy_sql.query.template import Query, Sql, render
-from privacy_sql.spaces.partitions import Integers, Ranges, Tries
+from privacy_sql.spaces.partitions import Bools, Integers, Ranges, Tries
 
 
-@dataclass(frozen=True)
-class Trial:
+class TrialInSql(Trial):
     """Cuts that are tried together: the relations that say what each would give."""
 
-    tries: Tries
-    asked: Sql  # box, way, ordered, lowest, n_people, band, middle, top
-    cells: Sql  # box, way, place, what is told, measures
-    cuts: Sql  # box, way, edge
-    parts: Sql  # g, what is told, measures
+    def __init__(self, counted: BoxesInSql, tries: Tries, asked: Sql, cells: Sql, cuts: Sql) -> None:
+        self.counted, self.tries = counted, tries
+        self.asked = asked  # box, way, ordered, lowest, n_people, band, middle, top
+        self.cells = cells  # box, way, place, what is told, measures
+        self.cuts = cuts  # box, way, edge
+        query = render("boxes/parts.sql", cells=cells, cuts=cuts, asked=asked, **counted.how, **counted.what)
+        self.parts = counted.engine.create(query)  # g, what is told, measures
+        self.held = [self.parts, asked]  # what is forgotten when it is decided which cuts are taken
+
+    def classes(self) -> Columns:
+        told, measure = self.counted.places.of_classes
+        query = render("boxes/classes.sql", parts=self.parts, told=told, measure=measure)
+        found = self.counted.engine.arrays(query)
+        self.counted.drop(self.parts, self.asked)  # they are read once, the places of its cuts again
+        self.held = [relation for relation in self.held if relation not in (self.parts, self.asked)]
+        return found
+
+    def able(self, alone: Sequence[Criterion]) -> tuple[Integers, Integers]:
+        query = render("boxes/sizes.sql", groups=self._grouping.groups)
+        sizes = self.counted.engine.arrays(query)
+        unsafe = set(sizes["g"][sizes["n_people"] < self.counted.fewest].tolist())
+        unsafe |= {g for criterion in alone for g in failing(self._grouping, criterion)}
+        return self.tries.able(sizes["g"], unsafe), sizes["g"]
+
+    def seen(self, splits: Splits) -> Evidence:
+        return splits.seen(self._grouping)
+
+    @cached_property
+    def _grouping(self) -> Grouping:
+        """The parts as groups that requirements are asked about."""
+        counted, create = self.counted, self.counted.engine.create
+        places, base = counted.places, counted.places.base
+        groups = create(render("boxes/part_sizes.sql", parts=self.parts))
+        histogram = create(self._histogram(groups), view=True)
+        made = [histogram, groups]
+        candidate = people = histogram  # read by requirements about the original quasi-identifiers only
+        if any(criterion.needs_base for criterion in counted.require):
+            assigned = create(self._assigned(), view=True)
+            candidate = people = places.members_of(assigned)
+            made = [candidate, assigned, *made]
+            if base.people:
+                people = places.members_of(assigned, people=True)
+                made = [people, *made]
+        self.held = [*made, *self.held]
+        # a part is compared with the whole table, not with the boxes that are tried beside it
+        whole = counted.overall if base.table.sensitives else None
+        return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole)
+
+    def _histogram(self, groups: Sql) -> Query:
+        places = self.counted.places
+        parts, measure = (self.parts, places.of_values) if places.by_value else (groups, PEOPLE)
+        several = len(places.counted) > 1
+        how = {"measure": measure, "by_value": places.by_value, "several": several}
+        return render("boxes/part_values.sql", parts=parts, **how)
+
+    def _assigned(self) -> Query:
+        counted = self.counted
+        return render(
+            "boxes/assigned.sql",
+            boxes=counted.boxes,
+            asked=self.asked,
+            cuts=self.cuts,
+            ways=counted.places.ways,
+            relaxed=counted.relaxed,
+        )
 
 
-class Trials:
-    """Counts the parts of boxes; a `relaxed` median may part people of one place."""
+class BoxesInSql(OpenBoxes[TrialInSql]):
+    """Open boxes as a relation of combinations; a `relaxed` median may part people of one place."""
 
     def __init__(self, places: Places, require: Sequence[Criterion], fewest: int, relaxed: bool) -> None:
         self.places, self.require = places, require
         self.engine = places.engine
-        self.relaxed = relaxed
+        self.fewest, self.relaxed = fewest, relaxed
         self.how: dict[str, Any] = {"relaxed": relaxed, "fewest": fewest}
         self.what: dict[str, Any] = {"told": places.told, "measures": places.measures}
+        self.boxes = places.relation
+        self._pieces: list[Sql] = []  # combinations whose box is final
 
     @cached_property
     def ordered(self) -> Integers:
         """Per axis whether its places have an order."""
         return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
 
-    def counted(self, boxes: Sql, ranges: Ranges, tries: Tries, split: str, seen: Trial | None) -> Trial:
-        """The parts each try would give, cut where `split` says; `seen` has all these cuts and more."""
-        create = self.engine.create
+    @cached_property
+    def overall(self) -> Sql:
+        """How often each sensitive value occurs in the whole table."""
+        return self.engine.create(render("counted/overall.sql", histogram=self.places.base.relation))
+
+    def reach(self) -> Columns:
+        return self.engine.arrays(render("boxes/ranges.sql", boxes=self.boxes, axes=self.places.shown_axes))
+
+    def tried(self, ranges: Ranges, tries: Tries, split: str, known: TrialInSql | None = None) -> TrialInSql:
         # the middle of a range is known without counting
         bands = np.ones_like(tries.row) if split == "range" else ranges.bands()[tries.row, tries.axis]
         asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
-        if seen is None:
-            cells = self._cells(boxes, asked, split, banded=self.relaxed or bands.max() > 1)
-            cuts = create(self._cuts(split, cells, asked))
-        else:
-            cells, cuts = seen.cells, seen.cuts
-        parts = create(
-            render("boxes/parts.sql", cells=cells, cuts=cuts, asked=asked, **self.how, **self.what)
-        )
-        return Trial(tries, asked, cells, cuts, parts)
+        if known is not None:
+            return TrialInSql(self, tries, asked, known.cells, known.cuts)
+        cells = self._cells(asked, split, banded=self.relaxed or bands.max() > 1)
+        trial = TrialInSql(self, tries, asked, cells, self.engine.create(self._cuts(split, cells, asked)))
+        trial.held.append(cells)
+        return trial
 
-    def _cells(self, boxes: Sql, asked: Sql, split: str, banded: bool) -> Sql:
+    def _cells(self, asked: Sql, split: str, banded: bool) -> Sql:
         """The people of each box by place along each way asked about: by single places where it is cut."""
-        known = {"boxes": boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
+        known = {"boxes": self.boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
         cells = self.engine.create(render("boxes/cells.sql", banded=banded, **known))
         if not banded:
             return cells
@@ -100,47 +166,57 @@ class Trials:
             asked["top"] = ("bigint", ranges.top[row, axis].tolist())
         return asked
 
-    # -- the parts as groups that requirements are asked about -------------------------------------------
+    def let_go(self, trial: TrialInSql) -> None:
+        self.drop(*trial.held)
+        trial.held = []
 
-    def grouping(self, boxes: Sql, trial: Trial) -> tuple[Grouping, list[Sql]]:
-        """The parts as groups, and the relations made for them, the last first."""
-        create, places, base = self.engine.create, self.places, self.places.base
-        groups = create(render("boxes/part_sizes.sql", parts=trial.parts))
-        histogram = create(self._histogram(trial, groups), view=True)
-        made = [histogram, groups]
-        candidate = people = histogram  # read by requirements about the original quasi-identifiers only
-        if any(criterion.needs_base for criterion in self.require):
-            assigned = self._assigned(boxes, trial)
-            candidate = people = places.members_of(assigned)
-            made = [candidate, assigned, *made]
-            if base.people:
-                people = places.members_of(assigned, people=True)
-                made = [people, *made]
-        # a part is compared with the whole table, not with the boxes that are tried beside it
-        whole = self._overall if base.table.sensitives else None
-        return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole), made
+    # -- the next level ------------------------------------------------------------------------------------
 
-    def _histogram(self, trial: Trial, groups: Sql) -> Query:
-        places = self.places
-        parts, measure = (trial.parts, places.of_values) if places.by_value else (groups, PEOPLE)
-        several = len(places.counted) > 1
-        how = {"measure": measure, "by_value": places.by_value, "several": several}
-        return render("boxes/part_values.sql", parts=parts, **how)
-
-    def _assigned(self, boxes: Sql, trial: Trial) -> Sql:
-        query = render(
-            "boxes/assigned.sql",
-            boxes=boxes,
-            asked=trial.asked,
-            cuts=trial.cuts,
-            ways=self.places.ways,
-            relaxed=self.relaxed,
+    def move(self, ranges: Ranges, taken: Sequence[Taken[TrialInSql]], cut: Bools) -> bool:
+        if not cut.any():
+            self._pieces.append(self.boxes)
+            return False
+        targets = self._targets(ranges, taken)
+        boxes = self.boxes
+        self.boxes = self.engine.create(
+            render(
+                "boxes/moved.sql",
+                boxes=boxes,
+                targets=targets,
+                ways=self.places.ways,
+                columns=self.places.columns,
+                relaxed=self.relaxed,
+            )
         )
-        return self.engine.create(query, view=True)
+        if not cut.all():
+            left = render("boxes/left_over.sql", boxes=boxes, targets=targets)
+            self._pieces.append(self.engine.create(left))
+        self.drop(targets, *([boxes] if boxes != self.places.relation else []))
+        return True
 
-    @cached_property
-    def _overall(self) -> Sql:
-        return self.engine.create(render("counted/overall.sql", histogram=self.places.base.relation))
+    def _targets(self, ranges: Ranges, taken: Sequence[Taken[TrialInSql]]) -> Sql:
+        """Which boxes are cut, along which way and where, and the new numbers of their parts."""
+        columns: dict[str, list[int]] = {"box": [], "way": [], "trial": [], "ordered": [], "lowest": []}
+        for number, (trial, accepted, first) in enumerate(taken):
+            tries = trial.tries
+            columns["trial"] += [number] * len(accepted)
+            columns["box"] += ranges.boxes[tries.row[accepted]].tolist()
+            columns["way"] += tries.way[accepted].tolist()
+            columns["ordered"] += self.ordered[tries.axis[accepted]].tolist()
+            columns["lowest"] += (tries.lowest[accepted] + first).tolist()
+        accepted_ = self.engine.load({name: ("bigint", c) for name, c in columns.items()}, "accepted")
+        cuts = [trial.cuts for trial, _, _ in taken]
+        targets = render("boxes/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self.relaxed)
+        made = self.engine.create(targets)
+        self.drop(accepted_, *dict.fromkeys(cuts))
+        return made
+
+    def finished(self, closed: Sequence[int]) -> tuple[Sql, Sql]:
+        numbers = {"box": list(closed), "g": list(range(1, len(closed) + 1))}
+        numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
+        final = self.engine.create(render("boxes/final.sql", pieces=self._pieces, numbers=numbered))
+        self.drop(*(piece for piece in self._pieces if piece != self.places.relation))
+        return final, self.places.reach_of(final)
 
     def drop(self, *relations: Sql) -> None:
         """Drop what is not read any more."""

@@ -1,25 +1,27 @@
-"""Cut a table into boxes as long as it stays safe, a whole level of the tree at a time, in SQL.
+"""Cut a table into boxes as long as it stays safe, a whole level of the tree at a time.
 
 Chen et al. 2008, Fig. 4 (SkylineAnonymize), for every criterion. The base's distinct combinations move from
-box to box inside the engine. Python receives the reach of each open box, the evidence about candidate parts,
-and sends back which cuts are accepted: counts of boxes, never rows. A level costs a fixed number of
-statements over the combinations of boxes that are still open.
+box to box: in arrays where they fit and every requirement is decided there, else inside the engine, where a
+level costs a fixed number of statements over the combinations of boxes that are still open. From the reach of
+each open box and the evidence about candidate parts it is decided here which cuts are taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic
 
 import numpy as np
 
-from privacy_sql.boxes.candidate_cuts import Trial, Trials
+from privacy_sql.boxes.candidate_cuts import BoxesInSql
+from privacy_sql.boxes.in_memory import BoxesInMemory, fits
+from privacy_sql.boxes.open_boxes import OpenBoxes, T, Taken, Trial
 from privacy_sql.boxes.positions import Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, Splits
-from privacy_sql.judge import failing
 from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
@@ -45,108 +47,142 @@ class Boxes:
     cuts: int
     final: Sql  # c, g: the box of every combination
 
+    @cached_property
+    def _labels(self) -> Sql:
+        """What is published of each box, a column for each quasi-identifier."""
+        places, base = self.places, self.places.base
+        as_they_are = {base.aliases[name] for name in places.as_they_are}
+        columns: list[tuple[Sql, str, Sql, Sql, bool | int]] = []
+        for axis in places.axes:
+            column = Sql(axis.column)
+            if axis.column in as_they_are:
+                columns.append((column, "known", self.final, places.members, 0))
+            elif axis.ordered:
+                values = places.axis_tables[axis.column], base.dictionaries[axis.column]
+                columns.append((column, "ordered", *values, axis.numeric))
+            else:
+                nodes = base.levels[axis.column], base.level_codes[axis.column]
+                columns.append((column, "node", *nodes, axis.levels))
+        return base.engine.create(render("boxes/labels.sql", reach=self.reach, columns=columns))
+
+    @cached_property
+    def labels(self) -> dict[str, Sql]:
+        """What is published of each box along each quasi-identifier: (g, label)."""
+        return {
+            axis.column: self.places.engine.create(
+                render("boxes/label.sql", labels=self._labels, column=Sql(axis.column)), view=True
+            )
+            for axis in self.places.axes
+        }
+
     def apart(self) -> Boxes:
         """The same partition with boxes that print alike joined, until each prints something of its own.
 
         A reader sees one group where two boxes print the same, as they may where a tree has one label at two
         levels, so that group is what is judged. A joined box reaches as far as both.
         """
-        boxes, engine = self, self.places.engine
+        boxes, engine, places = self, self.places.engine, self.places
+        columns = names(f"label_{axis.column}" for axis in places.axes)
         while True:
-            labels = list(box_labels(boxes).values())
-            alike = engine.create(render("boxes/alike.sql", labels=labels))
-            (found,) = engine.fetch(render("boxes/alike_sizes.sql", alike=alike))
-            if not found["n_alike"]:
+            query = render("boxes/alike_sizes.sql", labels=boxes._labels, columns=columns)
+            if not engine.fetch(query)[0]["n_alike"]:
                 return boxes
+            alike = engine.create(render("boxes/alike.sql", labels=list(boxes.labels.values())))
             final = engine.create(render("boxes/joined.sql", final=boxes.final, alike=alike))
-            places = boxes.places
             boxes = Boxes(places, places.grouped(final), places.reach_of(final), boxes.cuts, final)
 
 
 class Partitioning:
     """One partition of one base under some requirements."""
 
-    def __init__(self, base: Base, require: Sequence[Criterion], plan: Plan) -> None:
+    def __init__(
+        self, base: Base, require: Sequence[Criterion], plan: Plan, *, in_memory: bool | None = None
+    ) -> None:
         self.base, self.require, self.plan = base, require, plan
-        self.engine = base.engine
-        about_values = self._by_gain or any(c.reads_sensitive for c in require)
+        by_gain = plan.split == "information_gain"
+        about_values = by_gain or any(c.reads_sensitive for c in require)
         by_value = about_values and bool(base.table.sensitives)
-        self.places = Places(base, by_value, plan.class_column if self._by_gain else None, plan.as_they_are)
-        self.fewest = max((criterion.fewest_people(base.table) for criterion in require), default=1)
-        # only a median parts people of one place
-        self.relaxed = plan.relaxed and plan.split == "median"
-        self.trials = Trials(self.places, require, self.fewest, self.relaxed)
-        self.splits: dict[str, Splits] = {}
-        self.cuts = 0
-        self._next = 0  # no box has had this number or a larger one
-        self._reach: Floats | None = None
+        self.places = Places(base, by_value, plan.class_column if by_gain else None, plan.as_they_are)
+        self.in_memory = in_memory  # whether boxes are counted there; decided from the table where not said
 
     @cached_property
     def whole(self) -> Grouping:
         """The whole table as one group, or one for each combination of the columns that stay as they are."""
         return Grouping.by(self.base, [self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
 
-    # -- the tree, level by level ------------------------------------------------------------------------
-
     def run(self) -> Boxes:
         """Cut until no box can be cut safely along any axis. The whole table has to be safe already."""
-        for criterion in self.require:
-            splits = criterion.splits(self.whole)
-            if splits is not None:
-                self.splits[str(criterion)] = splits
-        pieces: list[Sql] = []
+        splits = {str(criterion): criterion.splits(self.whole) for criterion in self.require}
+        together = {name: its for name, its in splits.items() if its is not None}
+        fewest = max((criterion.fewest_people(self.base.table) for criterion in self.require), default=1)
+        # only a median parts people of one place
+        relaxed = self.plan.relaxed and self.plan.split == "median"
+        if self.in_memory is None:
+            self.in_memory = fits(self.base, self.require, together.values())
+        given = self.places, self.require, fewest, relaxed
+        if self.in_memory:
+            return _Tree(BoxesInMemory(*given), self, fewest, together).grown()
+        return _Tree(BoxesInSql(*given), self, fewest, together).grown()
+
+
+class _Tree(Generic[T]):
+    """The boxes of a partition, level by level."""
+
+    def __init__(
+        self, open_: OpenBoxes[T], of: Partitioning, fewest: int, splits: Mapping[str, Splits]
+    ) -> None:
+        self.open, self.of, self.fewest, self.splits = open_, of, fewest, splits
+        self.axes = of.places.axes
+        # what is asked of every part by itself
+        self.alone = [criterion for criterion in of.require if str(criterion) not in splits]
+        self.by_gain = of.plan.split == "information_gain"
+        self.cuts = 0
+        self._next = 0  # no box has had this number or a larger one
+
+    def grown(self) -> Boxes:
+        """Every box cut as long as it stays safe."""
         closed: list[int] = []
-        open_: Sql | None = self.places.relation
         people = done = 0
-        while open_ is not None:
-            ranges = self._ranges(open_)
+        reach: Floats | None = None
+        is_open = True
+        while is_open:
+            ranges = ranges_of(self.open.reach(), self.axes, reach)
+            reach = ranges.reach
             people = people or int(ranges.people.sum())
             self._next = max(self._next, int(ranges.boxes.max()) + 1)
-            accepted, targets = self._level(open_, ranges)
-            closed += ranges.boxes[~accepted].tolist()
-            done += int(ranges.people[~accepted].sum())
+            cut, taken = self._level(ranges)
+            closed += ranges.boxes[~cut].tolist()
+            done += int(ranges.people[~cut].sum())
             report("partition", done, people)
-            open_ = self._next_level(open_, targets, pieces, bool(accepted.all()))
-        # the pieces together, their boxes numbered from 1
-        numbers = {"box": sorted(closed), "g": list(range(1, len(closed) + 1))}
-        numbered = self.engine.load({name: ("bigint", c) for name, c in numbers.items()}, "numbers")
-        final = self.engine.create(render("boxes/final.sql", pieces=pieces, numbers=numbered))
-        self.trials.drop(*(piece for piece in pieces if piece != self.places.relation))
-        reach = self.places.reach_of(final)
-        return Boxes(self.places, self.places.grouped(final), reach, self.cuts, final)
+            is_open = self.open.move(ranges, taken, cut)
+        final, reached = self.open.finished(sorted(closed))
+        places = self.of.places
+        return Boxes(places, places.grouped(final), reached, self.cuts, final)
 
-    def _ranges(self, boxes: Sql) -> Ranges:
-        query = render("boxes/ranges.sql", boxes=boxes, axes=self.places.shown_axes)
-        ranges = ranges_of(self.engine.arrays(query), self.places.axes, self._reach)
-        self._reach = ranges.reach
-        return ranges
-
-    def _level(self, boxes: Sql, ranges: Ranges) -> tuple[Bools, Sql | None]:
+    def _level(self, ranges: Ranges) -> tuple[Bools, list[Taken[T]]]:
         """Try to cut every open box once: those that are cut, and where."""
         # both parts of a box that is cut hold as many people as any requirement takes
         large = ranges.people >= 2 * self.fewest
-        # the cut that tells most along every axis of each box; None where the widest axis comes
-        # first
-        tries = Tries.of(ranges, ranges.order(), self.places.axes, large & self._by_gain)
-        seen = self.trials.counted(boxes, ranges, tries, self.plan.split, None) if len(tries) else None
-        order = ranges.order(self._scores(ranges, seen))
+        # the cut that tells most along every axis of each box; None where the widest axis comes first
+        tries = Tries.of(ranges, ranges.order(), self.axes, large & self.by_gain)
+        seen = self.open.tried(ranges, tries, self.of.plan.split) if len(tries) else None
+        order = ranges.order(None if seen is None else _scores(ranges, seen))
         undecided = large.copy()
-        chosen: list[tuple[Tries, Integers]] = []
-        cuts: list[Sql] = []
+        taken: list[Taken[T]] = []
         for split, turns in self._rounds(order.shape[1]):
-            tries = Tries.of(ranges, order[:, turns], self.places.axes, undecided)
+            tries = Tries.of(ranges, order[:, turns], self.axes, undecided)
             if not len(tries):
                 continue
-            known = seen if split == self.plan.split else None
-            trial = self.trials.counted(boxes, ranges, tries, split, known)
-            self.trials.drop(*([trial.cells] if known is None else []))
-            accepted = self._accepted(boxes, trial)
+            known = seen if split == self.of.plan.split else None
+            trial = self.open.tried(ranges, tries, split, known)
+            accepted = self._accepted(trial)
+            self.open.let_go(trial)
             undecided[tries.row[accepted]] = False
-            chosen.append((tries, accepted))
-            cuts.append(trial.cuts)
-        self.trials.drop(*([seen.cells] if seen else []))
-        cut = large & ~undecided
-        return cut, self._targets(ranges, chosen, cuts) if cut.any() else None
+            taken.append(Taken(trial, accepted, self._next))
+            self._next += tries.end
+        if seen is not None:
+            self.open.let_go(seen)
+        return large & ~undecided, taken
 
     def _rounds(self, axes: int) -> Iterator[tuple[str, slice]]:
         """What is asked of a level: where boxes are cut, and along which of their axes.
@@ -155,47 +191,25 @@ class Partitioning:
         where no cut that tells most is safe. Requirements that read the original quasi-identifiers see each
         combination in one part at a time.
         """
-        alone = any(criterion.needs_base for criterion in self.require)
+        alone = any(criterion.needs_base for criterion in self.of.require)
         turns = [slice(n, n + 1) for n in range(axes)] if alone else [slice(0, 1), slice(1, axes)]
-        for split in dict.fromkeys([self.plan.split, *(["median"] if self._by_gain else [])]):
+        for split in dict.fromkeys([self.of.plan.split, *(["median"] if self.by_gain else [])]):
             yield from ((split, turn) for turn in turns)
 
-    @property
-    def _by_gain(self) -> bool:
-        return self.plan.split == "information_gain"
-
-    def _scores(self, ranges: Ranges, seen: Trial | None) -> Floats | None:
-        """Information gain of the cut along each axis, per box."""
-        if seen is None:
-            return None
-        scores = np.full(ranges.widths.shape, -1.0)
-        told, measure = self.places.of_classes
-        query = render("boxes/classes.sql", parts=seen.parts, told=told, measure=measure)
-        found, tries = self.engine.arrays(query), seen.tries
-        gains = information_gain(tries.of_parts(found["g"]), found["g"], found["class"], found["n_rows"])
-        scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
-        self.trials.drop(seen.parts, seen.asked)
-        return scores
-
-    def _accepted(self, boxes: Sql, trial: Trial) -> Integers:
+    def _accepted(self, trial: T) -> Integers:
         """The tries that are taken: their parts are safe, alone and with all the others, in queue order."""
-        grouping, made = self.trials.grouping(boxes, trial)
-        sizes = self.engine.arrays(render("boxes/sizes.sql", groups=grouping.groups))
-        alone = [criterion for criterion in self.require if str(criterion) not in self.splits]
-        unsafe = set(sizes["g"][sizes["n_people"] < self.fewest].tolist())
-        unsafe |= {g for criterion in alone for g in failing(grouping, criterion)}
-        able = trial.tries.able(sizes["g"], unsafe)
+        able, parts = trial.able(self.alone)
         if self.splits and len(able):
-            taken = self._together(grouping, trial.tries, able, sizes["g"])
+            taken = self._together(trial, able, parts)
         else:
             taken = trial.tries.first_of_each_box(able)
         self.cuts += len(taken)
-        self.trials.drop(*made, trial.parts, trial.asked)
         return taken
 
-    def _together(self, grouping: Grouping, tries: Tries, able: Integers, parts: Integers) -> Integers:
+    def _together(self, trial: T, able: Integers, parts: Integers) -> Integers:
         """Ask the criteria that look at all groups at once, one try after the other."""
-        asked = [(splits, splits.seen(grouping)) for splits in self.splits.values()]
+        asked = [(splits, trial.seen(splits)) for splits in self.splits.values()]
+        tries = trial.tries
         bounds = np.searchsorted(parts, np.append(tries.lowest, tries.end))
         taken: list[int] = []
         box = -1
@@ -210,78 +224,15 @@ class Partitioning:
                 box = int(tries.row[number])
         return np.array(taken, dtype=np.int64)
 
-    # -- the next level ------------------------------------------------------------------------------------
 
-    def _targets(self, ranges: Ranges, chosen: Sequence[tuple[Tries, Integers]], cuts: Sequence[Sql]) -> Sql:
-        """Which boxes are cut, along which way and where, and the new numbers of their parts."""
-        columns: dict[str, list[int]] = {"box": [], "way": [], "trial": [], "ordered": [], "lowest": []}
-        for number, (tries, accepted) in enumerate(chosen):
-            columns["trial"] += [number] * len(accepted)
-            columns["box"] += ranges.boxes[tries.row[accepted]].tolist()
-            columns["way"] += tries.way[accepted].tolist()
-            columns["ordered"] += self.trials.ordered[tries.axis[accepted]].tolist()
-            columns["lowest"] += (tries.lowest[accepted] + self._next).tolist()
-            self._next += tries.end
-        accepted_ = self.engine.load({name: ("bigint", c) for name, c in columns.items()}, "accepted")
-        targets = self.engine.create(
-            render("boxes/targets.sql", accepted=accepted_, cuts=cuts, relaxed=self.relaxed)
-        )
-        self.trials.drop(accepted_, *dict.fromkeys(cuts))
-        return targets
-
-    def _next_level(self, boxes: Sql, targets: Sql | None, pieces: list[Sql], all_cut: bool) -> Sql | None:
-        """Move everybody of the boxes that are cut; the others stay where they are for good."""
-        if targets is None:
-            pieces.append(boxes)
-            return None
-        moved = self.engine.create(
-            render(
-                "boxes/moved.sql",
-                boxes=boxes,
-                targets=targets,
-                ways=self.places.ways,
-                columns=self.places.columns,
-                relaxed=self.relaxed,
-            )
-        )
-        if not all_cut:
-            pieces.append(self.engine.create(render("boxes/left_over.sql", boxes=boxes, targets=targets)))
-        self.trials.drop(targets, *([boxes] if boxes != self.places.relation else []))
-        return moved
-
-
-def box_labels(boxes: Boxes) -> dict[str, Sql]:
-    """What is published of each box along each quasi-identifier: (g, label)."""
-    base, tables = boxes.places.base, boxes.places.axis_tables
-    places, made = boxes.places, {}
-    as_they_are = {base.aliases[name] for name in places.as_they_are}
-    for axis in places.axes:
-        column = {"reach": boxes.reach, "column": Sql(axis.column)}
-        if axis.column in as_they_are:
-            query = render(
-                "boxes/known_labels.sql",
-                final=boxes.final,
-                members=places.members,
-                column=Sql(axis.column),
-            )
-        elif axis.ordered:
-            query = render(
-                "boxes/range_labels.sql",
-                **column,
-                axis=tables[axis.column],
-                dictionary=base.dictionaries[axis.column],
-                numeric=axis.numeric,
-            )
-        else:
-            query = render(
-                "boxes/node_labels.sql",
-                **column,
-                levels=base.levels[axis.column],
-                codes=base.level_codes[axis.column],
-                height=axis.levels,
-            )
-        made[axis.column] = base.engine.create(query)
-    return made
+def _scores(ranges: Ranges, seen: Trial) -> Floats:
+    """Information gain of the cut along each axis, per box."""
+    scores = np.full(ranges.widths.shape, -1.0)
+    found, tries = seen.classes(), seen.tries
+    parts, classes, counts = (found[name].astype(np.int64) for name in ("g", "class", "n_rows"))
+    gains = information_gain(tries.of_parts(parts), parts, classes, counts)
+    scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
+    return scores
 
 
 def printing_alike(grouping: Grouping, unknown: Collection[str]) -> tuple[Sql, Sql]:

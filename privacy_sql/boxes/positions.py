@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from privacy_sql.counted.base import Base, Key, count
-from privacy_sql.counted.grouping import Grouping, numbered, numbers_of
+from privacy_sql.counted.grouping import Grouping, numbered, numbers_of, packed
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.spaces.partitions import Axis
 
@@ -48,23 +48,29 @@ class Places:
         """The quasi-identifiers as axes, in the table's order."""
         tops = {column: self.base.statistics[column]["top"] for column in self.base.columns}
         return tuple(
-            Axis(column, True, numeric=self._is_numeric(column))
+            Axis(column, True, numeric=column in self._numeric)
             if kind.ordered
             else Axis(column, False, kind.height, tops[column] + 1)
             for column, (_, kind) in self.base.columns.items()
         )
 
-    def _is_numeric(self, column: str) -> bool:
-        """Whether all values are numbers: then they are cut by size."""
+    @cached_property
+    def _numeric(self) -> set[str]:
+        """The columns whose values are all numbers: these are cut by size."""
         # in a column of numbers only what sorts at its ends, such as an infinity, may be none
-        ends = [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else []
-        query = render(
-            "boxes/numeric.sql",
-            dictionary=self.base.dictionaries[column],
-            value=Sql("d.value"),
-            ends=ends,
-        )
-        return not self.engine.fetch(query)[0]["n_others"]
+        columns = [
+            (
+                Sql(column),
+                self.base.dictionaries[column],
+                [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else [],
+            )
+            for column, (_, kind) in self.base.columns.items()
+            if kind.ordered
+        ]
+        if not columns:
+            return set()
+        found = self.engine.fetch(render("boxes/numeric.sql", columns=columns, value=Sql("d.value")))
+        return {row["name"] for row in found if not row["n_others"]}
 
     def _in_order(self, column: str) -> bool:
         """Whether the engine stores numbers, so that their codes are in the order of their size."""
@@ -127,8 +133,17 @@ class Places:
 
     @cached_property
     def counted(self) -> list[Measured]:
-        """The relations that are brought together."""
-        found = [Measured(self.members, "s" if self.by_value and not self.base.people else None, PEOPLE)]
+        """The relations that are brought together, everybody first."""
+        return [Measured(self.members, self.told_of_members, PEOPLE), *self.beside]
+
+    @property
+    def told_of_members(self) -> str | None:
+        return "s" if self.by_value and not self.base.people else None
+
+    @cached_property
+    def beside(self) -> list[Measured]:
+        """What is counted apart from people."""
+        found = []
         if self.by_value and self.base.people:
             found.append(Measured(self.candidate, "s", VALUES))
         if self.class_column is not None:
@@ -182,6 +197,8 @@ class Places:
     @cached_property
     def numbers(self) -> Sql | None:
         """The numbers of the combinations, where they cannot be packed."""
+        if packed(self.keys):
+            return None
         keyed = self.engine.create(self.base.keyed(self.keys, self.base.people), view=True)
         return numbers_of(self.engine, keyed, self.keys)
 

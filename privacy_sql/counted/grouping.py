@@ -427,9 +427,14 @@ class Grouping:
         return labelled
 
 
+def packed(keys: Sequence[Key]) -> bool:
+    """Whether every combination of keys fits into one bigint."""
+    return math.prod(key.top + 1 for key in keys) < PACKED_LIMIT
+
+
 def numbers_of(engine: Engine, keyed: Sql, keys: Sequence[Key]) -> Sql | None:
     """Numbers for the combinations of keys, where there are too many to pack them into one bigint."""
-    if math.prod(key.top + 1 for key in keys) < PACKED_LIMIT:
+    if packed(keys):
         return None
     return engine.create(render("counted/numbers.sql", keyed=keyed, keys=_sized(keys)))
 

@@ -88,7 +88,9 @@ class SensitiveValues:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of one choice. The counts of group i are `value` and `n` from start[i] up to start[i + 1].
+    """The groups of one choice, or parts that are tried beside one another in the same table.
+
+    The counts of group i are `value` and `n` from start[i] up to start[i + 1].
 
     `people` and `holders` are counted apart where a person may have several values: there a group may have no
     value at all. Without a sensitive column, or where nobody asks for it, `value` is empty.
@@ -133,8 +135,8 @@ class Groups:
 
     @cached_property
     def n_all(self) -> int:
-        """How many values the groups show together, each as often as it occurs."""
-        return int(self.n.sum())
+        """How many values the whole table shows, each as often as it occurs."""
+        return int((self.n if self.overall is None else self.overall).sum())
 
     @cached_property
     def ranked(self) -> Ints:
@@ -170,6 +172,11 @@ class Groups:
     def counts(self, group: int) -> list[int]:
         """How often each value of one group occurs."""
         return list(self.n[self.start[group] : self.start[group + 1]].tolist())
+
+    def histogram(self, group: int) -> dict[int, int]:
+        """How often each value of one group occurs, by its code."""
+        its = slice(self.start[group], self.start[group + 1])
+        return dict(zip(self.value[its].tolist(), self.n[its].tolist(), strict=True))
 
     @cached_property
     def entropies(self) -> npt.NDArray[np.float64]:

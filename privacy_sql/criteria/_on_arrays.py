@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from privacy_sql.criteria import Criterion
+from privacy_sql.criteria import Criterion, Evidence, Splits
 from privacy_sql.verdict import Number, Verdict, Witness
 
 if TYPE_CHECKING:
@@ -36,6 +36,14 @@ class Formula(NamedTuple):
     relation: str
     limit: Number
     groups: Ints | None = None  # of each ratio, where not every group has exactly one
+
+
+class SplitsOnArrays(Splits):
+    """The state of a requirement that looks at all groups at once, for parts that are arrays."""
+
+    @abstractmethod
+    def seen_in(self, groups: Groups) -> Evidence:
+        """The evidence about the parts of cuts, which are known by their keys."""
 
 
 class OnArrays(Criterion, ABC):

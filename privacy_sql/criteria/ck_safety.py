@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,9 +13,9 @@ import numpy as np
 
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
-from privacy_sql.criteria import Criterion, Exact, Splits, at_least, exact
+from privacy_sql.criteria import Criterion, Exact, at_least, exact
 from privacy_sql.criteria._named_values import absent_notes, named_values
-from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
 from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
@@ -169,7 +169,7 @@ class CKSafety(OnArrays):
         least = min(limit.k for limit in self.limits)
         return (registry.get("criteria", "l_diversity")(least + 2),)
 
-    def splits(self, whole: Grouping) -> Splits:
+    def splits(self, whole: Grouping) -> _Splits:
         """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
         own, _ = self._codes(whole.base)
         return _Splits(self.limits, own, _histograms(whole))
@@ -289,7 +289,7 @@ def _bad(message: str, hint: str) -> UsageError:
     return UsageError("bad_parameter", message, hint=hint)
 
 
-class _Splits:
+class _Splits(SplitsOnArrays):
     """Which cuts keep the maximum disclosure below every limit."""
 
     def __init__(
@@ -303,20 +303,40 @@ class _Splits:
                 with within_reach():
                     self._running.append((number, limit, RunningWorstCase(shapes, limit.k)))
 
-    def seen(self, grouping: Grouping) -> dict[int, dict[int, int]]:
-        return _histograms(grouping)
+    def seen(self, grouping: Grouping) -> _Seen:
+        return _Seen(_histograms(grouping).__getitem__)
 
-    def allows(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> bool:
+    def seen_in(self, groups: Groups) -> _Seen:
+        keys = groups.key.tolist()
+        places = dict(zip(keys, range(len(keys)), strict=True))
+        return _Seen(lambda g: groups.histogram(places[g]), self._hopeless(groups))
+
+    def _hopeless(self, groups: Groups) -> frozenset[int]:
+        """The parts that break a limit by themselves, whatever else is there."""
+        gone = groups.none
+        for number, limit, running in self._running if len(groups) else ():
+            guessed = None
+            if self._own:
+                guessed = groups.largest(np.where(_of_limit(groups.value, self._own, number), groups.n, 0))
+            if guessed is None or guessed.any():
+                counts = groups.people, groups.start, groups.ranked
+                shapes, shape = GroupShapes.from_ranked(*counts, limit.k + 1, guessed)
+                gone |= running.reaching(shapes, limit.c)[shape]
+        return frozenset(groups.key[gone].tolist())
+
+    def allows(self, evidence: _Seen, groups: Sequence[int]) -> bool:
+        if not evidence.hopeless.isdisjoint(groups):
+            return False
         whole, parts = _cut(evidence, groups)
         return all(
             running.trial(self._shapes([whole], number), self._shapes(parts, number))[limit.k] < limit.c
             for number, limit, running in self._running
         )
 
-    def accept(self, evidence: dict[int, dict[int, int]], groups: Sequence[int]) -> None:
+    def accept(self, evidence: _Seen, groups: Sequence[int]) -> None:
         whole, parts = _cut(evidence, groups)
         for number, _, running in self._running:
-            running.change(self._shapes([whole], number), self._shapes(parts, number))
+            running.accept(self._shapes([whole], number), self._shapes(parts, number))
 
     def _shapes(self, histograms: Iterable[Mapping[int, int]], number: int) -> list[Shape]:
         """Groups with how many have the commonest value that one of the limits is about."""
@@ -329,6 +349,13 @@ class _Splits:
         ]
 
 
+class _Seen(NamedTuple):
+    """The counts of every part by its number, and parts that are known to break a limit."""
+
+    counts: Callable[[int], Mapping[int, int]]
+    hopeless: frozenset[int] = frozenset()
+
+
 def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
     """Per group its counts by sensitive value."""
     query = render("counted/histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
@@ -339,11 +366,9 @@ def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
     return made
 
 
-def _cut(
-    evidence: dict[int, dict[int, int]], groups: Sequence[int]
-) -> tuple[Mapping[int, int], list[dict[int, int]]]:
+def _cut(evidence: _Seen, groups: Sequence[int]) -> tuple[Mapping[int, int], list[Mapping[int, int]]]:
     """The counts of a group and those of its parts."""
-    parts = [evidence[g] for g in groups]
+    parts = [evidence.counts(g) for g in groups]
     whole: Counter[int] = Counter()
     for part in parts:
         whole.update(part)

@@ -13,7 +13,7 @@ import numpy as np
 from privacy_sql.counted.groups import Bools, Groups
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._named_values import absent_notes, named_values
-from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
 from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
@@ -238,7 +238,7 @@ class PrivacySkyline(Criterion):
         return [int(group) for group in groups[rows]]
 
 
-class _Splits:
+class _Splits(SplitsOnArrays):
     """Which cuts keep every breach probability below its limit; parts are known by their g."""
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Grouping) -> None:
@@ -255,6 +255,10 @@ class _Splits:
         tables, groups = _counted(grouping)
         return self._running.seen(tables), {g: row for row, g in enumerate(groups.tolist())}
 
+    def seen_in(self, groups: Groups) -> tuple[Seen, dict[int, int]]:
+        rows = {g: row for row, g in enumerate(groups.key.tolist())}
+        return self._running.seen(_side_by_side(groups)), rows
+
     def allows(self, evidence: tuple[Seen, dict[int, int]], groups: Sequence[int]) -> bool:
         seen, rows = evidence
         return self._running.allows(seen, [rows[g] for g in groups])
@@ -267,6 +271,14 @@ class _Splits:
 def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
     query = render("criteria/group_counts.sql", groups=grouping.groups, histogram=grouping.histogram)
     return Histograms.from_columns(grouping.base.engine.arrays(query))
+
+
+def _side_by_side(groups: Groups) -> Histograms:
+    """The counts of every group beside every value that is shown."""
+    shown, column = np.unique(groups.value, return_inverse=True)
+    counts = np.zeros((len(groups), len(shown)), np.int64)
+    counts[groups.of_each, column.reshape(-1)] = groups.n
+    return Histograms(counts, groups.people, tuple(shown.tolist()))
 
 
 @dataclass(frozen=True)
@@ -319,11 +331,7 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)
 
     def breaking(self, groups: Groups) -> Bools:
-        counts = np.zeros((len(groups), 0 if groups.overall is None else len(groups.overall)), np.int64)
-        counts[groups.of_each, groups.value] = groups.n
-        shown = np.flatnonzero(counts.any(axis=0))
-        tables = Histograms(counts[:, shown], groups.people, tuple(shown.tolist()))
-        rows = rows_to_leave_out(tables, self.limits, self._own(groups), "one")
+        rows = rows_to_leave_out(_side_by_side(groups), self.limits, self._own(groups), "one")
         return groups.marked(np.array(rows, np.int64))
 
     def _own(self, groups: Groups) -> dict[int, int]:

@@ -21,7 +21,10 @@ from privacy_sql.query.words import refuse_unspoken
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
+
+    WholeNumbers: TypeAlias = Mapping[str, npt.NDArray[np.integer[Any]]]
 
 Row = dict[str, Any]
 # the three types small tables travel in; a column's name ends in nothing that tells, so they are said
@@ -105,6 +108,10 @@ class Engine(ABC):
     @abstractmethod
     def load(self, columns: Columns, origin: str) -> Sql:
         """A small table of ours as a temporary relation: {name: (type, values)}."""
+
+    def load_whole_numbers(self, columns: WholeNumbers, origin: str) -> Sql:
+        """The same of whole numbers, however many: {name: array}."""
+        return self.load({name: ("bigint", column.tolist()) for name, column in columns.items()}, origin)
 
     @abstractmethod
     def fetch(self, query: Query) -> list[Row]:

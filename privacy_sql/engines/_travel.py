@@ -23,6 +23,8 @@ from privacy_sql.query.template import Query, Sql
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from privacy_sql.engines import WholeNumbers
+
 OF_HOME = re.compile(r"\bps_[0-9]+_")  # what engines call relations of their own
 
 
@@ -127,6 +129,9 @@ class Travelled(Engine):
 
     def load(self, columns: Columns, origin: str) -> Sql:
         return self._named(Place(self, near=self._near.load(columns, origin)), origin)
+
+    def load_whole_numbers(self, columns: WholeNumbers, origin: str) -> Sql:
+        return self._named(Place(self, near=self._near.load_whole_numbers(columns, origin)), origin)
 
     def take(self, table: pa.Table, origin: str) -> Sql:
         return self._named(Place(self, near=self._near.take(table, origin)), origin)

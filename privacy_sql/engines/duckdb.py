@@ -38,6 +38,8 @@ from privacy_sql.query.template import Query, Sql, literal, quote
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from privacy_sql.engines import WholeNumbers
+
 KINDS = {
     "VARCHAR": "text",
     "BOOLEAN": "boolean",
@@ -192,6 +194,10 @@ class DuckDB(Engine):
         statements.made(self, name, max(map(len, values), default=0))
         return name
 
+    def load_whole_numbers(self, columns: WholeNumbers, origin: str) -> Sql:
+        shown = ", ".join(f"cast({column} as bigint) as {column}" for column in columns)
+        return self._taken(dict(columns), shown, len(next(iter(columns.values()))), origin)
+
     def rows_of(self, query: Query) -> Sql:
         return self.create(query, view=True)
 
@@ -219,11 +225,15 @@ class DuckDB(Engine):
         return found
 
     def take(self, table: pa.Table, origin: str) -> Sql:
-        name, given = self._name(origin), self._frame(table)
-        self._run(Query(f"create temp table {name} as select * from {given}", origin))
+        return self._taken(table, "*", table.num_rows, origin)
+
+    def _taken(self, given: object, shown: str, n_rows: int, origin: str) -> Sql:
+        """Columns that lie in memory as a temporary relation."""
+        name, frame = self._name(origin), self._frame(given)
+        self._run(Query(f"create temp table {name} as select {shown} from {frame}", origin))
         self._mine[name] = "table"
-        statements.made(self, name, table.num_rows)
-        self.drop(given)
+        statements.made(self, name, n_rows)
+        self.drop(frame)
         return name
 
     def beside(self) -> DuckDB:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan, box_labels
+from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
 from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, share, suppress
@@ -89,7 +89,7 @@ class Multidimensional(Method):
             boxes = replace(found, grouping=kept)
         grouping, labels = boxes.grouping, {}
         if not exact:
-            labels = box_labels(boxes)
+            labels = boxes.labels
             aliases = base.aliases.items()
             printed = {} if marked else {name: labels[alias] for name, alias in aliases}
             grouping = replace(grouping, located_by="boxes", printed=printed)

@@ -187,6 +187,8 @@ def _nodes(columns: Mapping[str, Any], axis: Axis) -> Along:
 
 
 def _numbers(column: npt.NDArray[Any]) -> Floats:
+    if not isinstance(column, np.ma.MaskedArray):
+        return column.astype(np.float64)
     return np.asarray(np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan), dtype=np.float64)
 
 

@@ -1,4 +1,8 @@
 -- How many boxes print what another one prints.
--- in: alike (g, lowest)    out: n_alike    grain: one row
-select cast(coalesce(sum(case when g <> lowest then 1 else 0 end), 0) as bigint) as n_alike
-from {{ alike }}
+-- in: labels (g, columns), columns    out: n_alike    grain: one row
+select cast(coalesce(sum(n_boxes - 1), 0) as bigint) as n_alike
+from (
+    select count(*) as n_boxes
+    from {{ labels }}
+    group by {{ privacy_sql.columns(columns) }}
+) as printed

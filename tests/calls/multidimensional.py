@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pandas as pd
+import pytest
 
 import privacy_sql as ps
+from privacy_sql.boxes import in_memory
 from privacy_sql.studies.bucketized_kl import bucketized_kl
 from tests.calls import JOBS, workers
+
+
+@contextmanager
+def _by_statements() -> Iterator[None]:
+    """Boxes as they are cut where a table is too large to be cut in memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_memory, "MOST_COMBINATIONS", -1)
+        yield
 
 
 def partitioned(engine: ps.Engine) -> None:
@@ -14,7 +27,17 @@ def partitioned(engine: ps.Engine) -> None:
     for split in ("median", "range", "information_gain"):
         for strict in (True, False):
             method = ps.Multidimensional(split=split, strict=strict)
-            assert ps.publish(engine, workers(), [ps.KAnonymity(2)], method).safe
+            with _by_statements():
+                assert ps.publish(engine, workers(), [ps.KAnonymity(2)], method).safe
+
+
+def in_arrays(engine: ps.Engine) -> None:
+    """The same in memory, of people with several values: what it reads of the table."""
+    rows = pd.DataFrame(
+        {"person": range(8), "age": range(20, 28), "job": ["baker", "nurse"] * 4, "s": list("abababab")}
+    )
+    table = ps.Table(rows, {"age": None, "job": JOBS}, "s", identifier="person", values_per_person="multiset")
+    assert ps.publish(engine, table, [ps.KAnonymity(2), ps.LDiversity(2)], ps.Multidimensional()).safe
 
 
 def numbers(engine: ps.Engine) -> None:
@@ -24,7 +47,8 @@ def numbers(engine: ps.Engine) -> None:
     )
     table = ps.Table(rows, {"age": None, "job": JOBS}, "s")
     require = [ps.CKSafety("0.9", 1), ps.PrivacySkyline([[0, 1, 1, "0.95"]])]
-    release = ps.publish(engine, table, require, ps.Multidimensional(output="bucketized"))
+    with _by_statements():
+        release = ps.publish(engine, table, require, ps.Multidimensional(output="bucketized"))
     assert bucketized_kl(engine, release) > -1e-9  # sums of floats
 
 
@@ -34,9 +58,11 @@ def many_places(engine: ps.Engine) -> None:
     rows["far"] = [float("inf"), *range(299)]
     for strict in (True, False):
         table = ps.Table(rows, ["age", "n", "far"], "s")
-        assert ps.publish(engine, table, [ps.LDiversity(2)], ps.Multidimensional(strict=strict)).safe
+        with _by_statements():
+            assert ps.publish(engine, table, [ps.LDiversity(2)], ps.Multidimensional(strict=strict)).safe
     told = ps.Multidimensional(split="information_gain")
-    assert ps.publish(engine, table, [ps.KAnonymity(100)], told).safe
+    with _by_statements():
+        assert ps.publish(engine, table, [ps.KAnonymity(100)], told).safe
 
 
 def beliefs(engine: ps.Engine) -> None:
@@ -50,7 +76,8 @@ def classes(engine: ps.Engine) -> None:
     rows = pd.DataFrame({"age": [20, 20, 60, 60], "pay": list("uvuv"), "s": list("abab")})
     table = ps.Table(rows, ["age"], "s", insensitive={"columns": ["pay"], "acknowledge": "a test reads it"})
     method = ps.Multidimensional(split="information_gain", by_class="pay")
-    assert ps.publish(engine, table, [ps.KAnonymity(2)], method).safe
+    with _by_statements():
+        assert ps.publish(engine, table, [ps.KAnonymity(2)], method).safe
 
 
 def several(engine: ps.Engine) -> None:
@@ -69,7 +96,8 @@ def known(engine: ps.Engine) -> None:
     )
     free = {"columns": ["pay"], "known": True}
     table = ps.Table(rows, ["age"], "s", insensitive=free, identifier="person", values_per_person="set")
-    release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
+    with _by_statements():
+        release = ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional())
     assert release.baseline.to_json()["known"]["all"]["smallest"] == 2
 
 

@@ -79,3 +79,87 @@ def safe_cuts(
             parts = median_cut(box, column)
             if parts and safe([*others, *parts]):
                 yield number, column
+
+
+class Along:
+    """One quasi-identifier of rows: places in order, or the nodes of a hierarchy level by level."""
+
+    def __init__(
+        self, column: int, values: Sequence[Any], levels: Sequence[Callable[[Any], Any]] = ()
+    ) -> None:
+        self.column, self.levels = column, levels
+        known = [value for value in values if value is not None]
+        self.numbers = all(isinstance(value, int | float) for value in known)
+        order = {value: place for place, value in enumerate(sorted(set(known)), start=1)}
+        self.place = {None: 0, **order}
+
+    def size(self, value: Any) -> float:
+        return float(value) if self.numbers else self.place[value]
+
+    def height(self, rows: Sequence[Row]) -> int:
+        """The highest level below the one label of all at which rows differ; 0 where they do not."""
+        found = [
+            n for n, at in enumerate(self.levels, start=1) if len({at(r[self.column]) for r in rows}) > 1
+        ]
+        return max(found, default=0)
+
+    def span(self, rows: Sequence[Row]) -> float:
+        if self.levels:
+            return self.height(rows) / len(self.levels)
+        held = {row[self.column] for row in rows} - ({None} if self.numbers else set())
+        sizes = [self.size(value) for value in held]
+        return max(sizes, default=0.0) - min(sizes, default=0.0)
+
+    def can_be_cut(self, rows: Sequence[Row]) -> bool:
+        return len({row[self.column] for row in rows}) > 1
+
+    def cut(self, rows: Sequence[Row], split: str) -> list[list[Row]]:
+        """The parts of rows, those of the lower places first."""
+        if self.levels:
+            at = self.levels[self.height(rows) - 1]
+            nodes = sorted({at(row[self.column]) for row in rows}, key=str)
+            return [[row for row in rows if at(row[self.column]) == node] for node in nodes]
+        places = [(*row[: self.column], self.place[row[self.column]], *row[self.column :]) for row in rows]
+        if split == "median":
+            parts = median_cut(places, self.column) or [places]
+        else:
+            held = {row[self.column] for row in rows} - ({None} if self.numbers else set())
+            middle = (min(map(self.size, held)) + max(map(self.size, held))) / 2
+            top = max(row[self.column] for row in places)
+            low = [r for r in places if not r[self.column] or self.size(r[self.column + 1]) <= middle]
+            edge = min(max(row[self.column] for row in low) + 1, top)
+            parts = [[r for r in places if (r[self.column] >= edge) == above] for above in (False, True)]
+        return [[(*row[: self.column], *row[self.column + 1 :]) for row in part] for part in parts]
+
+
+def partition(
+    rows: Sequence[Row], axes: Sequence[Along], safe: Callable[[list[list[Row]]], bool], split: str
+) -> list[list[Row]]:
+    """SkylineAnonymize as it is said: level by level, the widest axis of every box first, then its others.
+
+    A cut is taken when the whole partition with it is safe. `rows` are one box that is safe.
+    """
+    whole = [axis.span(rows) or 1.0 for axis in axes]
+    closed: list[list[Row]] = []
+    boxes = [list(rows)]
+    while boxes:
+        order = [
+            sorted(
+                (n for n, axis in enumerate(axes) if axis.can_be_cut(box)),
+                key=lambda n, box=box: (-axes[n].span(box) / whole[n], n),  # type: ignore[misc]
+            )
+            for box in boxes
+        ]
+        cut: dict[int, list[list[Row]]] = {}
+        for turns in (slice(0, 1), slice(1, None)):
+            for number, box in enumerate(boxes):
+                for axis in [] if number in cut else order[number][turns]:
+                    parts = axes[axis].cut(box, split)
+                    others = [cut.get(n, [other]) for n, other in enumerate(boxes) if n != number]
+                    everybody = [*closed, *(part for some in others for part in some), *parts]
+                    if len(parts) > 1 and safe(everybody):
+                        cut[number] = parts
+                        break
+        closed += [box for number, box in enumerate(boxes) if number not in cut]
+        boxes = [part for parts in cut.values() for part in parts]
+    return closed

@@ -51,6 +51,7 @@ class RunningSkyline:
         self.case = case
         self.odds = np.array([float((1 - q.limit) / q.limit) if q.limit else np.inf for q in self.questions])
         self.least = np.full((len(self.questions), 5), np.inf)
+        self._calm = False  # whether every question is surely safe as things are
         # per question and statistic a group that attains the minimum, for the exact word
         self.attained: list[list[Group | None]] = [[None] * 5 for _ in self.questions]
         self.accept(self.seen(whole), range(len(whole.people)))
@@ -64,21 +65,33 @@ class RunningSkyline:
 
     def allows(self, seen: Seen, rows: Sequence[int]) -> bool:
         """Whether all questions stay safe when these groups take the place of the one they are parts of."""
-        least = np.minimum(self.least, seen.statistics[list(rows)].min(axis=0))
-        with np.errstate(invalid="ignore"):
-            ratio = np.nanmin([least[:, 0], least[:, 1] * least[:, 4], least[:, 2] * least[:, 3]], axis=0)
-        near = ~(np.abs(ratio - self.odds) > NEAR * (1 + self.odds))
-        if bool((ratio <= self.odds)[~near].any()):
+        found = seen.statistics[list(rows)].min(axis=0)
+        if self._calm and not (found < self.least).any():
+            return True  # no question gets another answer
+        unsafe, near = self._judged(np.minimum(self.least, found))
+        if unsafe:
             return False
-        return all(self._exactly(seen, rows, int(number)) for number in np.flatnonzero(near))
+        return all(self._exactly(seen, rows, number) for number in near)
+
+    def _judged(self, least: Floats) -> tuple[bool, list[int]]:
+        """Whether some question is surely not safe, and those that floats do not decide."""
+        with np.errstate(invalid="ignore"):
+            ratio = np.fmin(least[:, 0], np.fmin(least[:, 1] * least[:, 4], least[:, 2] * least[:, 3]))
+        near = ~(np.abs(ratio - self.odds) > NEAR * (1 + self.odds))
+        return bool(((ratio <= self.odds) & ~near).any()), np.flatnonzero(near).tolist()
 
     def accept(self, seen: Seen, rows: Sequence[int]) -> None:
         """Take the groups in; the statistics never grow again."""
+        before = self.least
         for row in rows:
             lower = seen.statistics[row] < self.least
+            if not lower.any():
+                continue
             for number, statistic in zip(*np.nonzero(lower), strict=True):
                 self.attained[number][statistic] = self._group(seen, row, int(number))
             self.least = np.minimum(self.least, seen.statistics[row])
+        if self.least is not before:
+            self._calm = self._judged(self.least) == (False, [])
 
     def _exactly(self, seen: Seen, rows: Sequence[int], number: int) -> bool:
         question = self.questions[number]

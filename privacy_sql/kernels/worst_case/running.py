@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
 from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, Odds, TooManyFacts
-from privacy_sql.kernels.worst_case.group_shapes import Floats, GroupShapes, Ints, Shape
+from privacy_sql.kernels.worst_case.group_shapes import Bools, Floats, GroupShapes, Ints, Shape
+from privacy_sql.kernels.worst_case.one_group import NEAR
+
+Found: TypeAlias = tuple[set[int], Floats | None, list[Fraction]]
 
 
 class RunningWorstCase:
@@ -39,10 +43,13 @@ class RunningWorstCase:
         self._used: set[int] = set()
         self._cutoffs: Floats | None = None
         self._curve: list[Fraction] = []
+        # the change last tried, and what was found of it; nothing else has changed since
+        self._tried: tuple[list[Shape], list[Shape], Found] | None = None
         self.change(added=shapes)
 
     def change(self, removed: Iterable[Shape] = (), added: Iterable[Shape] = ()) -> None:
         """Take groups away and put others in their place."""
+        self._tried = None
         for shape in removed:
             row = self._row.get(shape, -1)
             if row < 0 or not self._copies[row]:
@@ -67,9 +74,18 @@ class RunningWorstCase:
         kept = self._used, self._cutoffs, self._curve
         self.change(removed, added)
         curve = self.curve()
+        found = self._used, self._cutoffs, self._curve
         self.change(added, removed)
         self._used, self._cutoffs, self._curve = kept  # the groups are those of before
+        self._tried = list(removed), list(added), found
         return curve
+
+    def accept(self, removed: Sequence[Shape], added: Sequence[Shape]) -> None:
+        """Make a change; what the last trial found of the same one is known already."""
+        tried = self._tried
+        self.change(removed, added)
+        if tried is not None and tried[:2] == (list(removed), list(added)):
+            self._used, self._cutoffs, self._curve = tried[2]
 
     def curve(self) -> list[Fraction]:
         """Maximum disclosure for 0..facts implications, as `implication_curve` has it."""
@@ -83,6 +99,11 @@ class RunningWorstCase:
             self._used = {int(present[shape]) for shape, _ in combination.menus}
             self._cutoffs = combination.cutoffs
         return list(self._curve)
+
+    def reaching(self, shapes: GroupShapes, limit: Fraction) -> Bools:
+        """The shapes of which one group alone surely reaches a limit, with all facts about it."""
+        odds = Odds.of(shapes, self.facts + 1).target[:, -1]
+        return np.asarray(1 / (1 + odds) > float(limit) + NEAR)
 
     def _learn(self, new: list[Shape]) -> None:
         """Compute the chances of shapes not met before."""

@@ -1,0 +1,98 @@
+-- What is published of each box: along an ordered axis one value, a range, or * where NULL is among others; along a
+-- hierarchy the lowest node that holds all its values; of a column that is published as it is the box's one value, as a code.
+-- in: reach (box, lo, hi), columns [(column, kind, ...)]: ordered (axis (code, place, size), dictionary (code, value), numeric),
+--     node (levels (code, l0..), codes (code, c0..), height), known (final (c, g), members (g as combination, q1..))
+-- out: g, label_q1..    grain: box
+with
+{% for column, kind, one, other, more in columns %}
+{% set outer = loop %}
+{% if kind == "ordered" %}
+named_{{ column }} as (
+    select
+        axis.place,
+        min(cast(d.value as varchar)) as label,
+        {% if more %}
+        max(case when axis.size = floor(axis.size) then 0 else 1 end) as fraction
+        {% else %}
+        0 as fraction
+        {% endif %}
+
+    from {{ one }} as axis
+    inner join {{ other }} as d
+        on axis.code = d.code
+    group by axis.place
+){% if not loop.last %},{% endif %}
+
+{% elif kind == "node" %}
+{% for level in range(more) %}
+named_{{ column }}_{{ level }} as (
+    select
+        codes.c{{ level }} as code,
+        min(cast(levels.l{{ level }} as varchar)) as label
+    from {{ one }} as levels
+    inner join {{ other }} as codes
+        on levels.code = codes.code
+    group by codes.c{{ level }}
+){% if not loop.last or not outer.last %},{% endif %}
+
+{% endfor %}
+{% else %}
+named_{{ column }} as (
+    select
+        final.g,
+        min(members.{{ column }}) as label
+    from {{ one }} as final
+    inner join {{ other }} as members
+        on final.c = members.g
+    group by final.g
+){% if not loop.last %},{% endif %}
+
+{% endif %}
+{% endfor %}
+select
+    reach.box as g,
+    {% for column, kind, one, other, more in columns %}
+    {% if kind == "ordered" %}
+    case
+        when reach.lo_{{ column }} = reach.hi_{{ column }} then low_{{ column }}.label
+        when reach.lo_{{ column }} = 0 then '*'
+        {% if more %}
+        when low_{{ column }}.fraction + high_{{ column }}.fraction = 0
+            then concat(low_{{ column }}.label, '-', high_{{ column }}.label)
+        else concat('[', low_{{ column }}.label, ', ', high_{{ column }}.label, ']')
+        {% else %}
+        else concat(low_{{ column }}.label, '..', high_{{ column }}.label)
+        {% endif %}
+    end as label_{{ column }}{% if not loop.last %},{% endif %}
+
+    {% elif kind == "node" %}
+    case
+        {% for level in range(more) %}
+        when reach.lo_{{ column }}_{{ level }} = reach.hi_{{ column }}_{{ level }}
+            then named_{{ column }}_{{ level }}.label
+        {% endfor %}
+        else '*'
+    end as label_{{ column }}{% if not loop.last %},{% endif %}
+
+    {% else %}
+    named_{{ column }}.label as label_{{ column }}{% if not loop.last %},{% endif %}
+
+    {% endif %}
+    {% endfor %}
+from {{ reach }} as reach
+{% for column, kind, one, other, more in columns %}
+{% if kind == "ordered" %}
+inner join named_{{ column }} as low_{{ column }}
+    on reach.lo_{{ column }} = low_{{ column }}.place
+inner join named_{{ column }} as high_{{ column }}
+    on reach.hi_{{ column }} = high_{{ column }}.place
+{% elif kind == "node" %}
+{% for level in range(more) %}
+inner join named_{{ column }}_{{ level }}
+    on reach.lo_{{ column }}_{{ level }} = named_{{ column }}_{{ level }}.code
+{% endfor %}
+{% else %}
+inner join named_{{ column }}
+    on reach.box = named_{{ column }}.g
+{% endif %}
+{% endfor %}
