@@ -57,6 +57,10 @@ REQUIRE: list[list[Criterion]] = [
     [ps.CKSafety("0.9", 1)],
     [ps.KAnonymity(2), ps.CKSafety("0.95", 1), ps.TCloseness("0.7")],
 ]
+# not all of these are asked by hand
+MORE: list[list[Criterion]] = [
+    [ps.CKSafety("0.95", 1, {"u": {"c": "0.8", "k": 0}, "w": {"c": "0.9", "k": 2}})],
+]
 SKYLINES: list[list[Criterion]] = [
     [ps.PrivacySkyline([[1, 0, 1, "0.9"], [0, 1, 0, "0.8"]])],
     [ps.CKSafety("0.95", 1), ps.PrivacySkyline([[0, 0, 1, "0.9"]])],
@@ -110,7 +114,7 @@ def drawn(seed: int) -> tuple[ps.Table, list[Criterion], Plan]:
     by_class = rng.choice([None, "sex", "s"]) if split == "information_gain" and not joint else None
     return (
         table,
-        rng.choice(fit + SKYLINES * (per_person == "one")),
+        rng.choice(fit + (SKYLINES + MORE) * (per_person == "one")),
         Plan(split, by_class, rng.random() < 0.4, ("sex",) if known else ()),
     )
 
