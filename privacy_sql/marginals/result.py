@@ -39,7 +39,14 @@ class MarginalResult:
             "optimal": self.search["optimal"],
             "explored": self.search["explored"],
             "stopped": self.search["stopped"],
+            "least_kl": self.search["least_kl"],
+            "gap": self.gap,
         }
+
+    @property
+    def gap(self) -> float:
+        """How far the best collection is from proven: no collection leaves so much less divergence."""
+        return float(self.best["values"]["kl"] - self.search["least_kl"])
 
     def __str__(self) -> str:
         lines = [f"{self.name}    {self.search['explored']} collections of marginals looked at"]
@@ -48,7 +55,9 @@ class MarginalResult:
         lines += [
             f"table       {_shown(t['levels'])}    (kl {shown(t['values']['kl'])})" for t in self.minimal
         ]
-        proof = "optimal" if self.search["optimal"] else "not proved optimal"
+        proof = "optimal"
+        if not self.search["optimal"]:
+            proof = f"not proved optimal: none can be below {shown(self.search['least_kl'])}"
         lines.append(f"best        kl {shown(self.best['values']['kl'])}, {proof}")
         return "\n".join([*lines, *(f"  marginal  {_shown(m)}" for m in self.best["marginals"])])
 

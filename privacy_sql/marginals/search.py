@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from math import log
+from math import fsum, log
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from privacy_sql.judge import refuse_one_table
 from privacy_sql.kernels.marginals.clique_join import JoinClique
 from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
+    finest,
     is_decomposable,
     junction_tree,
     maximal_sets,
@@ -42,6 +43,9 @@ from privacy_sql.searches.annealing import Annealing
 from privacy_sql.searches.beam import Beam
 from privacy_sql.searches.every_step import EveryStep
 from privacy_sql.spaces.marginal_sets import Collection, MarginalSets
+
+# what counting a marginal, and deciding about some of them together, cost in entropies looked at
+COUNTING, DECIDING = 1_500, 1_000
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class MarginalSearch:
     counted: dict[Resolutions, CountedMarginal] = field(default_factory=dict)
     allowed: dict[Resolutions, bool] = field(default_factory=dict)
     verdicts: dict[tuple[Resolutions, ...], bool] = field(default_factory=dict)
+    looked: int = 0  # entropies asked for, a few per collection that is met
 
     def __post_init__(self) -> None:
         refuse_one_table(self.require)
@@ -81,9 +86,9 @@ class MarginalSearch:
     def leaf_cells(self) -> Sql:
         """The leaf cells with every column at every level."""
         columns = []
-        for alias, finest in zip(self.attributes.aliases, self.attributes.finest, strict=True):
+        for alias, height in zip(self.attributes.aliases, self.attributes.finest, strict=True):
             if alias != "s":
-                for level in range(finest):
+                for level in range(height):
                     codes = self.base.level_codes[alias] if level else None
                     columns.append((Sql(f"{alias}_{level}"), Sql(alias), level, codes))
         query = render(
@@ -94,6 +99,16 @@ class MarginalSearch:
             sensitive=self.attributes.sensitive is not None,
         )
         return self.base.engine.create(query)
+
+    @property
+    def work(self) -> int:
+        """How much was done so far, in entropies looked at: the same on every machine."""
+        return self.looked + COUNTING * len(self.counted) + DECIDING * len(self.verdicts)
+
+    def entropy(self, marginal: Resolutions) -> float:
+        """The entropy of a marginal, in nats."""
+        self.looked += 1
+        return self.count(marginal).entropy
 
     def count(self, marginal: Resolutions) -> CountedMarginal:
         """One marginal, counted when first asked for; coarser levels of its columns come along."""
@@ -119,7 +134,8 @@ class MarginalSearch:
         arrays = self.base.engine.arrays(query)
         rows = np.asarray(arrays["n_rows"], dtype=np.float64)
         cells = np.bincount(np.asarray(arrays["g"], dtype=np.int64), weights=rows)[1:]
-        entropy = log(self.base.rows) - float((rows * np.log(rows)).sum()) / self.base.rows
+        # an engine counts in an order of its own, and ties are broken by the last bit of a sum
+        entropy = log(self.base.rows) - fsum((rows * np.log(rows)).tolist()) / self.base.rows
         return CountedMarginal(arrays, entropy, int(cells.min()))
 
     def _holds_sensitive(self, marginal: Resolutions) -> bool:
@@ -196,13 +212,14 @@ class MarginalSearch:
         for path in self._leaves.domain.paths[a]:
             below[path[resolution]] = below.get(path[resolution], 0) + 1
             rows[path[resolution]] = rows.get(path[resolution], 0) + self._rows_of_leaves[a].get(path[-1], 0)
-        return sum(n * log(below[node]) for node, n in rows.items()) / self.base.rows
+        return fsum(n * log(below[node]) for node, n in rows.items()) / self.base.rows
 
     @cached_property
     def original_entropy(self) -> float:
         """The entropy of the table itself, in nats."""
         (row,) = self.base.engine.fetch(render("marginals/n_log_n.sql", counts=self.base.relation))
-        return log(self.base.rows) - float(row["n_log_n"]) / self.base.rows
+        # rounded, for an engine may add up in any order, and a last bit would break ties
+        return round(log(self.base.rows) - float(row["n_log_n"]) / self.base.rows, 12)
 
     @cached_property
     def space(self) -> MarginalSets:
@@ -211,7 +228,7 @@ class MarginalSearch:
             self.attributes.finest,
             (len(self.attributes.names) - 1 if c is None else c),
             self.admissible,
-            lambda marginal: self.count(marginal).entropy,
+            self.entropy,
             self.spread,
             self.original_entropy,
             self.given,
@@ -221,6 +238,17 @@ class MarginalSearch:
     def kl(self, marginals: Sequence[Resolutions]) -> float:
         """The divergence of a decomposable collection, in nats."""
         return self.space.collection(list(marginals)).kl
+
+    @cached_property
+    def least_kl(self) -> float:
+        """No collection leaves less divergence: that of all columns in one table, each as fine as it may be.
+
+        Whatever marginals are published, they are marginals of that table, and more constraints never make
+        the maximum-entropy table worse.
+        """
+        table = finest(self.space.marginals(self.space.start))
+        spread = fsum(self.spread(a, r) for a, r in enumerate(table))
+        return max(0.0, self.count(table).entropy + spread - self.original_entropy)
 
     def minimal_tables(self) -> list[Resolutions]:
         """The finest safe tables: the sensitive column and every other one at some level."""

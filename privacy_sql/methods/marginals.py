@@ -22,8 +22,12 @@ from privacy_sql.marginals.tables import MarginalTables, of_resolutions
 from privacy_sql.marginals.views import COUNT, published_columns
 from privacy_sql.methods import Asked, Method, Proposal, _injected
 from privacy_sql.query.template import Query, Sql, render
-from privacy_sql.searches import Limits
+from privacy_sql.searches import Limits, Reached
 from privacy_sql.searches.full_domain import Goal
+from privacy_sql.spaces.marginal_sets import Collection
+
+WORK_PER_SECOND = 60_000  # of `MarginalSearch.work`: a tenth of what one idle processor does
+WORK_LIMIT = "work limit"
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,8 @@ class Marginals(Method):
     that table only the best k-link anonymous marginal of all other columns (the remark after Theorem 6.3).
     `collection` publishes exactly these marginals. At most `max_with_sensitive` marginals hold the sensitive
     column. Where more than `most_choices` collections exist the best is not proven; `beam` is then how many
-    are followed.
+    are followed. `time_limit` is first a limit of work, at a fixed rate per second, so that the same search
+    ends with the same collection; only a machine slower than that rate ends by time.
     """
 
     name: ClassVar[str] = "marginals"
@@ -154,7 +159,12 @@ class Marginals(Method):
         start = time.monotonic()
 
         def stop() -> str | None:
-            over = self.seconds is not None and time.monotonic() - start > self.seconds
+            if self.seconds is None:
+                return deadlines.reason()
+            # the work is limited first, so that search and run end alike wherever a second is enough for it
+            if search.work > self.seconds * WORK_PER_SECOND:
+                return WORK_LIMIT
+            over = time.monotonic() - start > self.seconds
             return deadlines.reason() or ("time limit" if over else None)
 
         # the walk decides only which collections are looked at, so it may be the same every time
@@ -172,9 +182,17 @@ class Marginals(Method):
             "explored": found.explored,
             "optimal": found.optimal,
             "stopped": found.stopped,
+            "least_kl": self._least(search, found),
         }
         chosen = search.space.marginals(found.best)
         return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
+
+    def _least(self, search: MarginalSearch, found: Reached[Collection]) -> float:
+        """What no safe collection can be below; nothing is counted for it once the time is up."""
+        assert found.best is not None
+        if found.optimal:
+            return found.best.kl
+        return 0.0 if deadlines.reason() else min(search.least_kl, found.best.kl)
 
     def _recipe(self, search: MarginalSearch) -> Proposal:
         """The table and the best k-link anonymous marginal of the nonsensitive columns."""
@@ -196,6 +214,7 @@ class Marginals(Method):
             "explored": len(search.allowed),
             "optimal": True,
             "stopped": None,
+            "least_kl": search.kl(chosen),
             "steps": search.steps(chosen),
         }
         return proposal(search.base, search.attributes, chosen, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 from math import log
 from pathlib import Path
@@ -19,8 +20,10 @@ from privacy_sql.export.standalone import compiled_marginals
 from privacy_sql.judge import judge
 from privacy_sql.kernels.marginals.junction_tree import contains
 from privacy_sql.marginals.search import MarginalSearch
+from privacy_sql.methods import marginals
 from privacy_sql.publishing.published_marginals import read
 from privacy_sql.searches import Limits
+from tests.seeds import seeds
 
 # how it publishes the forty-eight people of tests/parts.py
 EXAMPLE = {"collection": [{"age": 1, "illness": 0}, {"job": 1}]}
@@ -71,6 +74,47 @@ def test_too_many_collections_to_list_are_walked_and_the_best_met_is_not_called_
         listed = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     assert walked.safe and not walked.search["optimal"] and listed.search["optimal"]
     assert walked.search["explored"] > 1 and walked.search["kl"] == pytest.approx(listed.search["kl"])
+
+
+def test_a_limit_of_time_ends_the_same_search_with_the_same_collection_on_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Work is limited first; how fast it is done, and the order an engine counts in, decide nothing."""
+    monkeypatch.setattr(marginals, "WORK_PER_SECOND", 300)
+    method = ps.Marginals(time_limit=200, most_choices=1)
+    counted = MarginalSearch._count
+
+    def slowly(search: MarginalSearch, marginal: Any) -> Any:
+        time.sleep(0.002)
+        found = counted(search, marginal)
+        order = np.random.default_rng().permutation(len(found.arrays["n_rows"]))
+        return replace(found, arrays={name: column[order] for name, column in found.arrays.items()})
+
+    with ps.connect() as engine:
+        found = ps.search(engine, people(), REQUIRE, method)
+        monkeypatch.setattr(MarginalSearch, "_count", slowly)
+        ran = ps.publish(engine, people(), REQUIRE, method)
+    assert found.search["stopped"] == ran.search["stopped"] == "work limit"
+    assert found.best["marginals"] == ran.choice["marginals"]
+    assert found.search["explored"] == ran.search["explored"] and ran.safe
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_no_collection_is_better_than_the_bound_that_is_told(seed: int) -> None:
+    chance = random.Random(seed)
+    with ps.connect() as engine:
+        search = MarginalSearch(
+            count(engine, people(chance.randint(20, 80))), (ps.KLink(chance.randint(1, 9)),)
+        )
+        edge = [search.space.start]
+        for _ in range(40):
+            edge = [chance.choice(list(search.space.larger(edge[0])) or [search.space.start])]
+            assert edge[0].kl >= search.least_kl - 1e-9
+        exact = ps.search(engine, people(60), REQUIRE, ps.Marginals()).to_json()
+        walked = ps.search(engine, people(60), REQUIRE, ps.Marginals(most_choices=1))
+    assert exact["optimal"] and exact["gap"] == 0 == exact["best"]["values"]["kl"] - exact["least_kl"]
+    assert 0 <= walked.search["least_kl"] <= exact["best"]["values"]["kl"] + 1e-9
+    assert "not proved optimal: none can be below" in str(walked)
 
 
 def test_a_table_that_is_injected_into_stays(engine: Any) -> None:
