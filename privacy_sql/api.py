@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,13 @@ from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
-from privacy_sql.errors import NotSafe, UsageError, number_of
+from privacy_sql.errors import DataError, NotSafe, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
 from privacy_sql.methods import Method, Proposal
-from privacy_sql.publishing import audit, parts, public_record, publication, register_check
+from privacy_sql.publishing import audit, parts, public_record, publication, register_check, verifying
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.targets import Kept, read_by
@@ -263,6 +264,30 @@ def _limited(method: Method, table: Table) -> AbstractContextManager[None]:
     """The time limit of a method, from the first statement on; how large the work is, is said before."""
     method.tell_size(table)
     return deadlines.within(method.seconds, table.name)
+
+
+def as_written(
+    engine: Engine, table: Table, require: Sequence[Criterion], path: Path, allowed: Fraction
+) -> Release:
+    """A release that was written, made again at the levels of its manifest; the file has the same rows."""
+    from privacy_sql.methods.generalise import Generalise
+
+    place, _ = verifying.found(path)
+    content = verifying.verify(path)
+    levels, output = content["choice"].get("levels"), content["output"]
+    if content["method"] not in ("generalise", "full_domain") or not levels or "file" not in output:
+        told = f"{content['release']} was not written at levels, as a file"
+        hint = "Name the published file with --source and the column of its groups with --group."
+        raise UsageError("no_levels", told, where=place.name, hint=hint)
+    release = publish(engine, table, require, Generalise(dict(levels), max_suppressed=str(allowed)))
+    try:
+        with engine.beside() as auditor:
+            audit.same_rows(auditor, place.parent / output["file"], release)
+    except NotSafe:
+        told = f"{content['release']} was written from other rows than its source has now"
+        hint = "Publish it anew, or bring back the source."
+        raise DataError("source_changed", told, where=place.name, hint=hint) from None
+    return release
 
 
 def released(

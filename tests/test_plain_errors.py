@@ -119,6 +119,8 @@ def test_python_is_told_in_words_of_python(tmp_path: Path) -> None:
         (tmp_path / "out.csv").write_text("sex,ill\nF,a\n")
         with pytest.raises(NotSafe, match="Do not pass it on"):
             ps.verify(tmp_path / "out.csv")
+    again = call("check", tmp_path / "out.csv")
+    assert again.everything.count("is not as it was written") == 1 and again.exit == 1
     with pytest.raises(UsageError, match=r"ps\.Mask\(4, 3, 0\)"):
         ps.Mask([1, 0])  # type: ignore[arg-type]
 

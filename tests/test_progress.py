@@ -97,3 +97,26 @@ def test_a_run_says_what_it_is_doing(tmp_path: Path) -> None:
         "writing",
         "measuring",
     ]
+
+
+def test_long_verbs_say_what_they_are_doing_and_how_much_is_left(tmp_path: Path) -> None:
+    heard: dict[str, tuple[int, int]] = {}
+    write(tmp_path, PROJECT)
+    people = str(tmp_path / "people.csv")
+    asked = {
+        ("init", "--from", people, "--dry-run", str(tmp_path / "new")): "counting values, column by column",
+        ("profile", "--source", people, "--identify"): "looking for people alone in sets of 1",
+        (
+            "attack",
+            "knowledge",
+            "--project",
+            str(tmp_path),
+        ): "learning what an adversary of each bandwidth believes",
+        ("check", "--project", str(tmp_path)): "counting people",
+    }
+    for words, told in asked.items():
+        heard.clear()
+        with progress.listening(lambda task, done, total: heard.update({task: (done, total)})):
+            assert main.run(list(words)).exit in (0, 1), words
+        assert told in heard, (words, list(heard))
+        assert all(done <= total for done, total in heard.values())

@@ -11,6 +11,7 @@ from privacy_sql.beliefs import beliefs, studied_table
 from privacy_sql.engines import Engine
 from privacy_sql.kernels.beliefs.move import EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.beliefs.posterior import count_states
+from privacy_sql.progress import report
 from privacy_sql.query.template import Query, Sql, render
 
 Array = NDArray[Any]
@@ -79,7 +80,9 @@ def _exact(engine: Engine, groups: beliefs.PublishedGroups, before: Array, fits:
     numbers = load(engine, "numbers", i=np.arange(groups.people.max()))
     choices = engine.create(render("beliefs/choices.sql", **told, numbers=numbers))
     layers: list[Sql] = []
-    for layer in range(1, int(size[fits].max())):
+    n_layers = int(size[fits].max())
+    for layer in range(1, n_layers):
+        report("working out exact beliefs, group by group", layer, n_layers)
         state = layers[-1] if layers else None
         layers.append(engine.create(render("beliefs/layer.sql", choices=choices, state=state, layer=layer)))
     found = engine.arrays(render("beliefs/exact.sql", choices=choices, layers=layers, groups=of_groups))

@@ -21,6 +21,7 @@ from privacy_sql.engines._sources import is_file, members
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
 from privacy_sql.hierarchies import Hierarchy
+from privacy_sql.progress import report
 from privacy_sql.query.conditions import with_numbers
 from privacy_sql.query.template import Query, Sql, condition, names, render
 from privacy_sql.table import Table
@@ -326,6 +327,7 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     refuse_strangers(engine, table)
     if table.counted is not None and (several or len(table.sensitives) < 2):
         return _counted_before(engine, table)
+    report(f"counting {table.name}", 0, 1)
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
     source, columns = opened(engine, table)
@@ -334,7 +336,9 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
         source = source if is_file(table.source) else _copied(engine, source)
         if population is not None and not is_file(population):
             population = _copied(engine, engine.source(population))
-    return _several(Opened(engine, source, columns, stamps, population), table, several)
+    made = _several(Opened(engine, source, columns, stamps, population), table, several)
+    report(f"counting {table.name}", 1, 1)
+    return made
 
 
 def counted_once(engine: Engine, table: Table) -> Table:

@@ -30,7 +30,7 @@ from privacy_sql.table import Table
 def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
     with step("read back"):
-        _same_rows(engine, published, release)
+        same_rows(engine, published, release)
         _known_labels(engine, published, release)
         if release.table.values_per_person != "one":
             _same_values(engine, published, release)
@@ -114,7 +114,7 @@ def decidable(criterion: Criterion, table: Table) -> bool:
     """Whether published rows alone decide a requirement.
 
     Not when it reads the original quasi-identifiers or a population, nor when a person may have several rows:
-    then the rows must be exactly those that were judged, and read as they were judged, which `_same_rows` and
+    then the rows must be exactly those that were judged, and read as they were judged, which `same_rows` and
     `_same_values` make sure of.
     """
     return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
@@ -147,7 +147,7 @@ def published_roles(release: Release) -> dict[str, Any]:
     }
 
 
-def _same_rows(engine: Engine, published: str | Path, release: Release) -> None:
+def same_rows(engine: Engine, published: str | Path, release: Release) -> None:
     """The published rows are exactly the rows of the release's view, each as often."""
     session = engine.session([published]) if not isinstance(published, str) else engine.session()
     relation = session.source(published)

@@ -12,6 +12,7 @@ from privacy_sql.criteria.bt_privacy import BTPrivacy
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import judge
+from privacy_sql.progress import report
 from privacy_sql.release import Release
 from privacy_sql.studies import groups_of
 from privacy_sql.table import Table
@@ -110,7 +111,9 @@ def knowledge_attack(
     grouping = groups_of(engine, subject)
     found = []
     brings = prior is not None and not own_prior(prior).learned
-    for bandwidth in [None] if brings else bandwidths:
+    asked = [None] if brings else bandwidths
+    for number, bandwidth in enumerate(asked):
+        report("learning what an adversary of each bandwidth believes", number, len(asked))
         question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance, prior=prior)
         (verdict,) = judge(grouping, [question]).values()
         (point,) = verdict.points

@@ -96,3 +96,64 @@ def test_what_makes_no_sense_is_refused_in_words(people: list[str], more: list[s
     outcome = run(["attack", "knowledge", *people, *more])
     assert outcome.exit in (2, 3)
     assert words in outcome.errors[0]["message"]
+
+
+def test_several_bandwidths_stand_between_commas_and_what_is_decided_comes_first(people: list[str]) -> None:
+    outcome = run(["attack", "knowledge", *people, "--bandwidth", "0.3,inf", "--numeric", "age"])
+    (found,) = outcome.more["attacks"]
+    assert [a["bandwidth"] for a in found["adversaries"]] == ["0.3", "inf"]
+    for line, adversary in zip(outcome.lines[1:3], found["adversaries"], strict=True):
+        assert line.startswith(f"  bandwidth {adversary['bandwidth']}: decided for everybody: beliefs about ")
+        assert f"about {adversary['vulnerable']} " in line
+
+
+def test_what_is_undecided_names_the_option_that_decides_it(tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    rows = [f"{20 + n},{'abcdefghij'[n % 10]},{n % 2}" for n in range(500)]
+    source.write_text("age,ill,g\n" + "\n".join(rows) + "\n")
+    asked = ["attack", "knowledge", "--source", str(source), "--quasi", "age", "--sensitive", "ill"]
+    outcome = run([*asked, "--group", "g", "--bandwidth", "0.3"])
+    assert outcome.lines[1] == "  bandwidth 0.3: decided for nobody"
+    assert any("--posterior estimate" in line for line in outcome.lines)
+    estimated = run([*asked, "--group", "g", "--bandwidth", "0.3", "--posterior", "estimate"])
+    assert "decided for everybody" in estimated.lines[1]
+
+
+def test_a_manifest_is_attacked_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The levels are those of the file, also where a search would choose others now."""
+    (tmp_path / "people.csv").write_text(
+        "age,sex,ill\n" + "".join(f"{20 + n % 40},{'fm'[n % 2]},{'abc'[n % 3]}\n" for n in range(120))
+    )
+    project = {
+        "version": "1",
+        "releases": {
+            "people": {
+                "source": {"file": "people.csv"},
+                "quasi_identifiers": [
+                    {"column": "age", "hierarchy": {"intervals": ["10", "20"]}},
+                    {"column": "sex", "hierarchy": "keep_or_drop"},
+                ],
+                "sensitive": "ill",
+                "require": {"k_anonymity": {"k": "5"}},
+                "method": "full_domain",
+                "output": {"target": "out.csv"},
+            }
+        },
+    }
+    place = tmp_path / "privacy.yml"
+    place.write_text(json.dumps(project))
+    monkeypatch.chdir(tmp_path)
+    assert run(["run"]).exit == 0
+    asked = ["attack", "knowledge", "--bandwidth", "0.3", "--posterior", "estimate"]
+    before = run(asked).more["attacks"]
+    place.write_text(json.dumps(project).replace('"k": "5"', '"k": "60"'))  # a search would choose others
+    assert run(asked).more["attacks"] != before
+    for path in ("out.csv", "out.csv.manifest.json"):
+        found = run([*asked, path])
+        assert found.exit == 0, found.errors
+        assert found.more["attacks"] == before
+    text = (tmp_path / "people.csv").read_text()
+    (tmp_path / "people.csv").write_text(text.replace("20,f,a", "30,f,a"))
+    changed = run([*asked, "out.csv"])
+    assert changed.exit == 3 and changed.errors[0]["code"] == "source_changed"
+    assert run([*asked, "out.csv", "--select", "people"]).exit == 2

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Outcome, shared, size
+from privacy_sql.cli.outcome import Outcome, connected, shared, size
 from privacy_sql.cli.tables import About, about_a_table, each_table, exact_number, listed
 from privacy_sql.display.rounding import decimals, percent
 from privacy_sql.errors import UsageError, first_exit, people
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from privacy_sql.engines import Engine
     from privacy_sql.release import Release
-    from privacy_sql.studies.knowledge_attack import KnowledgeAttack
+    from privacy_sql.studies.knowledge_attack import Adversary, KnowledgeAttack
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 
@@ -33,10 +35,11 @@ class Asked(About):
 
 
 @click.command()
+@click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
 @click.option(
     "--t", "limit", default="0.2", show_default=True, help="A move of belief above this is a breach."
 )
-@click.option("--bandwidth", "bandwidths", multiple=True, help="An adversary, such as 0.3. Repeatable.")
+@click.option("--bandwidth", "texts", multiple=True, help="An adversary, or several: 0.3,0.5. Repeatable.")
 @click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)
 @click.option("--distance", default="", help="js, smoothed_js, kl, emd or tv.")
 @click.option("--prior", "beliefs", help="Beliefs of her own: quasi-identifiers, value, probability as CSV.")
@@ -46,14 +49,21 @@ class Asked(About):
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
 @shared
-def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
+def command(
+    published: tuple[Path, ...],
+    limit: str,
+    texts: tuple[str, ...],
+    directory: Path,
+    **options: Unpack[Asked],
+) -> Outcome:
     """Attack a release with background knowledge (Li et al. 2009): how far do beliefs move?
 
     \b
     Example: privacy-sql attack knowledge --source people.csv --quasi age,sex --sensitive diagnosis \\
                  --group published_group --numeric age --bandwidth 0.2 --bandwidth 0.4 --t 0.2
 
-    Without --source, every release of privacy.yml as it would be published.
+    A MANIFEST, or a published file beside its manifest, is attacked as it was written. Without it and without
+    --source, every release of privacy.yml as it would be published.
     """
     from dataclasses import replace
 
@@ -61,6 +71,7 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
     from privacy_sql.studies.knowledge_attack import BANDWIDTHS, knowledge_attack
     from privacy_sql.table import Table
 
+    bandwidths = tuple(part for text in texts for part in listed(text))
     prior = _prior(options["beliefs"], options["learned_from"], bandwidths)
     whole = Outcome("attack", rows=0, groups=0)
     allowed = (
@@ -91,7 +102,10 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
             exposed.append(name)
             whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
 
-    each_table(whole, directory, options, ask)
+    if published:
+        _written(directory, published, options, ask)
+    else:
+        each_table(whole, directory, options, ask)
     safe = None if whole.exit else True  # nobody vouches for what was not attacked
     whole.safe = None if allowed is None else False if exposed else safe
     whole.exit = first_exit([whole.exit, int(bool(exposed))])
@@ -99,6 +113,31 @@ def command(limit: str, bandwidths: tuple[str, ...], directory: Path, **options:
         whole.lines = ["INTERNAL: names values of the data. Do not pass on.", "", *whole.lines]
     whole.more = {"attacks": attacks}
     return whole
+
+
+def _written(
+    directory: Path, published: tuple[Path, ...], options: Asked, ask: Callable[[str, Engine, Release], None]
+) -> None:
+    """Ask about releases as they were written, not as a search would choose them now."""
+    from fractions import Fraction
+
+    from privacy_sql import api
+    from privacy_sql.project import reading
+    from privacy_sql.publishing import verifying
+
+    if options["source"] is not None or options["names"]:
+        hint = "A manifest says which release it is."
+        raise UsageError("two_tables", "a MANIFEST excludes --source and --select", hint=hint)
+    read = reading.read(directory)
+    for path in published:
+        _, content = verifying.found(path)
+        plan = read.plans.get(content["release"])
+        if plan is None:
+            told = f"privacy.yml has no release {content['release']}, whose people are attacked"
+            raise UsageError("unknown_release", told, hint="Name its project with --project.")
+        allowed = plan.method.allowed if plan.method else Fraction(0)
+        with connected(read, plan, options["unsafe_debug"]) as engine:
+            ask(plan.name, engine, api.as_written(engine, plan.table, plan.require, path, allowed))
 
 
 def _prior(beliefs: str | None, learned_from: str | None, bandwidths: tuple[str, ...]) -> object:
@@ -114,24 +153,43 @@ def _prior(beliefs: str | None, learned_from: str | None, bandwidths: tuple[str,
 
 
 def _lines(found: KnowledgeAttack) -> list[str]:
-    lines = [
-        f"  {'bandwidth':>12}  {'largest move':>12}  {'people over t':>13}  {'undecided':>9}  worst group"
+    lines = [f"  {_decided(found, adversary)}" for adversary in found.adversaries]
+    lines += [
+        "",
+        f"  {'bandwidth':>12}  {'largest move':>12}  {'people over t':>13}  {'undecided':>9}  worst group",
     ]
     for adversary in found.adversaries:
         risk = "unknown" if adversary.max_risk is None else decimals(adversary.max_risk, 4)
-        b = adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
         group, held = adversary.witness["group"], adversary.witness["size"]
         lines.append(
-            f"  {b:>12}  {risk:>12}  {adversary.vulnerable:>13}  {adversary.undecided:>9}"
+            f"  {_named(adversary):>12}  {risk:>12}  {adversary.vulnerable:>13}  {adversary.undecided:>9}"
             f"  number {group}, {people(held)}"
         )
         if adversary.without_prior:
             lines.append(
                 f"{'':>14}  {people(adversary.without_prior)} without a prior; their groups are undecided"
             )
+    if any(adversary.undecided for adversary in found.adversaries) and found.exact:
+        told = "  Groups too large for exact beliefs are undecided: --posterior estimate estimates them all,"
+        lines.append(f"{told} which is no upper bound.")
     if not found.exact:
         lines.append("  exact: false. These moves are estimates, and no upper bound.")
     return lines
+
+
+def _decided(found: KnowledgeAttack, adversary: Adversary) -> str:
+    """What is known of one adversary, in a sentence."""
+    left = found.rows - adversary.undecided
+    of = "everybody" if not adversary.undecided else f"{left} of {people(found.rows)}"
+    if not left:
+        of = "nobody"
+    over = f": beliefs about {people(adversary.vulnerable)} move by more than {found.t}" if left else ""
+    return f"bandwidth {_named(adversary)}: decided for {of}{over}"
+
+
+def _named(adversary: Adversary) -> str:
+    """The bandwidth of an adversary, one for all columns or one for each."""
+    return adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
 
 
 def _revealed(found: KnowledgeAttack, show_values: bool) -> dict[str, Any]:
