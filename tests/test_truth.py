@@ -68,7 +68,12 @@ CRITERIA: dict[str, Any] = {
     "delta_disclosure": st.builds(ps.DeltaDisclosure, st.sampled_from(["0.3", "0.7", "1", "2"])),
     "k_map": st.builds(ps.KMap, SMALL),
     "delta_presence": st.builds(ps.DeltaPresence, st.sampled_from(["0", "1/4"]), SHARE),
-    "ck_safety": st.builds(ps.CKSafety, SHARE, st.integers(0, 2)),
+    "ck_safety": st.one_of(
+        st.builds(ps.CKSafety, SHARE, st.integers(0, 2)),
+        st.builds(
+            lambda c, own, k: ps.CKSafety(c, 0, {"flu": {"c": own, "k": k}}), SHARE, SHARE, st.integers(0, 1)
+        ),
+    ),
     "privacy_skyline": st.builds(
         lambda points, limit: ps.PrivacySkyline([[*points, limit]]),
         st.tuples(*[st.integers(0, 1)] * 3),
@@ -85,9 +90,11 @@ CRITERIA: dict[str, Any] = {
     "maxent_l_diversity": st.one_of(
         st.builds(lambda ell, c: ps.MaxentLDiversity(l=ell, c=c), SMALL, st.sampled_from(["1", "2", "3"])),
         st.builds(
-            lambda ell, kind: ps.MaxentLDiversity(l=ell, kind=kind),
+            lambda ell, kind: ps.MaxentLDiversity(
+                l=ell, kind=kind, epsilon="1/3" if kind == "relaxed" else None
+            ),
             SMALL,
-            st.sampled_from(["entropy", "distinct"]),
+            st.sampled_from(["entropy", "distinct", "relaxed"]),
         ),
     ),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -64,7 +65,7 @@ class Together(Protocol):
     def smallest_bound(self, k: int) -> Sequence[Row] | None:
         """The cell with the smallest positive bound."""
 
-    def least_diverse(self, ell: int, kind: str) -> Sequence[Row] | None:
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Sequence[Row] | None:
         """The groups that are least diverse."""
 
 

@@ -9,16 +9,19 @@ from math import exp, lcm, log, prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
-from privacy_sql.errors import UsageError
+from privacy_sql.errors import UsageError, number_of
 from privacy_sql.kernels.diversity import entropy_reaches, exponential_entropy
-from privacy_sql.kernels.marginals.max_entropy import least_c
+from privacy_sql.kernels.marginals.max_entropy import least_c, near_the_likeliest
+from privacy_sql.query.template import literal
 from privacy_sql.verdict import Number, Verdict, Witness, shown
 
 if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Together
 
-KINDS = ("recursive", "entropy", "distinct")
+KINDS = ("recursive", "entropy", "distinct", "relaxed")
 MOST_GROUPS = 1_000  # groups near the worst that are compared in fractions
+NEAR = 1e-9  # counts this close to a limit are compared in fractions; fitted ones are not counted
+SMALL = 100_000  # times a number of rows it is a whole number that a float holds
 FLOAT_BITS = 1_000  # integers below 2 to this power are floats as well
 Counts = Sequence[Fraction | float]
 
@@ -33,10 +36,14 @@ class MaxentLDiversity(Criterion):
       prints <=); none where a group has fewer than l values
     - entropy: the least exp(entropy), at least l
     - distinct: the fewest values, at least l
+    - relaxed: the fewest values that are at least (1 - epsilon)^p times as likely as the likeliest of the
+      group, at least l (Sect. 7; p marginals hold the sensitive column). Decided by that property itself; the
+      paper's algorithm counts fewer values, and may refuse what is safe
 
     Expected counts are products of counts, compared as fractions; a table that had to be fitted is safe only
     beyond 1e-9 of the limit. For a table on its own this is ℓ-diversity, and merging or leaving out whole
-    groups keep it safe; a collection has no such property, so it is asked again after every change.
+    groups keep it safe (of the relaxed kind leaving out only); a collection has no such property, so it is
+    asked again after every change.
     """
 
     name: ClassVar[str] = "maxent_l_diversity"
@@ -44,12 +51,12 @@ class MaxentLDiversity(Criterion):
     against: ClassVar[str] = (
         "somebody who combines all published tables and takes the most even table they allow for true"
     )
-    safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
 
     l: int  # noqa: E741 - the paper's letter
     c: Exact | None = None
     kind: str = "recursive"
+    epsilon: Exact | None = None
 
     def __post_init__(self) -> None:
         one_of(self.kind, KINDS, self.name, "kind")
@@ -59,6 +66,22 @@ class MaxentLDiversity(Criterion):
             raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)
         if self.c is not None:
             exact(self.c, self.name, "c", 0)
+        if (self.epsilon is None) == (self.kind == "relaxed"):
+            hint = "For example maxent_l_diversity(kind=relaxed, l=3, epsilon=0.2)."
+            raise UsageError("bad_parameter", f"epsilon of {self.name} goes with kind=relaxed", hint=hint)
+        if self.epsilon is not None and exact(self.epsilon, self.name, "epsilon", 0, 1) == 1:
+            hint = "With 1 every value is as likely as the likeliest."
+            raise UsageError("bad_parameter", f"epsilon of {self.name} must be below 1", hint=hint)
+
+    @property
+    def safe_under_merging(self) -> bool:  # type: ignore[override]
+        """Two groups with l values as likely as their likeliest may have other likeliest values together."""
+        return self.kind != "relaxed"
+
+    @property
+    def share(self) -> Fraction:
+        """How many times as likely as the likeliest a value has to be, in one marginal."""
+        return 1 - Fraction(str(self.epsilon or 0))
 
     @property
     def cannot_fail(self) -> bool:
@@ -81,11 +104,16 @@ class MaxentLDiversity(Criterion):
         return ("cliques",)
 
     def context(self) -> dict[str, Any]:
-        return {"kind": self.kind, "ell": self.l, "most": MOST_GROUPS}
+        share, near = (literal(repr(float(number))) for number in (self.share, NEAR))
+        # of one marginal, products of a count and a small number are whole, and compared as such
+        small = self.share.denominator <= SMALL
+        whole = (self.share.numerator, self.share.denominator) if small else None
+        found = {"kind": self.kind, "ell": self.l, "most": MOST_GROUPS}
+        return {**found, "share": share, "whole_share": whole, "near": near}
 
     def together(self, collection: Together) -> Sequence[Row] | None:
         """Collections that are not decomposable, and joins too large for SQL."""
-        return collection.least_diverse(self.l, self.kind)
+        return collection.least_diverse(self.l, self.kind, self.share)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The least varied group decides.
@@ -97,14 +125,20 @@ class MaxentLDiversity(Criterion):
         groups = list(_groups(evidence))
         if not groups:
             return self.verdict(None, Witness({}))
-        measured = [(self._value(counts), cells, counts) for cells, counts in groups]
+        # of the relaxed kind every marginal that holds the sensitive column takes its part of the share
+        share = self.share ** evidence[0].get("holding", len(groups[0][0]))
+        measured = [(self._value(counts, share), cells, counts) for cells, counts in groups]
         value, cells, counts = self._worst(measured)
-        whole = evidence[0].get("exact", True) and len(groups) < MOST_GROUPS  # none near the worst left out
+        # none near the worst left out; of groups with the fewest values one is enough
+        whole = evidence[0].get("exact", True) and (len(groups) < MOST_GROUPS or self.kind == "distinct")
         sure = whole and all(isinstance(count, Fraction) for count in counts)
-        value = value if sure or value is None else float(value)
-        safe = (
-            self._entropy_safe([counts for _, counts in groups]) if self.kind == "entropy" and sure else None
-        )
+        more: dict[str, Any] = {}
+        if self.kind == "relaxed":
+            more = {"safe": whole and value is not None and value >= self.l, "exact": sure}
+        elif not sure and value is not None:
+            value = float(value)
+        elif self.kind == "entropy":
+            more = {"safe": self._entropy_safe([counts for _, counts in groups])}
         shares = [float(count) for count in counts]
         facts = {
             "largest_share": max(shares) / sum(shares),
@@ -116,8 +150,13 @@ class MaxentLDiversity(Criterion):
             f"In the worst group {len(counts)} sensitive values are possible, and the likeliest has "
             f"{shown(facts['largest_share'])} of the expected count."
         )
+        if self.kind == "relaxed" and value is not None:
+            facts["near_the_likeliest"] = int(value)
+            story += (
+                f" {number_of(int(value), 'value is', 'values are')} at least {shown(share)} times as likely."
+            )
         witness = Witness(facts, {"g": cells[0] if cells else None, "cells": cells})
-        return self.verdict(value, witness, story, safe=safe)
+        return self.verdict(value, witness, story, **more)
 
     def _worst(
         self, measured: list[tuple[Number | None, tuple[int, ...], Counts]]
@@ -128,12 +167,16 @@ class MaxentLDiversity(Criterion):
         pick = max if self.kind == "recursive" else min
         return pick(measured, key=lambda found: found[0] or 0)
 
-    def _value(self, counts: Counts) -> Number | None:
+    def _value(self, counts: Counts, share: Fraction) -> Number | None:
         """How varied one group is; None where no c is large enough."""
         if self.kind == "recursive":
             return least_c(counts, self.l)
         if self.kind == "distinct":
             return Fraction(len(counts))
+        if self.kind == "relaxed":
+            # of a fitted table only values that rounding cannot have brought near the likeliest
+            exact = all(isinstance(count, Fraction) for count in counts)
+            return Fraction(near_the_likeliest(counts, share if exact else float(share) * (1 + NEAR)))
         if all(isinstance(count, Fraction) for count in counts):
             whole = _whole(counts)
             if sum(whole).bit_length() < FLOAT_BITS:

@@ -169,7 +169,7 @@ class MarginalSearch:
 
     def _diverse(self, criterion: MaxentLDiversity, join: Sequence[JoinClique]) -> bool:
         if criterion.kind != "recursive":
-            return criterion.judge(walked(join, criterion.l, criterion.kind)).safe
+            return criterion.judge(walked(join, criterion.l, criterion.kind, criterion.share)).safe
         worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
         return worst.exact and worst.value <= criterion.limit
 

@@ -32,6 +32,7 @@ from privacy_sql.kernels.marginals.leaf_domain import Cell, LeafDomain, with_one
 from privacy_sql.kernels.marginals.max_entropy import fitted_counts, sensitive_groups
 from privacy_sql.kernels.marginals.worst_groups import (
     PLAIN_GROUPS,
+    fewest_near_top,
     fewest_values,
     least_entropy,
     smallest_sum,
@@ -312,8 +313,11 @@ class CollectionEvidence:
                 found.append({"bound": bound, "n_below": below, "marginal": clique.number, "g": least["g"]})
         return found
 
-    def least_diverse(self, ell: int, kind: str) -> Rows | None:
-        """The groups that are least diverse; None where the template says it."""
+    def least_diverse(self, ell: int, kind: str, share: Fraction) -> Rows | None:
+        """The groups that are least diverse; None where the template says it.
+
+        `share` is what the relaxed kind asks of one marginal that holds the sensitive column.
+        """
         tables = self.tables
         if not tables.tree:
             # nobody's value depends on anything published: every value is as likely for everyone
@@ -323,9 +327,10 @@ class CollectionEvidence:
             fitted = fitted_counts(domain, counts, largest_support(domain, counts))
             groups = sensitive_groups(fitted, tables.sensitive_place)
             meet = len(tables.maximal)
-            return [{"counts": values, "cells": cell, "meet": meet} for cell, values in groups.items()]
+            told = {"meet": meet, "holding": len(tables.tree)}
+            return [{"counts": values, "cells": cell, **told} for cell, values in groups.items()]
         join = tables.join() if len(tables.tree) > 1 else []
-        return walked(join, ell, kind) if join and join_size(join) > PLAIN_GROUPS else None
+        return walked(join, ell, kind, share) if join and join_size(join) > PLAIN_GROUPS else None
 
     def told(self, witness: Witness) -> Witness:
         """A witness with the numbers of the marginals whose cells meet, and the door to those cells."""
@@ -374,14 +379,17 @@ class CollectionEvidence:
         }
 
 
-def walked(join: Sequence[JoinClique], ell: int, kind: str) -> Rows:
+def walked(join: Sequence[JoinClique], ell: int, kind: str, share: Fraction) -> Rows:
     """The least diverse groups of a join, by a walk over it."""
     if kind == "entropy":
         near = least_entropy(join)
         groups = [ids for _, ids in near.groups[:MOST_NEAR]]
         whole = near.whole and len(near.groups) <= MOST_NEAR
     else:
-        worst = worst_ratio(join, ell) if kind == "recursive" else fewest_values(join)
+        if kind == "recursive":
+            worst = worst_ratio(join, ell)
+        else:
+            worst = fewest_values(join) if kind == "distinct" else fewest_near_top(join, share ** len(join))
         groups, whole = [worst.groups], worst.exact
     return [
         {

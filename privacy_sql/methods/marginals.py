@@ -180,7 +180,8 @@ class Marginals(Method):
             "kl": found.best.kl,
             "domain": self.domain,
             "explored": found.explored,
-            "optimal": found.optimal,
+            # columns and marginals that are not safe alone are never part of what is listed
+            "optimal": found.optimal and all(criterion.safe_under_merging for criterion in search.require),
             "stopped": found.stopped,
             "least_kl": self._least(search, found),
         }

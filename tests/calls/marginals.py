@@ -22,6 +22,7 @@ def together(engine: ps.Engine) -> None:
         found = ps.MarginalSet(engine, workers(), collection)
         require = [ps.KLink(2), ps.KCombinatorial(2), ps.MaxentLDiversity(l=2, c=3)]
         require += [ps.MaxentLDiversity(l=2, kind=kind) for kind in ("entropy", "distinct")]
+        require += [ps.MaxentLDiversity(l=2, kind="relaxed", epsilon=epsilon) for epsilon in ("0.2", "1e-9")]
         for verdict in ps.check(engine, found, require).values():
             verdict.witness.reveal()
         assert found.kl > -1e-9 and found.max_entropy()

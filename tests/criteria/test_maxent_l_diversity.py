@@ -58,11 +58,73 @@ def test_entropy_and_distinct_values_are_those_of_the_fitted_leaves(engine: Any,
 
 
 @few
+@given(small_collections(most_rows=10), st.sampled_from(["0", "1/10", "1/3", "1/2", "0.9"]))
+def test_the_relaxed_kind_counts_what_the_paper_promises_of_the_fitted_leaves(
+    engine: Any, small: Small, epsilon: str
+) -> None:
+    """Values at least (1 - epsilon)^p times as likely as the likeliest; p marginals hold the sensitive column."""
+    kept = maximal_sets(small.collection)
+    holding = sum(bool(marginal[-1]) for marginal in kept)
+    share = float((1 - Fraction(epsilon)) ** holding)
+    found = verdict(engine, small, l=2, kind="relaxed", epsilon=epsilon)
+    low, high = (
+        min(sum(n >= share * max(g) * edge for n in g) for g in groups(small, 200))
+        for edge in (1 + 1e-6, 1 - 1e-6)
+    )
+    assert max(low, 1) <= found.value <= high
+    assert found.safe is (found.value >= 2)
+    assert found.exact is is_decomposable(kept)
+
+
+def test_the_relaxed_kind_is_exact_where_counts_lie_on_the_limit(engine: Any) -> None:
+    rows = pd.DataFrame([("a", v) for v in "xxxxxxxxxx" + "yyyyyyyyy" + "zzz"], columns=["g", "s"])
+    for epsilon, value in (("0.1", 2), ("0.0999999999999", 1), ("0.7", 3), ("0", 1)):
+        (found,) = ps.check(
+            engine, ps.Table(rows, ["g"], "s"), [ps.MaxentLDiversity(2, kind="relaxed", epsilon=epsilon)]
+        ).values()
+        assert (found.value, found.safe, found.exact) == (value, value >= 2, True)
+        assert found.witness["near_the_likeliest"] == value
+
+
+def test_merged_groups_may_break_the_relaxed_kind_though_their_parts_keep_it(engine: Any) -> None:
+    asked = ps.MaxentLDiversity(2, kind="relaxed", epsilon="0.1")
+    rows = [("1", v) for v in "xxyy"] + [("2", v) for v in "xxzz"]
+    parts = ps.Table(pd.DataFrame(rows, columns=["g", "s"]), ["g"], "s")
+    whole = ps.Table(pd.DataFrame([("1", v) for _, v in rows], columns=["g", "s"]), ["g"], "s")
+    assert ps.check(engine, parts, [asked]) and not ps.check(engine, whole, [asked])
+    assert not asked.safe_under_merging and ps.MaxentLDiversity(2, c=1).safe_under_merging
+    levels = ps.Table(parts.source, {"g": ps.KeepOrDrop()}, "s")
+    release = ps.publish(engine, levels, [asked], ps.FullDomain())
+    assert release.safe and release.levels == {"g": 0}
+
+
+@pytest.mark.parametrize("kind", ["distinct", "relaxed"])
+def test_a_thousand_groups_on_the_limit_are_safe(engine: Any, kind: str) -> None:
+    rows = pd.DataFrame([(str(g), v) for g in range(1_100) for v in "xy"], columns=["g", "s"])
+    asked = ps.MaxentLDiversity(2, kind=kind, epsilon="0.2" if kind == "relaxed" else None)
+    (found,) = ps.check(engine, ps.Table(rows, ["g"], "s"), [asked]).values()
+    assert found.safe and found.value == 2
+
+
+def test_a_search_for_the_relaxed_kind_does_not_call_its_collection_the_best(engine: Any) -> None:
+    rows = pd.DataFrame([(a, b, s) for a in "012" for b in "01" for s in "xyxyz"], columns=["a", "b", "s"])
+    asked = ps.MaxentLDiversity(2, kind="relaxed", epsilon="0.2")
+    release = ps.publish(engine, ps.Table(rows, ["a", "b"], "s"), [ps.KLink(2), asked], ps.Marginals())
+    assert release.safe and release.search["optimal"] is False
+
+
+@few
 @given(small_collections(most_rows=10), st.integers(1, 3))
 def test_a_join_too_large_for_one_statement_gets_the_same_verdict(
     engine: Any, small: Small, ell: int
 ) -> None:
-    for params in ({"l": ell, "c": 2}, {"l": ell, "kind": "distinct"}, {"l": ell, "kind": "entropy"}):
+    relaxed = [{"l": ell, "kind": "relaxed", "epsilon": epsilon} for epsilon in ("0", "1/3", "0.5")]
+    for params in (
+        {"l": ell, "c": 2},
+        {"l": ell, "kind": "distinct"},
+        {"l": ell, "kind": "entropy"},
+        *relaxed,
+    ):
         once = verdict(engine, small, **params)
         kept = tables.PLAIN_GROUPS
         tables.PLAIN_GROUPS = 0
@@ -135,7 +197,12 @@ def test_expected_counts_of_hundreds_of_digits_are_decided_all_the_same() -> Non
 
 
 @pytest.mark.parametrize(
-    "params", [{"l": 0, "c": 1}, {"l": 2}, {"l": 2, "c": 1, "kind": "entropy"}, {"l": 2, "c": "x"}]
+    "params",
+    [
+        *({"l": 0, "c": 1}, {"l": 2}, {"l": 2, "c": 1, "kind": "entropy"}, {"l": 2, "c": "x"}),
+        *({"l": 2, "kind": "relaxed", "epsilon": e} for e in (None, 1, "-0.1", "x")),
+        *({"l": 2, "c": 1, "epsilon": "0.1"}, {"l": 2, "kind": "relaxed", "c": 1, "epsilon": "0.1"}),
+    ],
 )
 def test_bad_parameters_are_refused(params: dict[str, Any]) -> None:
     with pytest.raises(PrivacySqlError):

@@ -143,6 +143,12 @@ def _maxent(asked: Any, rows: Any, _: Known) -> bool:
     """Within a cell of one table the maximum-entropy estimate is its own histogram."""
     if asked.kind == "recursive":
         return classical.recursive_l_diversity(rows, number(asked.c), asked.l, strict=False).safe
+    if asked.kind == "relaxed":
+        least = 1 - number(asked.epsilon)
+        return all(
+            sum(n >= least * max(group.values()) for n in group.values() if n) >= asked.l
+            for group in groups(rows)
+        )
     kinds = {"distinct": classical.distinct_l_diversity, "entropy": classical.entropy_l_diversity}
     return kinds[asked.kind](rows, number(asked.l)).safe
 

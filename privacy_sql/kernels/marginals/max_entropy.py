@@ -222,6 +222,18 @@ def least_c(counts: Sequence[int | Fraction | float], ell: int) -> Fraction | fl
     return head / tail if isinstance(head, float) else Fraction(head) / tail
 
 
+def near_the_likeliest(counts: Sequence[Fraction | float], share: Fraction | float) -> int:
+    """How many values are at least `share` times as likely as the likeliest, which is one of them.
+
+    Kifer & Gehrke 2006, Sect. 7. Exact for fractions.
+
+    >>> near_the_likeliest([Fraction(10), Fraction(9), Fraction(5), Fraction(0)], Fraction(9, 10))
+    2
+    """
+    top = max(counts)
+    return max(1, sum(count > 0 and count >= share * top for count in counts))
+
+
 def kl_divergence(
     domain: LeafDomain, leaf_counts: Counts, expected: Mapping[Cell, Fraction | float], at: Resolutions
 ) -> float:

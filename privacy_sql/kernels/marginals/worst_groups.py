@@ -14,6 +14,7 @@ from operator import itemgetter
 
 import numpy as np
 
+from privacy_sql.errors import Undecided
 from privacy_sql.kernels.marginals.clique_join import (
     Floats,
     Ints,
@@ -23,7 +24,7 @@ from privacy_sql.kernels.marginals.clique_join import (
     join_size,
     walk,
 )
-from privacy_sql.kernels.marginals.max_entropy import least_c
+from privacy_sql.kernels.marginals.max_entropy import least_c, near_the_likeliest
 from privacy_sql.kernels.marginals.ratio_bounds import RatioBounds, affordable
 
 PLAIN_GROUPS = 1_000_000  # joins up to this size are walked whole, without bounds
@@ -179,39 +180,34 @@ def fewest_values(cliques: Sequence[JoinClique]) -> Worst:
     return smallest_sum([replace(c, counts=(c.counts > 0).astype(np.int64)) for c in cliques])
 
 
-def fewest_near_top(cliques: Sequence[JoinClique], epsilon: Fraction) -> Worst:
-    """Fewest values of any group that are nearly as likely as the likeliest in every marginal.
+def fewest_near_top(cliques: Sequence[JoinClique], share: Fraction) -> Worst:
+    """Fewest values of any group that are at least `share` times as likely as its likeliest.
 
-    Kifer & Gehrke 2006, Sect. 7, the relaxation: I_v(t) = 1 where the count, divided by the separator's, is
-    at least (1 - ε) times the largest of its group. A group of p marginals with ℓ such values has ℓ values at
-    least (1 - ε)^p times as frequent as its most frequent one.
+    Kifer & Gehrke 2006, Sect. 7, the relaxation, by what it guarantees. Differs from their algorithm, which
+    counts the values that are near the top in every marginal: all of these are, but not only these.
     """
-    flags = [_near_top(clique, epsilon) for clique in cliques]
-    best = inf
+    best, asked = inf, 0
     found: tuple[int, ...] = ()
 
     def keep(depth: int, chosen: Ints, vectors: Floats) -> Mask:
-        return np.ones(len(vectors), dtype=np.bool_)
+        return np.asarray(vectors.max(axis=1) > 0)
 
-    for chosen, vectors in walk(cliques, flags, np.multiply, keep):
-        number = vectors.sum(axis=1)
-        i = int(number.argmin())
-        if number[i] < best:
-            best, found = float(number[i]), tuple(int(g) for g in chosen[i])
-        if best == 0:
-            break
+    for chosen, vectors in walk(cliques, [c.shares for c in cliques], np.multiply, keep):
+        least = float(share) * vectors.max(axis=1, keepdims=True)
+        sure = np.maximum((vectors > least * (1 + NEAR)).sum(axis=1), 1)
+        most = ((vectors >= least * (1 - NEAR)) & (vectors > 0)).sum(axis=1)
+        for i in np.argsort(sure, kind="stable").tolist():
+            if sure[i] >= best:
+                break
+            number, ids = int(sure[i]), tuple(int(g) for g in chosen[i])
+            if number < most[i]:
+                asked += 1
+                if asked > MANY_TIES:
+                    raise Undecided("too_many_ties", f"more than {MANY_TIES} groups lie on the limit")
+                number = near_the_likeliest(exact_group(cliques, ids), share)
+            if number < best:
+                best, found = number, ids
     return Worst(Fraction(int(best)), found, True)
-
-
-def _near_top(clique: JoinClique, epsilon: Fraction) -> Floats:
-    """1 where a count, divided by its separator's, is near the largest of the group; decided in integers."""
-    below = np.ones_like(clique.counts) if clique.parent is None else clique.separator[clique.blocks]
-    flags = np.zeros(clique.counts.shape)
-    for group, (counts, separators) in enumerate(zip(clique.counts.tolist(), below.tolist(), strict=True)):
-        shares = [Fraction(n, d) if d else Fraction(0) for n, d in zip(counts, separators, strict=True)]
-        least = (1 - epsilon) * max(shares)
-        flags[group] = [share >= least and share > 0 for share in shares]
-    return flags
 
 
 def smallest_sum(cliques: Sequence[JoinClique], stop_below: float = 0) -> Worst:
