@@ -109,12 +109,17 @@ def verdict(found: Mapping[str, Any], *, by_rows: bool) -> dict[str, Any]:
     >>> kept = {"params": {"t": "0.2"}, "value": None, "value_float": 0.1387, "limit": "1/5", "exact": False}
     >>> verdict({**kept, "relation": "<=", "witness": {"size": 3}}, by_rows=False)["value_float"]
     0.2
+    >>> own = {"c": "0.9", "k": 0, "per_value": {"HIV": {"c": "0.2", "k": 1}}}
+    >>> verdict({**kept, "params": own, "relation": "<", "witness": {}}, by_rows=False)["limit"] is None
+    True
     """
     told = only(found, VERDICT)
     if by_rows:
         return told
     # which of several limits is nearest would tell something, too
-    several = "low" in told["params"] or any(isinstance(value, list) for value in told["params"].values())
+    several = "low" in told["params"] or any(
+        isinstance(value, list | Mapping) for value in told["params"].values()
+    )
     if several:
         told |= {"limit": None, "relation": "<="}
     end = told["limit"]
