@@ -176,14 +176,15 @@ class Marginals(Method):
                 where=search.base.table.name,
                 hint="Lower k or l, or raise c.",
             )
+        # marginals that are not safe alone are not part of what is listed, nor what contains them
+        whole = all(criterion.safe_under_merging for criterion in search.require)
         told = {
             "kl": found.best.kl,
             "domain": self.domain,
             "explored": found.explored,
-            # columns and marginals that are not safe alone are never part of what is listed
-            "optimal": found.optimal and all(criterion.safe_under_merging for criterion in search.require),
+            "optimal": found.optimal and whole,
             "stopped": found.stopped,
-            "least_kl": self._least(search, found),
+            "least_kl": self._least(search, found) if whole else 0.0,
         }
         chosen = search.space.marginals(found.best)
         return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
