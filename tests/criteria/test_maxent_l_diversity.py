@@ -62,7 +62,7 @@ def test_entropy_and_distinct_values_are_those_of_the_fitted_leaves(engine: Any,
 def test_the_relaxed_kind_counts_what_the_paper_promises_of_the_fitted_leaves(
     engine: Any, small: Small, epsilon: str
 ) -> None:
-    """Values at least (1 - epsilon)^p times as likely as the likeliest, for p marginals that hold the column."""
+    """Values at least (1 - epsilon)^p times as likely as the likeliest, for p marginals with the column."""
     kept = maximal_sets(small.collection)
     holding = sum(bool(marginal[-1]) for marginal in kept)
     share = float((1 - Fraction(epsilon)) ** holding)

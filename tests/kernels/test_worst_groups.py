@@ -185,7 +185,7 @@ def test_values_near_the_top_are_counted_as_the_relaxation_promises(
 
 
 def test_what_is_near_the_top_of_a_group_need_not_be_near_it_in_every_marginal() -> None:
-    """The paper's algorithm would count one value for an epsilon of 1/10, and there are two: 85 > 0.9² · 100."""
+    """The paper's algorithm counts one value for an epsilon of 1/10; there are two: 85 > 0.9² · 100."""
     alone = np.array([[100, 85]])
     join = [JoinClique(alone), JoinClique(alone, 0, np.array([0]), np.array([0]))]
     assert exact_group(join, (0, 0)) == [100, 85] and Fraction(9, 10) * 100 > 85
