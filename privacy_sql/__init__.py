@@ -1,12 +1,14 @@
 """Decide, in SQL, what may be published from a table about people; publish it; check what was published.
 
 Names are imported when first used, so that `privacy-sql --help` loads neither pandas nor an engine.
-Criteria and methods are found by their class name (`KAnonymity`, `Generalise`): there is no list of them.
+Criteria and methods are found by their class name (`KAnonymity`, `Generalise`), a study by the name of its
+file (`disclosure_curve`): there is no list of them.
 """
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 __version__ = "0.2.0.dev0"
@@ -20,7 +22,6 @@ _HOME = {
     "Witness": "verdict",
     "PrivacySqlError": "errors",
     **dict.fromkeys(["kernel_weight", "numeric_distance"], "kernels.beliefs.kernel_prior"),
-    "knowledge_attack": "studies.knowledge_attack",
     **dict.fromkeys(
         ["belief_distance", "posterior", "posterior_over_groups", "prior", "smooth"],
         "studies.background_knowledge",
@@ -34,10 +35,6 @@ _HOME = {
     "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",
     "reconstruct": "studies.reconstruction",
-    "specialisations": "studies.specialisations",
-    "classification_accuracy": "studies.classification_accuracy",
-    "disclosure_curve": "studies.disclosure_curve",
-    "disclosure_risk": "studies.disclosure_risk",
     **dict.fromkeys(["breach_probability", "find_skyline"], "studies.skyline"),
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.composition.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.composition.privacy_loss"),
@@ -46,18 +43,20 @@ _HOME = {
     **dict.fromkeys(["AsIs", "Breaks", "Dates", "Intervals", "KeepOrDrop", "Mask", "Tree"], "hierarchies"),
 }
 
-__all__ = sorted(["__version__", *_HOME])
-
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f"privacy_sql.{_HOME[name]}"), name)
-    if not name[:1].isupper():
+    # only a file is looked for: modules of ours pass here when they are imported from the package
+    study = (Path(__file__).parent / "studies" / f"{name}.py").is_file()
+    if not (study or name[:1].isupper() or name == "__all__"):
         raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}")
     from privacy_sql import registry
 
+    if name == "__all__":
+        return sorted(["__version__", *_HOME, *registry.studies()])
     try:
-        return registry.by_class_name(name)
+        return registry.study(name) if study else registry.by_class_name(name)
     except AttributeError:
         raise AttributeError(f"module 'privacy_sql' has no attribute {name!r}") from None
 
@@ -70,4 +69,4 @@ def __dir__() -> list[str]:
         for family in ("criteria", "methods")
         for part in registry.available(family)
     ]
-    return sorted([*globals(), *_HOME, *parts])
+    return sorted({*globals(), *_HOME, *parts, *registry.studies()})

@@ -59,9 +59,11 @@ from privacy_sql.studies.background_knowledge import posterior as posterior
 from privacy_sql.studies.background_knowledge import posterior_over_groups as posterior_over_groups
 from privacy_sql.studies.background_knowledge import prior as prior
 from privacy_sql.studies.background_knowledge import smooth as smooth
+from privacy_sql.studies.bucketized_kl import bucketized_kl as bucketized_kl
 from privacy_sql.studies.classification_accuracy import classification_accuracy as classification_accuracy
 from privacy_sql.studies.disclosure_curve import disclosure_curve as disclosure_curve
 from privacy_sql.studies.disclosure_risk import disclosure_risk as disclosure_risk
+from privacy_sql.studies.every_choice import every_choice as every_choice
 from privacy_sql.studies.identifying import identify as identify
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
@@ -69,6 +71,7 @@ from privacy_sql.studies.reconstruction import reconstruct as reconstruct
 from privacy_sql.studies.skyline import breach_probability as breach_probability
 from privacy_sql.studies.skyline import find_skyline as find_skyline
 from privacy_sql.studies.specialisations import specialisations as specialisations
+from privacy_sql.studies.usefulness import usefulness as usefulness
 from privacy_sql.table import Table as Table
 from privacy_sql.verdict import Verdict as Verdict
 from privacy_sql.verdict import Witness as Witness

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from privacy_sql.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-FAMILIES = ("criteria", "methods", "searches", "utilities", "engines", "cli.verbs", "papers")
+FAMILIES = ("criteria", "methods", "searches", "utilities", "engines", "studies", "cli.verbs", "papers")
 
 
 def available(family: str) -> list[str]:
@@ -92,3 +93,20 @@ def by_class_name(wanted: str) -> type[Any]:
                 if class_name(name).casefold() == wanted.casefold():
                     return get(family, name)
     raise AttributeError(wanted)
+
+
+def study(name: str) -> Callable[..., Any]:
+    """The function of a study, which is called like its file.
+
+    >>> study("disclosure_curve").__module__
+    'privacy_sql.studies.disclosure_curve'
+    """
+    found: Callable[..., Any] | None = vars(load("studies", name)).get(name)
+    if not callable(found):
+        raise AttributeError(name)
+    return found
+
+
+def studies() -> list[str]:
+    """The studies that are one function, by name; what else the room asks is named where it is."""
+    return [name for name in _ours("studies") if callable(vars(load("studies", name)).get(name))]

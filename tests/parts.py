@@ -2,8 +2,8 @@
 
 A criterion declares its cases and `[example]` in fixtures/cases/criteria/<name>.toml, a method `EXAMPLE` in
 tests/methods/test_<name>.py: the parameters that publish the forty-eight people here. What else the tests
-have to know of a part, its own test file says. `python -m tests.parts` writes docs/parts.md and the pairs of
-docs/matrix.md.
+have to know of a part, its own test file says. `python -m tests.parts` writes docs/parts.md, the pairs of
+docs/matrix.md, the questions of the README and the table of docs/criteria.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +22,7 @@ import pandas as pd
 
 import privacy_sql as ps
 from privacy_sql import errors, registry
+from privacy_sql.cli.verbs.attack import kinds_of_attack
 from privacy_sql.criteria import make
 from privacy_sql.errors import PrivacySqlError, UsageError
 from tests.conftest import FIXTURES, ROOT
@@ -28,6 +30,7 @@ from tests.conftest import FIXTURES, ROOT
 JOBS = ps.Tree({"a": ["x", "*"], "b": ["x", "*"], "c": ["y", "*"], "d": ["y", "*"]})
 ILLNESSES = ps.Tree({"u": ["m", "*"], "v": ["m", "*"], "w": ["n", "*"]})
 PARTS, MATRIX = ROOT / "docs" / "parts.md", ROOT / "docs" / "matrix.md"
+README, CRITERIA = ROOT / "README.md", ROOT / "docs" / "criteria.md"
 
 
 def rows() -> pd.DataFrame:
@@ -111,8 +114,13 @@ def matrix() -> str:
 
 def first_line(part: Any) -> str:
     """What a part is, in the sentence its docstring begins with."""
-    paragraph = (inspect.getdoc(part) or "").partition("\n\n")[0]
-    return " ".join(paragraph.split()).partition(". ")[0].rstrip(".")
+    return sentence(inspect.getdoc(part) or "")
+
+
+def sentence(text: str) -> str:
+    """The first sentence of a text; after `Fig.`, `Sec.` and `al.` it goes on."""
+    paragraph = " ".join(text.partition("\n\n")[0].split())
+    return re.split(r"(?<!\bFig)(?<!\bSec)(?<!\bal)[.:] (?=[A-Z])", paragraph)[0].rstrip(".")
 
 
 def tables() -> Iterator[str]:
@@ -123,14 +131,19 @@ def tables() -> Iterator[str]:
     for name in registry.available("criteria"):
         part = criterion(name)
         yield f"| `{name}` | {part.question} | {part.against} | value {part.relation} limit |"
-    for family in ("methods", "utilities", "searches", "engines"):
+    for family in ("methods", "utilities", "searches", "engines", "studies"):
         yield f"\n## {family.capitalize()}\n\n| name | what it is |\n| --- | --- |"
         for name in registry.available(family):
-            part = registry.load(family, name) if family == "searches" else registry.get(family, name)
+            by_file = family in ("searches", "studies")
+            part = registry.load(family, name) if by_file else registry.get(family, name)
             yield f"| `{name}` | {first_line(part)} |"
+    yield "\n## Attacks\n\n| attack | what it does |\n| --- | --- |"
+    for name in kinds_of_attack():
+        help = importlib.import_module(f"privacy_sql.cli.verbs._attack_{name}").command.help or ""
+        yield f"| `{name}` | {sentence(help)} |"
     yield "\n## Verbs\n\n| verb | what it does |\n| --- | --- |"
     for name in registry.available("cli.verbs"):
-        yield f"| `{name}` | {(registry.load('cli.verbs', name).command.help or '').partition('.')[0]} |"
+        yield f"| `{name}` | {sentence(registry.load('cli.verbs', name).command.help or '')} |"
     yield "\n## Exit codes\n\n| code | when |\n| --- | --- |\n| 0 | it worked, and what was judged is safe |"
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and "exit" in vars(kind)]
     for kind in sorted(kinds, key=lambda kind: kind.exit):
@@ -143,9 +156,78 @@ def page() -> str:
     return "\n".join(tables())
 
 
+# -- tables inside other pages
+
+QUESTIONS = "| question | requirement |"
+PROPERTIES = "| criterion | value | safe when | merging keeps it safe | leaving groups out keeps it safe |"
+LONG = 40  # letters of an example
+
+
+def questions() -> list[str]:
+    """The table of the README: what each criterion asks, later the more its answer needs."""
+
+    def needs(name: str) -> tuple[Any, ...]:
+        part = criterion(name)
+        together = "cliques" in part.reads
+        needed = (part.needs_register, together, part.needs_population, part.needs_base, part.reads_sensitive)
+        return *needed, name
+
+    lines = []
+    for name in sorted(registry.available("criteria"), key=needs):
+        part = criterion(name)
+        asked = f"`{part}`" if len(str(part)) <= LONG else f"`{name}`"
+        place = told_on(name)
+        lines.append(f"| {part.question} | {f'[{asked}]({place})' if place else asked} |")
+    return lines
+
+
+def told_on(name: str) -> str | None:
+    """The page that tells of a criterion: its own, its heading among all, or the one that names it most."""
+    docs = ROOT / "docs"
+    if (docs / f"{name}.md").is_file():
+        return f"docs/{name}.md"
+    if f"\n## {name}\n" in CRITERIA.read_text(encoding="utf-8"):
+        return f"docs/criteria.md#{name}"
+    others = sorted({*docs.glob("*.md")} - {PARTS, MATRIX, CRITERIA, docs / "papers.md"})
+    most = max(others, key=lambda place: place.read_text(encoding="utf-8").count(name))
+    return f"docs/{most.name}" if name in most.read_text(encoding="utf-8") else None
+
+
+def properties() -> list[str]:
+    """The table of docs/criteria.md: what is compared with which limit, and what a search may rely on."""
+    lines = []
+    for name in registry.available("criteria"):
+        part = criterion(name)
+        unit = part.unit_of(part.params, part.relation) or "a number"
+        kept = ("yes" if it else "no" for it in (part.safe_under_merging, part.safe_under_suppression))
+        lines.append(f"| `{name}` | {unit} | {part.relation} limit | {' | '.join(kept)} |")
+    return lines
+
+
+def with_table(page: str, head: str, lines: list[str]) -> str:
+    """A page whose table under this head has these lines and no others."""
+    before, found, after = page.partition(f"{head}\n")
+    assert found, f"no table {head}"
+    rest = after.splitlines()
+    while rest and rest[0].startswith("|"):
+        rest.pop(0)
+    columns = head.count("|") - 1
+    return "\n".join([f"{before}{head}", f"|{' --- |' * columns}", *lines, *rest, ""])
+
+
+def pages() -> dict[Path, str]:
+    """Every page that is made of the parts, but for the matrix, which takes publishing every pair."""
+    return {
+        PARTS: page(),
+        README: with_table(README.read_text(encoding="utf-8"), QUESTIONS, questions()),
+        CRITERIA: with_table(CRITERIA.read_text(encoding="utf-8"), PROPERTIES, properties()),
+    }
+
+
 def write() -> None:
-    """Write both pages again."""
-    PARTS.write_text(page(), encoding="utf-8")
+    """Write all of them again."""
+    for place, text in pages().items():
+        place.write_text(text, encoding="utf-8")
     MATRIX.write_text(matrix(), encoding="utf-8")
 
 

@@ -24,6 +24,8 @@ def written() -> str:
     for family in ("criteria", "methods"):
         for part in registry._ours(family):
             homes[f"privacy_sql.{family}.{part}"].append(registry.get(family, part).__name__)
+    for name in registry.studies():
+        homes[f"privacy_sql.studies.{name}"].append(name)
     lines = [f"from {home} import {name} as {name}" for home in sorted(homes) for name in sorted(homes[home])]
     return "\n".join([HEAD, *lines, "", "__version__: str", ""])
 

@@ -185,6 +185,61 @@ def command(directory: Path, **_: object) -> Outcome:
     return Outcome("made-up-verb", lines=["made up"])
 ''',
 }
+SEARCH = {
+    "privacy_sql/searches/made_up_search.py": '''
+"""Every choice in the order it comes, under another name (lefevre2005, Sec. 3)."""
+
+from privacy_sql.searches.exhaustive import Exhaustive
+
+
+class MadeUpSearch(Exhaustive):
+    """Every choice is asked about."""
+''',
+    "tests/searches/test_made_up_search.py": "",
+}
+ATTACK = {
+    "privacy_sql/cli/verbs/_attack_made_up_attack.py": '''
+from pathlib import Path
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, shared
+
+
+@click.command()
+@shared
+def command(directory: Path, **_: object) -> Outcome:
+    """Attack nobody, as somebody made up would.
+
+    \\b
+    Example: privacy-sql attack made_up_attack
+    """
+    return Outcome("attack", lines=["nobody is found"])
+''',
+}
+STUDY = {
+    "privacy_sql/studies/made_up_study.py": '''
+"""How many groups a table or a release has."""
+
+from privacy_sql.studies import groups_of
+
+
+def made_up_study(engine, subject):
+    """The number of groups (martin2007, Sec. 2.1)."""
+    return groups_of(engine, subject).n_groups
+''',
+    "tests/studies/test_made_up_study.py": """
+import pandas as pd
+
+import privacy_sql as ps
+
+
+def test_made_up_study_counts_groups():
+    with ps.connect() as engine:
+        rows = pd.DataFrame({"age": ["20", "20", "31"]})
+        assert ps.made_up_study(engine, ps.Table(rows, ["age"])) == 2
+""",
+}
 SECTION = {
     "privacy_sql/reporting/sections/made_up_section.py": """
 from privacy_sql.reporting.sections import Material, Section
@@ -194,8 +249,21 @@ def section(material: Material) -> Section:
     return Section("made_up", "A made-up section", "made up", missing="Nothing makes it.")
 """,
 }
-PARTS = {**CRITERION, **METHOD, **UTILITY, **ENGINE, **VERB, **SECTION}
-NAMES = ["made_up_size", "made_up_top", "made_up_cost", "made_up_engine", "made_up_verb"]
+PARTS = {
+    **CRITERION,
+    **METHOD,
+    **UTILITY,
+    **ENGINE,
+    **SEARCH,
+    **ATTACK,
+    **STUDY,
+    **VERB,
+    **SECTION,
+}
+NAMES = [
+    *("made_up_size", "made_up_top", "made_up_cost", "made_up_engine", "made_up_search", "made_up_attack"),
+    *("made_up_study", "made_up_verb"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -206,7 +274,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(
             ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__", "golden", "*.png")
         )
-    shutil.copy(ROOT / "pyproject.toml", place)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, place)
     for path, text in PARTS.items():
         assert not (place / path).exists()
         (place / path).write_text(text.lstrip("\n"), encoding="utf-8")
@@ -235,12 +304,17 @@ def test_list_and_completion_name_every_part(copy: Path) -> None:
     assert {name for name in NAMES if name in told} == set(NAMES) - {"made_up_verb"}
     assert "made-up-verb" in called(copy, "-m", "privacy_sql", "--help")
     names = called(copy, "-c", "import privacy_sql as ps; print(dir(ps))")
-    assert "MadeUpSize" in names and "MadeUpTop" in names
+    assert "MadeUpSize" in names and "MadeUpTop" in names and "made_up_study" in names
+    assert "made_up_attack" in called(copy, "-m", "privacy_sql", "attack", "--help")
 
 
 def test_the_pages_of_parts_hold_them(copy: Path) -> None:
     page = (copy / "docs" / "parts.md").read_text(encoding="utf-8")
     assert {name for name in NAMES if f"| `{name}` |" in page} == set(NAMES)
+    asked = "| Is a made-up group small? | `made_up_size(people=3)` |"
+    assert asked in (copy / "README.md").read_text(encoding="utf-8")
+    kept = "| `made_up_size` | people | >= limit | no | no |"
+    assert kept in (copy / "docs" / "criteria.md").read_text(encoding="utf-8")
     refused = re.findall(r"\| `(\w+)` \| .*`made_up_size`.* \|", (copy / "docs" / "matrix.md").read_text())
     assert refused == ["marginals", "noisy_counts"]
 
@@ -252,7 +326,8 @@ def test_a_report_has_the_section(copy: Path) -> None:
 
 # the files whose tests find every part, and how many of their tests hold these parts at least
 HELD = {
-    "tests/test_contracts.py": 4,
+    "tests/test_contracts.py": 7,
+    "tests/studies/test_made_up_study.py": 1,
     "tests/test_matrix.py": 20,
     "tests/test_leaks.py": 1,
     "tests/query/test_words.py": 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql import registry
+from privacy_sql.cli.verbs.attack import kinds_of_attack
 from privacy_sql.criteria import make
 from tests import cases as reading
+from tests.command_line import call
 from tests.conftest import ROOT, cases
+from tests.parts import first_line
 
 CRITERIA = registry.available("criteria")
 
@@ -34,11 +38,13 @@ def test_a_criterion_has_a_safe_and_an_unsafe_case(name: str) -> None:
 
 @pytest.mark.parametrize("name", CRITERIA)
 def test_the_docstring_cites_a_paper_of_the_list(name: str) -> None:
+    assert cited(registry.get("criteria", name).__doc__)
+
+
+def cited(text: str) -> bool:
+    """Whether a text names a place in a paper of the list."""
     known = re.findall(r"^## (\w+)", (ROOT / "docs" / "papers.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert any(
-        re.search(rf"{key}, (Sec|Def|Thm|Fig|Table|Prop)", registry.get("criteria", name).__doc__)
-        for key in known
-    )
+    return any(re.search(rf"{key}, (Sec|Def|Thm|Fig|Table|Prop)", text) for key in known)
 
 
 @pytest.mark.parametrize("name", CRITERIA)
@@ -46,6 +52,25 @@ def test_a_criterion_has_its_template_and_its_case_file(name: str) -> None:
     assert (ROOT / "sql" / "criteria" / f"{name}.sql").is_file()
     assert (ROOT / "fixtures" / "cases" / "criteria" / f"{name}.toml").is_file()
     assert (Path(__file__).parent / "criteria" / f"test_{name}.py").is_file()
+
+
+@pytest.mark.parametrize("name", registry.studies())
+def test_a_study_is_public_under_the_name_of_its_file_and_is_about_a_table_or_a_release(name: str) -> None:
+    study = getattr(ps, name)
+    assert study.__module__ == f"privacy_sql.studies.{name}" and name in dir(ps)
+    assert first_line(study)
+    assert next(iter(inspect.signature(study).parameters)) in ("engine", "release")
+
+
+@pytest.mark.parametrize("name", kinds_of_attack())
+def test_an_attack_shows_how_it_is_called(name: str) -> None:
+    told = call("attack", name, "--help")
+    assert told.exit == 0 and f"Example: privacy-sql attack {name}" in told.out
+
+
+@pytest.mark.parametrize("name", registry.available("searches"))
+def test_a_search_says_what_it_is(name: str) -> None:
+    assert first_line(registry.load("searches", name))
 
 
 def _verdict(engine: Any, name: str, case: dict[str, Any]) -> ps.Verdict:

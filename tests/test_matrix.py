@@ -26,8 +26,9 @@ def test_every_refused_pair_says_why() -> None:
     assert all(why != "say why" for _, why in parts.written_down().values())
 
 
-def test_the_page_of_all_parts_is_current() -> None:
-    assert parts.PARTS.read_text(encoding="utf-8") == parts.page(), "python -m tests.parts"
+def test_the_pages_and_tables_that_are_made_of_the_parts_are_current() -> None:
+    for place, text in parts.pages().items():
+        assert place.read_text(encoding="utf-8") == text, f"{place.name}: python -m tests.parts"
 
 
 @pytest.mark.parametrize("criterion", registry.available("criteria"))

@@ -15,13 +15,14 @@ FAMILIES = {
     "searches": "searches",
     "utilities": "utilities",
     "engines": "engines",
+    "studies": "studies",
 }
 
 
 @click.command()
 @shared
 def command(directory: Path, **_: object) -> Outcome:
-    """Name the releases of the project, and every criterion, method, search, utility, attack and engine.
+    """Name the releases of the project, and every criterion, method, search, utility, attack, engine, study.
 
     \b
     Example: privacy-sql list
