@@ -106,6 +106,16 @@ def refuse_unwritable(folder: Path) -> None:
         raise unwritable(folder, problem) from None
 
 
+def refuse_impossible(folder: Path) -> None:
+    """Refuse a folder that cannot be written to, or cannot be made; nothing of the question stays behind."""
+    there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), folder)
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as problem:
+        raise unwritable(there, problem) from None
+
+
 def refuse_no_path(path: object, what: str) -> None:
     """Say in words what is not the path of anything."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):

@@ -318,6 +318,7 @@ def _admit(
 ) -> None:
     """Refuse a target that may not be replaced before any work; `write` does so again."""
     if isinstance(output, Path):
+        files.refuse_impossible(output.parent)
         targets.admit(place, [output], plan.name, overwrite=overwrite, kept=project.kept(plan))
     else:
         table = output.removeprefix(api.TABLE)

@@ -127,3 +127,36 @@ def test_a_level_that_is_not_there_is_named_with_its_release(example, tmp_path):
     (problem,) = outcome.errors
     assert (outcome.exit, problem["code"], problem["where"]) == (2, "no_level", "people")
     assert problem["message"] == "levels: age has the levels 0 to 5, and 9 is none of them"
+
+
+def test_search_and_run_agree_and_the_first_line_says_what_differs(example, tmp_path):
+    """The best choice of a search is what full_domain publishes, with what may be left out."""
+    start = example.joinpath("privacy.yml").read_text().index("      generalise:")
+    text = example.joinpath("privacy.yml").read_text()
+    own = text[start : text.index("    output:")]
+    found = run(["search", "--project", str(example), "--goal", "best"])
+    assert "`run` publishes the levels of privacy.yml" in found.lines[0]
+    project = edited(example, tmp_path, (own, "      full_domain: {minimise: loss, max_suppressed: 0.01}\n"))
+    same = run(["search", "--project", str(project), "--goal", "best"])
+    assert same.lines[0].splitlines()[0].endswith("asked about") and same.more["searches"][0]["differs"] == []
+    published = run(["run", "--project", str(project)])
+    manifest = json.loads((project / published.more["releases"][0]["manifest"]).read_text())
+    assert manifest["choice"]["levels"] == same.more["best"]["levels"] == found.more["best"]["levels"]
+    other = run(["search", "--project", str(project), "--goal", "best", "--max-suppressed", "0"])
+    assert other.lines[0].splitlines()[0].endswith("`run` leaves out at most 1.0 % of the rows")
+    assert other.more["best"]["levels"] != same.more["best"]["levels"]
+    (project / "privacy.yml").write_text(
+        (project / "privacy.yml").read_text().replace("full_domain: {minimise: loss,", "multidimensional: {")
+    )
+    boxes = run(["search", "--project", str(project), "--goal", "best"])
+    assert "`run` uses multidimensional" in boxes.lines[0]
+    assert boxes.more["best"]["levels"] == same.more["best"]["levels"]
+
+
+@pytest.mark.parametrize("target", ["data/people.csv/out.csv", "/dev/null/out.csv", "/proc/out.csv"])
+def test_a_dry_run_finds_a_target_that_cannot_be_written(example, tmp_path, target):
+    project = edited(example, tmp_path, ("out/people.csv", target))
+    before = sorted(project.rglob("*"))
+    tried = run(["run", "--dry-run", "--project", str(project)])
+    assert tried.exit == 4 and "cannot write" in tried.errors[0]["message"], tried.lines
+    assert sorted(project.rglob("*")) == before

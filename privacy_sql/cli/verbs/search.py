@@ -11,7 +11,9 @@ import click
 
 from privacy_sql.cli.outcome import Common, Outcome, connected, shared
 from privacy_sql.cli.tables import each_release, refuse_promise
+from privacy_sql.display.rounding import percent
 from privacy_sql.errors import UsageError
+from privacy_sql.parameters import number_in
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -72,12 +74,18 @@ def command(
             left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
             result, note = _with_own(engine, plan, method, result, left)
             curve = _curve(engine, plan, method, result, left) if refused else None
-        searches.append({"name": plan.name, **result.to_json()})
+        differs = _differs(plan, options)
+        searches.append({"name": plan.name, **result.to_json(), "differs": differs})
         records.add(
             directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
         )
         whole.rows = (whole.rows or 0) + result.rows
-        whole.lines += [str(result), *(_table(result, note) if frontier else []), ""]
+        first, *more = str(result).splitlines()
+        whole.lines += [
+            "\n".join(["; ".join([first, *differs]), *more]),
+            *(_table(result, note) if frontier else []),
+            "",
+        ]
 
     each_release(whole, read.selected(names), ask)
     whole.safe = None if whole.exit else True
@@ -88,7 +96,10 @@ def command(
 
 
 def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
-    """The release's own method where it searches, else full_domain, with the options of the command line."""
+    """The release's own method where it searches, else full_domain, with the options of the command line.
+
+    What the method of the release may leave out, the search may too.
+    """
     from dataclasses import replace
 
     from privacy_sql.methods.full_domain import FullDomain
@@ -105,7 +116,30 @@ def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
         return replace(plan.method, **given)
     if isinstance(plan.method, FullDomain):
         return replace(plan.method, **given)
-    return replace(FullDomain(), **given)
+    own = plan.method.allowed if plan.method else 0
+    return replace(FullDomain(max_suppressed=str(own)), **given)
+
+
+def _differs(plan: Plan, options: Asked) -> list[str]:
+    """In what `run` does something else than this search."""
+    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.methods.generalise import Generalise
+    from privacy_sql.methods.marginals import Marginals
+
+    own = plan.method
+    told = [f"`run` uses {own.name}, this looks at full-domain levels" if own else "`run` has no method"]
+    if isinstance(own, Generalise):
+        told = ["`run` publishes the levels of privacy.yml"]
+    elif isinstance(own, FullDomain):
+        told = ["`run` recodes again what would be left out"] if own.local_recoding else []
+        utility = options["minimise"]
+        told += [f"`run` minimises {own.minimise}"] if utility and utility != own.minimise else []
+    elif isinstance(own, Marginals):
+        told = []
+    suppressed = options["max_suppressed"]
+    if own is not None and suppressed is not None and number_in(suppressed) != own.allowed:
+        told.append(f"`run` leaves out at most {percent(own.allowed)} of the rows")
+    return told
 
 
 def _searched(
