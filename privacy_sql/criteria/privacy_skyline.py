@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from privacy_sql.counted.groups import Bools, Groups
+from privacy_sql.counted.groups import Bools, Groups, Ints, starts
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._named_values import absent_notes, named_values
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
@@ -30,6 +30,7 @@ from privacy_sql.kernels.skyline.breach_probability import (
 from privacy_sql.kernels.skyline.groups import Histograms, worst_groups
 from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
 from privacy_sql.kernels.skyline.running import Question, RunningSkyline, Seen
+from privacy_sql.kernels.skyline.screening import Screened, screened
 from privacy_sql.query.template import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 # counts of every group and value side by side, as leaving groups out needs them
 MOST_COUNTS = 50_000_000
+# floats that differ by more than this are in the right order
+TOLD_APART = 1e-9
 
 
 class _Part(NamedTuple):
@@ -282,6 +285,49 @@ def _side_by_side(groups: Groups) -> Histograms:
 
 
 @dataclass(frozen=True)
+class _ByValue:
+    """The groups that show each sensitive value, one value after the other."""
+
+    groups: Groups
+    codes: tuple[int, ...]
+    places: Ints  # of the counts of every value
+    first: Ints  # where those of each begin, and where the last ends
+
+    @classmethod
+    def of(cls, groups: Groups) -> _ByValue:
+        places = np.argsort(groups.value, kind="stable")
+        value = groups.value[places]
+        first = starts(value)
+        return cls(groups, tuple(value[first].tolist()), places, np.append(first, len(value)))
+
+    def taken(self, ruled_out: int, places: Ints) -> Ints:
+        """What the values ruled out take: leave the value itself out, or the next, whichever takes less."""
+        sums = [
+            self.groups.top_sums(length)[self.groups.of_each[places]] for length in (ruled_out, ruled_out + 1)
+        ]
+        return np.asarray(np.minimum(sums[0], sums[1] - self.groups.n[places]))
+
+    def screened(self, amounts: Amounts) -> Screened:
+        """About how sure one can be of every value."""
+        places = self.places
+        people, holders = self.groups.people[self.groups.of_each[places]], self.groups.n[places]
+        return screened(people, holders, self.taken(amounts.ruled_out, places), self.first[:-1], amounts)
+
+    def part(self, value: int, point: Limit) -> _Part:
+        """The same of one value, exactly."""
+        places = self.places[self.first[value] : self.first[value + 1]]
+        people, holders = self.groups.people[self.groups.of_each[places]], self.groups.n[places]
+        groups = worst_groups(people, holders, self.taken(point.amounts.ruled_out, places))
+        return _part(self.codes[value], point, tuple(groups), "one")
+
+
+def _places(mask: Bools) -> list[tuple[int, int]]:
+    """Point and value of what is marked, value by value."""
+    value, point = np.nonzero(mask.T)
+    return list(zip(point.tolist(), value.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
 class _WithOneValueEach(PrivacySkyline, OnArrays):
     """chen2008, Theorem 3: merging groups never raises a breach probability."""
 
@@ -305,30 +351,38 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         return bool(base.combinations * base.statistics["s"]["n_values"] <= MOST_COUNTS)
 
     def decide(self, groups: Groups) -> Verdict:
+        """Floats tell what is far from its limit and from the least slack, fractions the rest."""
+        by_value = _ByValue.of(groups)
         own, limits = self._own(groups), self.limits
-        lengths = sorted({limit.amounts.ruled_out for limit in limits})
-        sums = {length: groups.top_sums(length) for length in {*lengths, *(n + 1 for n in lengths)}}
-        worst: _Part | None = None
-        safe, least = True, (True, Fraction(2))
-        for code, places in groups.by_value():
-            holders, held = groups.n[places], groups.of_each[places]
-            found: dict[
-                int, tuple[Group, ...]
-            ] = {}  # the groups that can be worst, by how many are ruled out
-            for point in (limit for limit in limits if limit.skyline == own.get(code, 0)):
-                length = point.amounts.ruled_out
-                if length not in found:
-                    # leave the value itself out, or the next commonest, whichever takes less
-                    taken = np.minimum(sums[length][held], sums[length + 1][held] - holders)
-                    found[length] = tuple(worst_groups(groups.people[held], holders, taken))
-                part = _part(code, point, found[length], "one")
-                slack = part.slack()
-                if worst is None or slack < least:
-                    worst, least = part, slack
-                safe &= part.safe
-        if worst is None:
+        numbers = np.array([own.get(code, 0) for code in by_value.codes])
+        asked = np.array([numbers == limit.skyline for limit in limits])
+        if not asked.any():
             return self.verdict(Fraction(0), Witness({}), limit=limits[0].limit)
-        return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)
+        found = [by_value.screened(limit.amounts) for limit in limits]
+        chance = np.where(asked, [its.chance for its in found], -np.inf)
+        certain = asked & np.array([its.certain for its in found])
+        slack = np.array([[float(limit.limit)] for limit in limits]) - chance
+        near = np.abs(slack) <= TOLD_APART
+        undecided = asked & ~certain & (near | np.isnan(slack))
+        unsafe = certain | (slack < -TOLD_APART)
+        parts = {where: by_value.part(where[1], limits[where[0]]) for where in _places(undecided)}
+        unsafe[tuple(np.array([where for where in parts if not parts[where].safe], int).reshape(-1, 2).T)] = (
+            True
+        )
+        # of those that fail, where any does, the one with least slack
+        told = unsafe if unsafe.any() else asked
+        least = np.nanmin(np.where(told & ~np.isnan(slack), slack, np.inf))
+        worst: _Part | None = None
+        for where in _places(told & ~(slack > least + TOLD_APART)):
+            point, value = where
+            if certain[where]:
+                part = _Part(by_value.codes[value], limits[point], (), Fraction(1), False)
+            else:
+                part = parts.get(where) or by_value.part(value, limits[point])
+            if worst is None or part.slack() < worst.slack():
+                worst = part
+        assert worst is not None
+        return self.verdict(worst.value, Witness({}), safe=not unsafe.any(), limit=worst.point.limit)
 
     def breaking(self, groups: Groups) -> Bools:
         rows = rows_to_leave_out(_side_by_side(groups), self.limits, self._own(groups), "one")

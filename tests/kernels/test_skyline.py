@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -27,7 +28,9 @@ from privacy_sql.kernels.skyline.breach_probability import (
 from privacy_sql.kernels.skyline.dynamic_program import breach_by_program
 from privacy_sql.kernels.skyline.find import find_skyline
 from privacy_sql.kernels.skyline.groups import Histograms
+from privacy_sql.kernels.skyline.screening import MOST_FAMILY, screened
 from tests.oracles.skyline import Oracle
+from tests.seeds import seeds as drawn_seeds
 
 CASES = {"SVPI": "one", "MVPI_SET": "set", "MVPI_MULTISET": "multiset"}
 VECTORS = [
@@ -387,3 +390,23 @@ def test_a_tie_between_large_numbers_is_decided_in_integers(case, group):
         False,
         True,
     ]
+
+
+@pytest.mark.parametrize("seed", drawn_seeds(40))
+def test_floats_that_screen_values_are_those_of_fractions(seed):
+    draw = random.Random(seed)
+    ruled_out = draw.choice([0, 1])
+    values = []  # per value its groups: people, holders, what a value ruled out takes
+    for _ in range(3):
+        sizes = [(draw.randint(1, 9), draw.randint(0, 12)) for _ in range(draw.randint(1, 4))]
+        values.append([(s + more, s, draw.randint(0, more) * ruled_out) for s, more in sizes])
+    people, holders, taken = np.array([group for its in values for group in its]).T
+    first = np.cumsum([0, *map(len, values)])[:-1]
+    for family in (0, 1, 3, MOST_FAMILY + 1):
+        amounts = Amounts(ruled_out, draw.choice([0, 1, 3]), family)
+        found = screened(people, holders, taken, first, amounts)
+        for its, certain, told in zip(values, *found, strict=True):
+            exactly = breach_probability([Group(n, s, (lost,)) for n, s, lost in its], amounts, "one")
+            assert certain == (exactly == 1)
+            if certain or family <= MOST_FAMILY:
+                assert told == pytest.approx(float(exactly), abs=1e-12)

@@ -120,13 +120,15 @@ def statistics(tables: Histograms, question: Question, case: ValuesPerPerson) ->
     ruled_out, k, m = question.amounts
     people, holders = tables.people[held].astype(float), own[held].astype(float)
     taken = np.asarray(tables.taken(own, ruled_out, case), dtype=float)[held]
-    target = [_target(people, holders, taken, known, case) for known in (0, k)]
-    family = [_family(people, holders, m, known, case) for known in (0, k, k + 1)]
+    target = [target_ratios(people, holders, taken, known, case) for known in (0, k)]
+    family = [family_chances(people, holders, m, known, case) for known in (0, k, k + 1)]
     made[held] = np.column_stack([target[1] * family[2], target[0], target[1], family[0], family[1]])
     return made
 
 
-def _target(people: Floats, holders: Floats, taken: Floats, known: int, case: ValuesPerPerson) -> Floats:
+def target_ratios(
+    people: Floats, holders: Floats, taken: Floats, known: int, case: ValuesPerPerson
+) -> Floats:
     """T of Sec. 7.1. `taken` is what the ruled-out values take: a sum of counts, or of surprises for sets."""
     if case == "one":
         return np.asarray(np.maximum(0, people - holders - taken - known) / holders)
@@ -139,7 +141,7 @@ def _target(people: Floats, holders: Floats, taken: Floats, known: int, case: Va
     return np.where(able, ratio, 0.0)
 
 
-def _family(people: Floats, holders: Floats, family: int, known: int, case: ValuesPerPerson) -> Floats:
+def family_chances(people: Floats, holders: Floats, family: int, known: int, case: ValuesPerPerson) -> Floats:
     """V of Sec. 7.1."""
     if family == 0:
         return np.ones(len(people))
