@@ -69,4 +69,4 @@ def __dir__() -> list[str]:
         for family in ("criteria", "methods")
         for part in registry.available(family)
     ]
-    return sorted({*globals(), *_HOME, *parts, *registry.studies()})
+    return sorted({"__version__", *_HOME, *parts, *registry.studies()})

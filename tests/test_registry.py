@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from json import JSONDecoder
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -49,5 +50,7 @@ def test_a_part_nobody_has_is_an_error_with_the_nearest_name(outside: None) -> N
 
 def test_every_criterion_and_method_is_completed_by_the_name_of_its_class() -> None:
     shown = dir(ps)
+    assert not any(isinstance(getattr(ps, name), ModuleType) for name in shown)
+    assert [name for name in shown if name.startswith("_")] == ["__version__"]
     assert {"CKSafety", "BTPrivacy", "KAnonymity", "FullDomain"} <= set(shown)
     assert all(getattr(ps, name).__name__ == name for name in shown if name.endswith(("Safety", "Privacy")))

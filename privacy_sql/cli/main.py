@@ -17,6 +17,15 @@ from privacy_sql.cli import streams
 from privacy_sql.cli.outcome import Outcome
 from privacy_sql.errors import EngineError, PrivacySqlError, as_error, ended, interrupted
 
+# what the verbs are for, in the order in which people need them
+GROUPS = {
+    "start": "Start",
+    "decide": "Decide what is safe",
+    "publish": "Publish",
+    "examine": "Examine what was published",
+    "keep": "Keep track",
+}
+
 
 class Verbs(click.Group):
     """The verbs, loaded when asked for, so that `--help` imports neither pandas nor an engine."""
@@ -33,6 +42,20 @@ class Verbs(click.Group):
             return None
         found: click.Command = registry.load("cli.verbs", name.replace("-", "_")).command
         return found
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs in groups, each as its module says it is in; those that say none come last."""
+        from privacy_sql import registry
+
+        in_group: dict[str, list[tuple[str, str]]] = {name: [] for name in (*GROUPS, "more")}
+        for name in self.list_commands(context):
+            module = registry.load("cli.verbs", name.replace("-", "_"))
+            group = vars(module).get("GROUP", "more")
+            in_group[group].append((name, module.command.get_short_help_str(limit=90)))
+        for group, rows in in_group.items():
+            if rows:
+                with formatter.section(GROUPS.get(group, "More")):
+                    formatter.write_dl(rows)
 
     def invoke(self, context: click.Context) -> object:
         try:
@@ -54,12 +77,18 @@ class Verbs(click.Group):
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="privacy-sql", message="privacy-sql %(version)s")
 def verbs() -> None:
-    """Decide, in SQL, what may be published from a table about people; publish it; check what was published.
+    """Removing names is not enough. privacy_sql finds who could still be identified in a table, publishes a
+    version that is safe, and proves it.
 
     \b
     Start with:      privacy-sql demo
     Your own table:  privacy-sql check --source people.csv --quasi age,sex,zip --sensitive diagnosis \\
                          --require 'k_anonymity(k=5)'
+    As a project:    privacy-sql init --from people.csv
+
+    \b
+    Exit codes: 0 safe or done, 1 not safe, 2 a mistake in the question or in privacy.yml, 3 in the data,
+    4 a failure of the engine or the machine, 5 nothing safe found or undecided, 130 interrupted.
     """
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
+import urllib.parse
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +129,31 @@ def test_help_of_every_verb_has_an_example() -> None:
         assert told.exit == 0
         group = "Commands:" in told.out
         assert group or f"privacy-sql {verb.replace('_', '-')}" in told.out, verb
+
+
+def test_help_groups_the_verbs_in_the_order_people_need_them_and_names_each_once() -> None:
+    out = call("--help").out
+    heads = ["Start:", "Decide what is safe:", "Publish:", "Examine what was published:", "Keep track:"]
+    places = [out.index(f"\n{head}\n") for head in heads]
+    assert places == sorted(places)
+    listed = [line.split()[0] for line in out[places[0] :].splitlines() if re.match(r"  \w", line)]
+    assert sorted(listed) == sorted(name.replace("_", "-") for name in registry.available("cli.verbs"))
+    assert "Exit codes: 0 safe" in out
+
+
+def test_a_demo_ends_with_a_link_that_opens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda page: bool(opened.append(page)) or True)
+    told = call("demo", "--open", tmp_path / "a tour")
+    assert told.exit == 0, told.everything
+    last = told.out.splitlines()[-1]
+    assert (
+        last.startswith("Opened file:///")
+        and last.endswith(".html")
+        and " " not in last.removeprefix("Opened ")
+    )
+    assert opened == [last.removeprefix("Opened ")]
+    assert Path(urllib.request.url2pathname(urllib.parse.urlparse(opened[0]).path)).is_file()
 
 
 def test_a_demo_that_is_only_tried_writes_nothing(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ class Kinds(click.Group):
         return super().resolve_command(context, args)
 
 
+GROUP = "examine"  # of `--help`
+
+
 @click.group(cls=Kinds)
 def command() -> None:
     """Play the adversary against releases.

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MECHANISMS = ("histogram", "rr", "parity", "publish_one_record")
 
 
+GROUP = "keep"  # of `--help`
+
+
 @click.group()
 def command() -> None:
     """Account for differential privacy: the ledger, and what its numbers mean.

@@ -36,6 +36,9 @@ class Asked(About):
     show_values: bool
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
 @click.option("--require", "requirements", multiple=True, help="For example 'k_anonymity(k=5)'. Repeatable.")

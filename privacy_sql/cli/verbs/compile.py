@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(

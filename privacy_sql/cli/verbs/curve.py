@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BAR = 40
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
 @click.option(

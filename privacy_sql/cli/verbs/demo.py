@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,15 @@ if TYPE_CHECKING:
     from privacy_sql.project.running import Result
 
 
+GROUP = "start"  # of `--help`
+
+
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--open", "opens", is_flag=True, help="Open the report in the browser.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
-def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: object) -> Outcome:
+def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool, **_: object) -> Outcome:
     """Publish a sample of 20,000 invented people safely, step by step.
 
     Writes to FOLDER, or to privacy_sql_demo.
@@ -48,9 +53,11 @@ def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: object)
         steps.append(
             f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
         )
-        steps += _reported(read, unsafe_debug)
+        page = _reported(read, unsafe_debug)
+        steps.append("5. Report: one page for whoever signs; the link is the last line.")
         steps += ["", f"Look at {place}/privacy.yml and {place}/{result.manifest}, change a limit, and run",
-                  f"   privacy-sql run --project {place} --overwrite"]  # fmt: skip
+                  f"   privacy-sql run --project {place} --overwrite", "",
+                  f"{'Opened' if opens and webbrowser.open(page) else 'Open'} {page}"]  # fmt: skip
     return Outcome(
         "demo",
         exit=result.exit,
@@ -64,8 +71,8 @@ def command(folder: Path | None, dry_run: bool, unsafe_debug: bool, **_: object)
     )
 
 
-def _reported(read: Project, unsafe_debug: bool) -> list[str]:
-    """The report for those inside, who see the worst case, with the choices there would have been."""
+def _reported(read: Project, unsafe_debug: bool) -> str:
+    """The link to the report for those inside, who see the worst case and the other choices."""
     from privacy_sql import api
     from privacy_sql.project import report_pages
     from privacy_sql.reporting import making, records
@@ -76,7 +83,7 @@ def _reported(read: Project, unsafe_debug: bool) -> list[str]:
     records.add(read.directory, plan.name, "search", {**found.to_json(), "lattice": found.lattice})
     folder = read.directory / "target" / "report"
     (made,), _, _ = report_pages.of_project(read, (), folder, making.Wanted("internal"))
-    return [f"5. Report: open {made.file.as_posix()} in a browser. It is for whoever signs."]
+    return made.file.resolve().as_uri()
 
 
 def _raw(raw: Verdicts) -> list[str]:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from privacy_sql.papers import Figure
 
 
+GROUP = "examine"  # of `--help`
+
+
 @click.command()
 @click.argument("name")
 @click.option("--part", default="", help="Figures and tables, separated by commas; default all.")

@@ -24,6 +24,9 @@ class Asked(About):
     show_values: bool
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fact", "lines", multiple=True, help="A fact, for example 'Ed not Mumps'. Repeatable.")

@@ -10,6 +10,8 @@ import click
 from privacy_sql.cli.outcome import Common, Outcome, shared
 from privacy_sql.errors import UsageError, did_you_mean, number_of
 
+GROUP = "start"  # of `--help`
+
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path))

@@ -19,6 +19,9 @@ FAMILIES = {
 }
 
 
+GROUP = "start"  # of `--help`
+
+
 @click.command()
 @shared
 def command(directory: Path, **_: object) -> Outcome:

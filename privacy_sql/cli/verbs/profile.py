@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 FEW = 5  # fewer people than this are not counted out
 
 
+GROUP = "start"  # of `--help`
+
+
 @click.command()
 @click.option(
     "--source", help="A CSV or Parquet file, or a relation of --connect; default: the project's sources."

@@ -36,6 +36,9 @@ FILE = click.Path(path_type=Path)
 MISSING = "(missing)"
 
 
+GROUP = "examine"  # of `--help`
+
+
 @click.command()
 @click.argument("manifest", type=FILE)
 @click.option(

@@ -12,6 +12,8 @@ from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.errors import number_of
 from privacy_sql.manifest import Manifest
 
+GROUP = "keep"  # of `--help`
+
 
 @click.group()
 def command() -> None:

@@ -26,6 +26,9 @@ class Asked(Common):
     dry_run: bool
 
 
+GROUP = "publish"  # of `--help`
+
+
 @click.command()
 @click.argument("manifests", nargs=-1, type=FILE)
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.option(
     "--threshold",

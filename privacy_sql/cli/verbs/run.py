@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from privacy_sql.project.running import Result
 
 
+GROUP = "publish"  # of `--help`
+
+
 @click.command()
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
 @click.option("--overwrite", is_flag=True, help="Replace what was published before.")

@@ -34,6 +34,9 @@ class Asked(Common):
     time_limit: float | None
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
 @click.option("--minimise", help="A utility; default: that of the release's method, else loss.")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from privacy_sql.project.reading import Plan
 
 
+GROUP = "keep"  # of `--help`
+
+
 @click.command()
 @click.argument("names", nargs=-1)
 @shared

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 UNBOUNDED = "any"
 
 
+GROUP = "decide"  # of `--help`
+
+
 @click.command()
 @click.option("--value", help="One sensitive value; without it, every one, by number.")
 @click.option("--limit", default="0.95", show_default=True, help="How sure is too sure: above 0, at most 1.")

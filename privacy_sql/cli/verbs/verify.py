@@ -11,6 +11,8 @@ from privacy_sql.cli.tables import holding, manifest_of_table
 from privacy_sql.errors import number_of
 from privacy_sql.manifest import Manifest
 
+GROUP = "publish"  # of `--help`
+
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
