@@ -6,14 +6,14 @@ level for every value, and no label under two.
 {%- set words = ["keep_or_drop", "as_is"] -%}
 {%- set listed = ["intervals", "mask", "dates", "breaks"] -%}
 {%- if recipe is mapping -%}
-{%- set kinds = recipe.keys() | reject("equalto", "origin") | list -%}
+{%- set kinds = recipe.keys() | reject("in", ["origin", "clip"]) | list -%}
 {{ privacy_sql.refuse_unless(
-    kinds | length == 1 and kinds[0] in listed + words + ["tree"] and ("origin" not in recipe or "intervals" in recipe),
-    where, "a hierarchy is one of intervals (with origin), mask, dates, breaks, tree, keep_or_drop"
+    kinds | length == 1 and kinds[0] in listed + words + ["tree"] and (("origin" not in recipe and "clip" not in recipe) or "intervals" in recipe),
+    where, "a hierarchy is one of intervals (with origin and clip), mask, dates, breaks, tree, keep_or_drop"
 ) }}
 {%- set levels = recipe[kinds[0]] -%}
 {{ privacy_sql.refuse_unless(
-    kinds[0] not in listed or (levels and levels is not string and levels is not mapping and levels is iterable),
+    kinds[0] not in listed or ((levels or "clip" in recipe) and levels is not string and levels is not mapping and levels is iterable),
     where, "a hierarchy lists its levels"
 ) }}
 {%- if kinds[0] == "tree" -%}
@@ -21,6 +21,12 @@ level for every value, and no label under two.
 {%- elif kinds[0] == "intervals" -%}
 {{ privacy_sql.refuse_numbers(where, levels) }}
 {{ privacy_sql.refuse_numbers(where, [recipe.get("origin", 0)]) }}
+{%- set clip = recipe.get("clip", {}) -%}
+{{ privacy_sql.refuse_unless(
+    clip is mapping and clip.keys() | reject("in", ["bottom", "top"]) | list == [] and ("clip" not in recipe or clip),
+    where, "clip names a bottom, a top or both"
+) }}
+{{ privacy_sql.refuse_numbers(where, [clip.get("bottom"), clip.get("top")] | reject("none") | list) }}
 {%- elif kinds[0] == "breaks" -%}
 {%- for cuts in levels -%}
 {{ privacy_sql.refuse_unless(

@@ -10,7 +10,7 @@
 {%- elif 'mask' in recipe -%}
 {{ recipe['mask'] | length + (0 if recipe['mask'] | last == 0 else 1) }}
 {%- elif 'intervals' in recipe -%}
-{{ recipe['intervals'] | length + 1 }}
+{{ recipe['intervals'] | length + (2 if 'clip' in recipe else 1) }}
 {%- elif 'dates' in recipe -%}
 {{ recipe['dates'] | length + 1 }}
 {%- elif 'breaks' in recipe -%}

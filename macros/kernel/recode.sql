@@ -1,6 +1,6 @@
 {#
 The label of a column's value at a level of its hierarchy, as an SQL expression.
-`recipe` is plain data, the same words as in privacy.yml: {'intervals': [5, 10, 20], 'origin': 0},
+`recipe` is plain data, the same words as in privacy.yml: {'intervals': [5, 10, 20], 'origin': 0, 'clip': {'bottom': 18, 'top': 90}},
 {'mask': [4, 3, 0]}, 'keep_or_drop', {'dates': ['month', 'year']}, {'breaks': [[18, 65]]} or
 {'tree': {value: [label of level 1, label of level 2, ...]}}.
 Level 0 is the value itself, the top level is '*' for everything, NULL stays NULL in between, and so does a
@@ -18,7 +18,7 @@ value that the hierarchy does not cover: a caller counts those and refuses.
 {%- elif level == privacy_sql.height(recipe) | int -%}
 '*'
 {%- elif 'intervals' in recipe -%}
-{{ privacy_sql.recode_intervals(column, recipe['intervals'], recipe.get('origin', 0), level) }}
+{{ privacy_sql.recode_intervals(column, recipe['intervals'], recipe.get('origin', 0), level, recipe.get('clip', {})) }}
 {%- elif 'mask' in recipe -%}
 {{ privacy_sql.recode_mask(column, recipe['mask'][level - 1]) }}
 {%- elif 'dates' in recipe -%}

@@ -35,7 +35,7 @@ def number(text: str) -> float | None:
     return float(text) if NUMBER.fullmatch(text) else None
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Intervals(Hierarchy):
     """Bands of equal width per level, aligned at an origin; each width is a multiple of the one before.
 
@@ -48,19 +48,37 @@ class Intervals(Hierarchy):
     ([24, '20-24', '20-29', '20-39', '*'], '-5--1', None)
     >>> Intervals(5.0).label(24.5, 1), Intervals("0.5").label("0.75", 1)
     ('[20, 25)', '[0.5, 1.0)')
+
+    With `clip`, level 1 shows only which values lie below `bottom` or at `top` and above, and bands begin at
+    level 2; they end at these two numbers, so that levels nest. HIPAA's "90 and older" is a top of 90.
+
+    >>> age = Intervals(5, clip={"bottom": 18, "top": 90})
+    >>> age.label(17, 1), age.label(89, 1), age.label(90, 1), age.label(19, 2), age.label(95, 2)
+    ('<18', '89', '90+', '18-19', '90+')
     """
 
     widths: tuple[Number, ...]
     origin: Number
+    bottom: Number | None
+    top: Number | None
     fractions: bool
 
-    def __init__(self, *widths: float | Decimal | str, origin: float | Decimal | str = 0) -> None:
+    def __init__(
+        self,
+        *widths: float | Decimal | str,
+        origin: float | Decimal | str = 0,
+        clip: Mapping[str, float | Decimal | str | None] | None = None,
+    ) -> None:
         numbers = tuple(_parameter(width) for width in widths)
         start = _parameter(origin)
+        bottom, top = _clipped(clip)
+        given = [n for n in (*numbers, start, bottom, top) if n is not None]
         object.__setattr__(self, "widths", numbers)
         object.__setattr__(self, "origin", start)
-        object.__setattr__(self, "fractions", any(isinstance(n, Decimal) for n in (*numbers, start)))
-        if not numbers or any(width <= 0 for width in numbers):
+        object.__setattr__(self, "bottom", bottom)
+        object.__setattr__(self, "top", top)
+        object.__setattr__(self, "fractions", any(isinstance(n, Decimal) for n in given))
+        if (not self.clips and not numbers) or any(width <= 0 for width in numbers):
             raise UsageError("bad_interval", "intervals need widths above 0", hint="Such as [5, 10, 20].")
         for level, (finer, coarser) in enumerate(pairwise(numbers), start=2):
             if coarser <= finer or coarser % finer != 0:
@@ -70,8 +88,18 @@ class Intervals(Hierarchy):
                     f" not a multiple of level {level - 1}'s ({_plain(finer)})",
                     hint="Let each width be a multiple of the one before, such as [5, 10, 20].",
                 )
-        if any(abs(self._scaled(n)) >= MAGNITUDE for n in (*numbers, start)):
+        if any(abs(self._scaled(n)) >= MAGNITUDE for n in given):
             raise UsageError("bad_interval", "widths and origin together span more than 15 digits")
+
+    def __repr__(self) -> str:
+        clip = {end: str(n) for end, n in (("bottom", self.bottom), ("top", self.top)) if n is not None}
+        more = f", clip={clip}" if clip else ""
+        return f"Intervals(widths={self.widths}, origin={self.origin}, fractions={self.fractions}{more})"
+
+    @property
+    def clips(self) -> bool:
+        """Whether level 1 only hides the smallest and largest values."""
+        return self.bottom is not None or self.top is not None
 
     @property
     def numeric(self) -> bool:
@@ -84,39 +112,61 @@ class Intervals(Hierarchy):
     @property
     def decimals(self) -> int:
         """Decimal places of the bounds: the most any width, or the origin, needs."""
-        return max(_decimals(n) for n in (*self.widths, self.origin))
+        given = (*self.widths, self.origin, self.bottom, self.top)
+        return max(_decimals(n) for n in given if n is not None)
 
     @property
     def unmapped_hint(self) -> str:
+        if not self.widths:
+            return "Values must be numbers, as 1.5 and not 1,5."
         point = (
             "" if self.fractions else " Write the widths with a decimal point when the column has fractions."
         )
         return f"Values must be numbers below 10^{15 - self.decimals}, as 1.5 and not 1,5.{point}"
 
     def level_names(self) -> tuple[str, ...]:
-        return ("raw", *map(_plain, self.widths), TOP)
+        ends = [*([f"<{_plain(self.bottom)}"] if self.bottom is not None else [])]
+        ends += [f"{_plain(self.top)}+"] if self.top is not None else []
+        return ("raw", *([" ".join(ends)] if ends else []), *map(_plain, self.widths), TOP)
 
     def to_spec(self) -> Mapping[str, object]:
         origin = (
             {} if self.origin == 0 and isinstance(self.origin, int) else {"origin": _written(self.origin)}
         )
-        return {"intervals": [_written(width) for width in self.widths], **origin}
+        ends = (("bottom", self.bottom), ("top", self.top))
+        clip = {end: _written(number) for end, number in ends if number is not None}
+        more = {**origin, **({"clip": clip} if clip else {})}
+        return {"intervals": [_written(width) for width in self.widths], **more}
 
     def for_fractions(self) -> Intervals:
-        return Intervals(*map(_with_point, self.widths), origin=self.origin)
+        if not self.widths:
+            return self
+        clip = {"bottom": self.bottom, "top": self.top} if self.clips else None
+        return Intervals(*map(_with_point, self.widths), origin=self.origin, clip=clip)
 
     def _covers(self, text: str) -> bool:
         return self._label(text, 1) is not None
 
     def _label(self, text: str, level: int) -> str | None:
-        units = self._units(text)
-        if units is None:
+        value, units = number(text), self._units(text)
+        if value is None or (self.widths and units is None):
             return None
-        width = self._scaled(self.widths[level - 1])
+        if self.bottom is not None and value < float(self.bottom):
+            return f"<{_plain(self.bottom)}"
+        if self.top is not None and value >= float(self.top):
+            return f"{_plain(self.top)}+"
+        place = level - 1 - self.clips
+        if place < 0 or units is None:
+            return text
+        width = self._scaled(self.widths[place])
         low = units - (units - self._scaled(self.origin)) % width
+        high = low + width
+        # a band ends where the values beyond it are hidden, else a level would not nest in the next
+        low = low if self.bottom is None else max(low, self._scaled(self.bottom))
+        high = high if self.top is None else min(high, self._scaled(self.top))
         if self.fractions:
-            return f"[{self._bound(low)}, {self._bound(low + width)})"
-        return str(low) if width == 1 else f"{low}-{low + width - 1}"
+            return f"[{self._bound(low)}, {self._bound(high)})"
+        return str(low) if high - low == 1 else f"{low}-{high - 1}"
 
     def _units(self, text: str) -> int | None:
         """The value in units of the last decimal place, rounded down; None when it is not covered."""
@@ -231,6 +281,21 @@ def number_text(value: object) -> str:
     """
     exact = _parameter(value)
     return _plain(exact if exact else 0)
+
+
+def _clipped(clip: Mapping[str, float | Decimal | str | None] | None) -> tuple[Number | None, Number | None]:
+    """The two numbers beyond which values are hidden."""
+    if clip is None:
+        return None, None
+    hint = "Such as {bottom: 18, top: 90}, or one of the two."
+    if not isinstance(clip, Mapping) or set(clip) - {"bottom", "top"}:
+        raise UsageError("bad_clip", "clip names a bottom, a top or both", hint=hint)
+    bottom, top = (None if clip.get(end) is None else _parameter(clip[end]) for end in ("bottom", "top"))
+    if bottom is None and top is None:
+        raise UsageError("bad_clip", "clip names a bottom, a top or both", hint=hint)
+    if bottom is not None and top is not None and bottom >= top:
+        raise UsageError("bad_clip", "the bottom of clip lies below its top", hint=hint)
+    return bottom, top
 
 
 def _with_point(value: Number) -> Decimal:

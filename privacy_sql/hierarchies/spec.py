@@ -30,12 +30,14 @@ def from_spec(spec: object, column: str, directory: Path, where: str = "hierarch
     fields = {spec: True} if isinstance(spec, str) else spec
     if not isinstance(fields, Mapping) or not fields:
         raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES)
-    # the one kind named; `origin` may stand beside `intervals` and nothing else beside anything
-    kind, *others = [key for key in fields if key in _MAKERS] or [""]
+    # the one kind named; only `origin` and `clip` may stand beside one, and that is `intervals`
+    kinds = [key for key in fields if key in _MAKERS and not (key == "clip" and "intervals" in fields)]
+    kind, *others = kinds or [""]
     if not kind or others:
         hint = SHAPES if others else did_you_mean(str(next(iter(fields))), _MAKERS)
         raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=hint)
-    allowed = {kind, "origin"} if kind == "intervals" else {kind}
+    beside = {"intervals": {"origin", "clip"}, "clip": {"origin"}}
+    allowed = {kind, *beside.get(kind, ())}
     for key in fields:
         if key not in allowed:
             hint = did_you_mean(str(key), sorted(allowed))
@@ -61,16 +63,33 @@ def rebuilt(levels: Sequence[str], checksum: str) -> Hierarchy | None:
         lambda: Mask(*map(int, inner), 0),
         lambda: Intervals(*inner),
         lambda: Intervals(*inner).for_fractions(),
+        lambda: Intervals(*inner[1:], clip=_ends(inner[0])),
+        lambda: Intervals(*inner[1:], clip=_ends(inner[0])).for_fractions(),
         lambda: Breaks(*(level.split(", ") for level in inner)),
     ]
     for make in tried:
         try:
             kind = make()
-        except (PrivacySqlError, ValueError):
+        except (PrivacySqlError, ValueError, IndexError):
             continue
         if kind.checksum() == checksum:
             return kind
     return None
+
+
+def _ends(name: str) -> dict[str, str]:
+    """What is hidden at a level of this name.
+
+    >>> _ends("<18 90+"), _ends("90+")
+    ({'bottom': '18', 'top': '90'}, {'top': '90'})
+    """
+    ends = {"bottom" if word.startswith("<") else "top": word for word in name.split(" ")}
+    return {end: word.strip("<") if end == "bottom" else word.removesuffix("+") for end, word in ends.items()}
+
+
+def _intervals(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
+    widths = _listed(fields.get("intervals", []))
+    return Intervals(*widths, origin=fields.get("origin", 0), clip=fields.get("clip"))
 
 
 def _mask(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
@@ -100,9 +119,8 @@ def _listed(value: object) -> list[Any]:
 
 
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any], str, Path], Hierarchy]] = {
-    "intervals": lambda fields, column, directory: Intervals(
-        *_listed(fields["intervals"]), origin=fields.get("origin", 0)
-    ),
+    "intervals": _intervals,
+    "clip": _intervals,
     "mask": _mask,
     "file": _file,
     "keep_or_drop": lambda fields, column, directory: KeepOrDrop(),

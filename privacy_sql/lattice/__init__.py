@@ -2,5 +2,6 @@
 
 In: a counted base and requirements. Out: the safe choices, as `result.py` tells them. Read `search.py`
 first; `in_memory.py` counts a choice from a finer one in arrays and `rollup.py` by statements,
-`suppression.py` leaves groups out, `costs.py` says what a choice loses.
+`suppression.py` leaves groups out, `costs.py` says what a choice loses, `steering.py` between which bounds
+a search looks.
 """

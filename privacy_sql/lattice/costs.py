@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import log, prod
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -15,6 +17,7 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.counted.groups import sum_of_logs
 from privacy_sql.counted.levels import Labels
 from privacy_sql.criteria import Criterion
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.judge import failing
 from privacy_sql.lattice.in_memory import Mask
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
@@ -147,12 +150,17 @@ class Shown:
         return self.left if isinstance(self.left, SeenInMemory) else None
 
 
+DICTIONARY = ("code", "value")
+
+
 class Costs:
     """Utilities of the choices of one base; what they need to know about labels is counted once."""
 
-    def __init__(self, base: Base, k: int | None = None) -> None:
+    def __init__(self, base: Base, k: int | None = None, weights: Sequence[Fraction] | None = None) -> None:
         self.base = base
         self.k = k  # the largest that is required
+        # of the mean over the columns; None: every column the same, and steps are added up
+        self.weights = weights
         self._loaded: dict[tuple[int, int], Sql] = {}
         self._covered: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
         self._asked: Answers | None = None
@@ -161,8 +169,40 @@ class Costs:
     def labels(self) -> list[list[dict[int, Label]]]:
         """Per column and level the labels by code."""
         return [
-            [_labels_at(labels, level) for level, _ in enumerate(labels.at)] for labels in self.base.labels
+            [_labels_at(labels, level, listed) for level, listed in enumerate(self._listed(position))]
+            for position, labels in enumerate(self.base.labels)
         ]
+
+    def _listed(self, position: int) -> Sequence[Mapping[int, int] | None]:
+        """Per level how many values below each label a domain declares, by code; None where none is listed.
+
+        Iyengar 2002, Sec. 3.3, and Xu et al. 2006, Def. 2, count the leaves of a public taxonomy; without a
+        declared domain the values of the table are counted.
+        """
+        column, (name, kind) = list(self.base.columns.items())[position]
+        codes, at = self.base.labels[position].code, self.base.labels[position].at
+        declared = (self.base.table.domains or {}).get(name)
+        if not isinstance(declared, (list, tuple)):
+            return [None] * len(at)
+        relation = self.base.dictionaries[column]
+        query = render("counted/listed.sql", relation=relation, columns=names(DICTIONARY))
+        found = self.base.engine.arrays(query)
+        values = dict(zip(found["code"].tolist(), found["value"].tolist(), strict=True))
+        # a value that occurs belongs to the domain, whatever was declared; so does a missing one
+        domain = {*map(text_of, declared), *(text_of(v) for v in values.values() if v is not None)}
+        missing = sum(values[code] is None for code in codes.tolist())
+        listed = []
+        for level, labels in enumerate(at):
+            below = Counter(str(kind.label(leaf, level)) for leaf in domain)
+            shown = {label: values[code] for label, code in zip(labels.tolist(), codes.tolist(), strict=True)}
+            listed.append(
+                {
+                    label: 1 if value is None else below[str(kind.label(text_of(value), level))]
+                    for label, value in shown.items()
+                }
+            )
+        listed[-1] = {label: len(domain) + missing for label in listed[-1]} if kind.height else listed[-1]
+        return listed
 
     @cached_property
     def n_people(self) -> int:
@@ -180,18 +220,26 @@ class Costs:
         bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
         numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
         low, high = (min(numbers), max(numbers)) if numbers else (None, None)
-        return Column(len(levels) - 1, Label(len(levels) - 1, len(raw), n_rows, bits, low, high))
+        # the highest level shows one label, or that of each value where the column stands as it is
+        n_leaves = sum(label.n_leaves for label in levels[-1].values())
+        return Column(len(levels) - 1, Label(len(levels) - 1, n_leaves, n_rows, bits, low, high))
 
     def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
         """What each level of each column adds to the cost when nothing is suppressed.
 
         `least`: at most that, whichever rows are suppressed.
         """
-        share = 1 if utility.name == "height" else len(self.columns)
+        weights, total = self._weights(utility)
         return [
-            [self._part(utility, column, list(level.values()), least) / share for level in levels]
-            for column, levels in zip(self.columns, self.labels, strict=True)
+            [weight * self._part(utility, column, list(level.values()), least) / total for level in levels]
+            for column, levels, weight in zip(self.columns, self.labels, weights, strict=True)
         ]
+
+    def _weights(self, utility: Additive) -> tuple[Sequence[float], float]:
+        """How much each column counts, and what the sum over the columns is divided by."""
+        if self.weights is not None:
+            return list(map(float, self.weights)), float(sum(self.weights))
+        return [1.0] * len(self.columns), 1.0 if utility.name == "height" else float(len(self.columns))
 
     def _part(self, utility: Additive, column: Column, labels: list[Label], least: bool) -> float:
         part = utility.part(column, [(label, label.n_rows) for label in labels], self.n_people)
@@ -203,13 +251,18 @@ class Costs:
 
     def spared(self, utility: Additive) -> list[list[float]]:
         """What suppressing one value of each level costs more than publishing it, at the least."""
+        weights, total = self._weights(utility)
         return [
             [
-                (utility.suppressed(column) - max(utility.penalty(label, column) for label in level.values()))
-                / len(self.columns)
+                weight
+                * (
+                    utility.suppressed(column)
+                    - max(utility.penalty(label, column) for label in level.values())
+                )
+                / total
                 for level in levels
             ]
-            for column, levels in zip(self.columns, self.labels, strict=True)
+            for column, levels, weight in zip(self.columns, self.labels, weights, strict=True)
         ]
 
     def cost(self, utility: Utility, shown: Shown) -> float:
@@ -251,7 +304,7 @@ class Costs:
     def published(self, shown: Shown) -> Published:
         """How much of the source a choice publishes, and out of how many possibilities."""
         values = self.base.statistics["s"]["n_values"] if self.base.table.sensitives else 1
-        combinations = float(prod(column.whole.n_leaves for column in self.columns))
+        combinations = float(prod(len(labels.code) for labels in self.base.labels))
         return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
 
     def published_labels(self, shown: Shown) -> list[tuple[Column, list[tuple[Label, int]]]]:
@@ -292,11 +345,9 @@ class Costs:
 
     def _leaves(self, position: int, level: int) -> Sql:
         if (position, level) not in self._loaded:
-            labels = self.labels[position][level]
-            columns = {
-                "code": ("bigint", list(labels)),
-                "n_leaves": ("bigint", [label.n_leaves for label in labels.values()]),
-            }
+            codes = list(self.labels[position][level])
+            leaves = self._leaves_of(position, level)[codes].astype(np.int64).tolist()
+            columns = {"code": ("bigint", codes), "n_leaves": ("bigint", leaves)}
             self._loaded[position, level] = self.base.engine.load(columns, "leaves")
         return self._loaded[position, level]
 
@@ -315,6 +366,11 @@ class Priced:
     @property
     def labels(self) -> Sequence[tuple[Column, Sequence[tuple[Label, int]]]]:
         return self.costs.published_labels(self.choice)
+
+    @property
+    def weights(self) -> Sequence[float] | None:
+        weights = self.costs.weights
+        return None if weights is None else list(map(float, weights))
 
     @property
     def held(self) -> Held | None:
@@ -345,8 +401,8 @@ def _totals(
     return [(level[code], int(total)) for code, total in zip(found.tolist(), totals[found], strict=True)]
 
 
-def _labels_at(labels: Labels, level: int) -> dict[int, Label]:
-    """The labels of a level by code, counted over the values they cover."""
+def _labels_at(labels: Labels, level: int, listed: Mapping[int, int] | None) -> dict[int, Label]:
+    """The labels of a level by code, counted over the values they cover; `listed` has their leaves."""
     codes, place = np.unique(labels.at[level], return_inverse=True)
     n_leaves = np.bincount(place, minlength=len(codes))
     n_rows = np.bincount(place, labels.n_rows, minlength=len(codes))
@@ -354,7 +410,8 @@ def _labels_at(labels: Labels, level: int) -> dict[int, Label]:
     lows, highs = [None] * len(codes), [None] * len(codes)
     if labels.number is not None:
         lows, highs = _extents(labels.number, place, len(codes))
-    columns = (codes.tolist(), n_leaves.tolist(), n_rows.tolist(), weights.tolist(), lows, highs)
+    leaves = n_leaves.tolist() if listed is None else [listed[code] for code in codes.tolist()]
+    columns = (codes.tolist(), leaves, n_rows.tolist(), weights.tolist(), lows, highs)
     return {
         code: Label(level, leaves, int(rows), _bits(int(rows), weight), low, high)
         for code, leaves, rows, weight, low, high in zip(*columns, strict=True)

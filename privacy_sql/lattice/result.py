@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -13,6 +13,7 @@ from privacy_sql import registry
 from privacy_sql.display import notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
 from privacy_sql.lattice.search import MOST_PLACED, LatticeSearch, frontier
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Utility
@@ -38,6 +39,8 @@ class SearchResult:
     best: Mapping[str, Any] | None
     frontier: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = field(default=())
+    # the bounds of levels and the weights of columns it was held to
+    steered: Mapping[str, Any] = field(default_factory=dict)
     # every choice that was decided, for a picture of the lattice
     lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -57,6 +60,7 @@ class SearchResult:
             "gap": found.gap,
             "stopped": found.stopped,
             "frontier": [dict(point) for point in self.frontier],
+            **self.steered,
             "notes": [*self.notes, *([] if self.frontier else [f"no frontier: {self.without_frontier}"])],
         }
 
@@ -83,7 +87,22 @@ class SearchResult:
             "gap": found.gap,
             "stopped": found.stopped,
             "values": dict(self.best["values"]) if self.best else {},
+            **self.steered,
         }
+
+    def _bounds(self) -> list[str]:
+        """In words what "minimal" and "best" are said within."""
+        ends = {"min_level": "at least", "max_level": "at most"}
+        bounds = [
+            f"{column} {' and '.join(f'{ends[end]} {level}' for end, level in said.items())}"
+            for column, said in self.steered.get("bounds", {}).items()
+        ]
+        weights = [f"{column} {weight}" for column, weight in self.steered.get("importance", {}).items()]
+        return [
+            *([f"levels of {', '.join(bounds)}; minimal and best are said within them"] if bounds else []),
+            *([f"importance of {', '.join(weights)}; others 1"] if weights else []),
+            *(["single cells are suppressed, no label is coarser"] if "suppress" in self.steered else []),
+        ]
 
     def _repr_html_(self) -> str:
         """The minimal safe choices in a notebook, the best one first."""
@@ -108,6 +127,7 @@ class SearchResult:
         lines = [f"{self.name}    {number_of(found.choices, 'choice')}{safe}, {found.explored} asked about"]
         if found.stopped:
             lines.append(f"stopped     {found.stopped}; {_left(found)}")
+        lines += [f"bounds      {told}" for told in self._bounds()]
         lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
         if self.best is not None:
             proof = "optimal" if found.optimal else "not proved optimal"
@@ -142,6 +162,7 @@ def result(
         minimal=tuple(minimal),
         best=best,
         frontier=() if only_best else tuple(frontier(search, found.best, finished=not briefly)),
+        steered=search.steering.to_json(),
         lattice=lattice(search, found),
     )
 
@@ -171,7 +192,7 @@ def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
         "cost_of": cost,
         "columns": list(search.base.table.quasi),
         "heights": list(search.lattice.heights),
-        "total": search.lattice.size,
+        "total": search.within.size,
         "choices": [
             {
                 "levels": list(choice),
@@ -209,7 +230,7 @@ def _described(
 
 
 def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = None) -> PrivacySqlError:
-    """Why there is nothing to publish: what fails when everything is generalised, and what would help."""
+    """Why there is nothing to publish: what fails at the highest levels allowed, and what would help."""
     if found.stopped:
         return Undecided(
             "undecided",
@@ -228,12 +249,34 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
         by_requirement.setdefault(verdict.requirement, []).append(verdict)
     helps = _relaxation(by_requirement, _droppable(search, limits), final=final)
     hint = f"{'More levels cannot help. ' if final else ''}{helps}"
+    bounds = search.steering.each_bound()
+    highest = (
+        "at the highest levels allowed" if search.within.top != search.lattice.top else "fully generalised"
+    )
     return NoSafeChoice(
         "no_safe_choice",
-        f"no choice is safe: fully generalised, {told}",
+        f"no choice is safe{' within the bounds' if bounds else ''}: {highest}, {told}",
         where=search.base.table.name,
-        hint=hint,
+        hint=_binding(search, limits) if bounds else hint,
     )
+
+
+def _binding(search: LatticeSearch, limits: Limits | None) -> str:
+    """Which bound of a level is in the way; each is left out alone, then all of them."""
+    bounds = search.steering.each_bound()
+
+    def helps(steering: Steering) -> bool:
+        freed = LatticeSearch(search.base, search.require, search.minimise, search.allowed, steering=steering)
+        return freed.run("one", limits).best is not None
+
+    told = [
+        f"without {end} {level} of {column}: {'yes' if helps(search.steering.without(column, end)) else 'no'}"
+        for column, end, level in bounds
+    ]
+    if len(bounds) > 1:
+        free = helps(replace(search.steering, bounds={}))
+        told.append(f"without any bound: {'yes' if free else 'no'}")
+    return f"Is a choice safe then? {'; '.join(told)}."
 
 
 def _droppable(search: LatticeSearch, limits: Limits | None) -> list[str]:

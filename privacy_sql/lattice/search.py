@@ -27,6 +27,7 @@ from privacy_sql.lattice.costs import AnySeen, Costs, Seen, Shown
 from privacy_sql.lattice.in_memory import InMemory, Mask, fits, thinned_in_memory
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.lattice.rollup import Rolled, Rollup
+from privacy_sql.lattice.steering import FREE, Part, Steering
 from privacy_sql.lattice.suppression import thinned
 from privacy_sql.searches import Found, Limits
 from privacy_sql.searches.best_first import BestFirst
@@ -56,11 +57,13 @@ class LatticeSearch:
     allowed: Fraction = Fraction(0)
     with_values: bool = False  # sensitive values are counted although no requirement reads them
     in_memory: bool | None = None  # whether it is; decided from the table where it is not said
+    steering: Steering = FREE  # the levels that may be published, and what each column matters
     verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # what settles most with least counting is asked first
         self.order = sorted(self.require, key=lambda c: (not c.safe_under_merging, c.reads_sensitive))
+        self.part = Part(self.steering.levels(self.base.table))
         self.pricing = Pricing(self)
         together = bool(self.base.sides and self.allowed)
         reads = [*(c.reads_sensitive for c in self.require), self.pricing.utility.reads_sensitive]
@@ -75,7 +78,14 @@ class LatticeSearch:
         self.tried: dict[Choice, None] = {}  # the choices asked about, in that order
         # the same choices for every further sensitive column; their own columns stand as they are
         self.sides = [
-            LatticeSearch(side, self.require, self.minimise, with_values=together, in_memory=self.in_memory)
+            LatticeSearch(
+                side,
+                self.require,
+                self.minimise,
+                with_values=together,
+                in_memory=self.in_memory,
+                steering=self.steering,
+            )
             for side in self.base.sides
         ]
 
@@ -90,12 +100,20 @@ class LatticeSearch:
     def lattice(self) -> Lattice:
         return self.rollup.lattice
 
+    @cached_property
+    def within(self) -> Lattice:
+        """The choices that may be published."""
+        return self.part.lattice(self.lattice)
+
     def run(self, goal: Goal = "all", limits: Limits | None = None) -> Found:
         """All minimal safe choices, the best or one; best-first with a gap where the lattice is too large."""
-        if self.lattice.size > MOST_TAGGED:
-            return BestFirst().choose(self.lattice, self.decide, self.pricing, limits)
-        walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
-        return walk.choose(self.lattice, self.decide, self.pricing, limits)
+        walk: BestFirst | FullDomainSearch = BestFirst()
+        if self.within.size <= MOST_TAGGED:
+            walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
+        return self.part.found(walk.choose(self.within, self._answers, Goals(self.pricing), limits))
+
+    def _answers(self, places: Sequence[Choice]) -> list[Answer]:
+        return self.decide([self.part.choice(place) for place in places])
 
     # -- answers ---------------------------------------------------------------------------------------
 
@@ -245,11 +263,12 @@ class LatticeSearch:
                     side._decided([side.shown(choice)], criterion)
 
     def top_verdicts(self) -> dict[str, Verdict]:
-        """Every requirement asked about the most general choice, nobody suppressed."""
+        """Every requirement asked about the most general choice allowed, nobody suppressed."""
         found = {}
         for side in (self, *self.sides):
-            (seen,) = side._seen([self.lattice.top])
-            whole = Shown(self.lattice.top, seen)
+            top = side.part.choice(side.within.top)
+            (seen,) = side._seen([top])
+            whole = Shown(top, seen)
             for criterion in self.require:
                 requirement = for_column(str(criterion), side.base)
                 if (held := whole.in_memory) and isinstance(criterion, OnArrays):
@@ -331,48 +350,14 @@ class Pricing:
         self.search = search
         self.allowed = search.allowed
         self.utility: Utility = registry.get("utilities", search.minimise)()
-        self.costs = Costs(search.base, required_k(search.require))
+        weights = search.steering.weights(list(search.base.table.quasi))
+        self.costs = Costs(search.base, required_k(search.require), weights)
         self._parts: dict[str, list[list[float]]] = {}
-
-    @property
-    def monotone(self) -> bool:
-        """Suppression makes fine choices cost more than coarse ones."""
-        return self.utility.monotone and (not self.allowed or self.utility.name == "height")
 
     @property
     def labels_tell(self) -> bool:
         """Whether costs follow from labels alone."""
         return self.utility.by_label is not None and (not self.allowed or self.utility.name == "height")
-
-    @cached_property
-    def level_bounds(self) -> list[list[float]] | None:
-        """What every level costs at least, itself and everything above it."""
-        if (utility := self.utility.by_label) is None:
-            return None
-        parts = self.costs.parts(utility, least=bool(self.allowed))
-        return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
-
-    @cached_property
-    def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
-        utility = self.utility.by_label
-        if self.labels_tell or not self.allowed or utility is None:
-            return None
-        if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
-            return None
-        bare = self.search.lattice.total(self.costs.parts(utility))
-        more = self.search.lattice.total(self.costs.spared(utility))
-        return None if (more < 0).any() else (bare, more)
-
-    def raise_floor(self, choice: Choice, floor: npt.NDArray[np.float64]) -> bool:
-        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
-        if self._spared is None:
-            return False
-        finer = tuple(slice(0, level + 1) for level in choice)
-        bare, more = self._spared
-        share = self.search.shown(choice).n_suppressed / self.costs.n_people
-        floor[finer] = np.maximum(floor[finer], bare[finer] + share * more[finer])
-        return True
 
     def cost(self, choice: Choice) -> tuple[float, ...]:
         """The cost of a choice; equal costs are told apart by the loss of its labels."""
@@ -399,6 +384,61 @@ class Pricing:
 
     def _has(self, utility: Utility) -> bool:
         return not utility.needs_extra and not lacking(utility, self.search.base.table, self.search.require)
+
+
+class Goals:
+    """What a walk over the choices that may be published minimises."""
+
+    def __init__(self, pricing: Pricing) -> None:
+        self.pricing = pricing
+        self.search, self.utility = pricing.search, pricing.utility
+
+    @property
+    def monotone(self) -> bool:
+        """Suppression makes fine choices cost more than coarse ones."""
+        allowed = self.search.allowed
+        return self.utility.monotone and (not allowed or self.utility.name == "height")
+
+    @cached_property
+    def level_bounds(self) -> list[list[float]] | None:
+        """What every level costs at least, itself and everything above it."""
+        if (utility := self.utility.by_label) is None:
+            return None
+        parts = self._within(self.pricing.costs.parts(utility, least=bool(self.search.allowed)))
+        return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
+
+    @cached_property
+    def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
+        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
+        utility = self.utility.by_label
+        if self.pricing.labels_tell or not self.search.allowed or utility is None:
+            return None
+        if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
+            return None
+        costs, within = self.pricing.costs, self.search.within
+        bare = within.total(self._within(costs.parts(utility)))
+        more = within.total(self._within(costs.spared(utility)))
+        return None if (more < 0).any() else (bare, more)
+
+    def _within(self, parts: Sequence[Sequence[float]]) -> list[list[float]]:
+        """Those of the levels that may be published."""
+        pairs = zip(parts, self.search.part.levels, strict=True)
+        return [[levels[level] for level in allowed] for levels, allowed in pairs]
+
+    def raise_floor(self, places: Choice, floor: npt.NDArray[np.float64]) -> bool:
+        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
+        if self._spared is None:
+            return False
+        finer = tuple(slice(0, place + 1) for place in places)
+        bare, more = self._spared
+        shown = self.search.shown(self.search.part.choice(places))
+        share = shown.n_suppressed / self.pricing.costs.n_people
+        floor[finer] = np.maximum(floor[finer], bare[finer] + share * more[finer])
+        return True
+
+    def cost(self, places: Choice) -> tuple[float, ...]:
+        """The cost of a choice; equal costs are told apart by the loss of its labels."""
+        return self.pricing.cost(self.search.part.choice(places))
 
 
 def lacking(utility: Utility, table: Table, require: Sequence[Criterion]) -> str | None:

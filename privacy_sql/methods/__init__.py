@@ -20,6 +20,7 @@ from privacy_sql.counted.grouping import Candidate, Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
 from privacy_sql.lattice.rollup import Rollup
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.lattice.suppression import published, thinned
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
@@ -121,6 +122,16 @@ class Method(ABC):
 
     def tell_size(self, table: Table) -> None:  # noqa: B027
         """Say how large the work will be, where it is large."""
+
+    def steered(self, steering: Steering) -> Self:
+        """The same under what a project says of its columns; only who chooses levels has a use for it."""
+        if steering:
+            raise UsageError(
+                "nothing_to_steer",
+                f"{self.name} chooses no levels, so min_level, max_level and importance say nothing to it",
+                hint="Publish by full_domain, or leave them out.",
+            )
+        return self
 
     def within(self, directory: Path) -> Self:
         """The same with its files read from a folder."""

@@ -16,6 +16,7 @@ from functools import cached_property
 from privacy_sql.counted.base import Base, Key
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.lattice.search import LatticeSearch
+from privacy_sql.lattice.steering import FREE, Steering
 from privacy_sql.methods import Asked, suppress
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.searches import Found, Limits
@@ -39,8 +40,17 @@ class Recoding:
     kifer2006, Sec. 3.1, and martin2007, Sec. 2.1, publish one level per column; here each round has its own.
     """
 
-    def __init__(self, base: Base, asked: Asked, minimise: str, allowed: Fraction, limits: Limits) -> None:
+    def __init__(
+        self,
+        base: Base,
+        asked: Asked,
+        minimise: str,
+        allowed: Fraction,
+        limits: Limits,
+        steering: Steering = FREE,
+    ) -> None:
         self.base, self.asked, self.minimise, self.limits = base, asked, minimise, limits
+        self.steering = steering
         self.spare = int(allowed * base.rows)  # rows that may stay unpublished
         self.quasi = names(base.columns)
         self.placed = [*self.quasi, *([Sql("s")] if base.sides else [])]
@@ -75,7 +85,7 @@ class Recoding:
         """Publish the best choice for what is left, at most `most` rows of it suppressed."""
         rest = self._rest()
         allowed = Fraction(most, rest.rows)
-        search = LatticeSearch(rest, self.asked.require, self.minimise, allowed)
+        search = LatticeSearch(rest, self.asked.require, self.minimise, allowed, steering=self.steering)
         found: Found = search.run("best", self.limits)
         self.stopped = found.stopped
         if found.best is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -12,15 +13,18 @@ from typing import ClassVar
 
 from privacy_sql import deadlines, registry
 from privacy_sql.counted.base import Base
+from privacy_sql.criteria import one_of
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch, lacking
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
 from privacy_sql.methods._recoding import Recoding
 from privacy_sql.progress import report
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.table import Table
+from privacy_sql.utilities import Additive
 
 log = logging.getLogger("privacy_sql")
 
@@ -47,10 +51,23 @@ class FullDomain(Method):
     time_limit: int | float | str | None = None  # seconds
     most_choices: int = 10_000
     local_recoding: bool = False  # search suppressed rows again, at coarser levels
+    suppress: str = "rows"  # or "cells": every column shows its lowest level or nothing, row by row
+    # {column: {"min_level": 1, "max_level": 3}}: no other level is published
+    bounds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    importance: Mapping[str, str | float] = field(default_factory=dict)  # how much a column's loss weighs
 
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
-        registry.get("utilities", self.minimise)
+        one_of(self.suppress, ("rows", "cells"), "full_domain", "suppress")
+        utility = registry.get("utilities", self.minimise)
+        if self.steering.importance and not issubclass(utility, Additive):
+            names = registry.available("utilities")
+            sums = [name for name in names if issubclass(registry.get("utilities", name), Additive)]
+            raise UsageError(
+                "no_weighted_utility",
+                f"{self.minimise} is no sum over columns, so no column can be more important in it",
+                hint=f"Minimise one of {', '.join(sums)}, or leave out importance.",
+            )
         if self.time_limit is not None and not 0 < _number(self.time_limit) < float("inf"):
             raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
 
@@ -58,8 +75,26 @@ class FullDomain(Method):
     def seconds(self) -> float | None:
         return None if self.time_limit is None else _number(self.time_limit)
 
+    @property
+    def steering(self) -> Steering:
+        """What was said of the columns beforehand."""
+        return Steering(self.bounds, self.importance, self.suppress == "cells")
+
+    def steered(self, steering: Steering) -> FullDomain:
+        """The same between bounds; what the method says itself of a column holds beside them."""
+        return replace(
+            self,
+            bounds={**self.bounds, **steering.bounds},
+            importance={**self.importance, **steering.importance},
+        )
+
+    @property
+    def recodes(self) -> bool:
+        """Whether rows of one column may stand at different levels."""
+        return self.local_recoding or self.suppress == "cells"
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        if self.local_recoding:
+        if self.recodes:
             recoded = self._recoded(base, asked)
             if recoded is not None:
                 return recoded
@@ -72,7 +107,7 @@ class FullDomain(Method):
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
         """A local recoding; None when its rounds are safe one by one but not together."""
         self.refuse_unfit(base.table, asked)
-        recoding = Recoding(base, asked, self.minimise, self.allowed, self._limits())
+        recoding = Recoding(base, asked, self.minimise, self.allowed, self._limits(), self.steering)
         recoding.run()
         deadlines.finished()
         if recoding.stopped == "interrupted":
@@ -89,7 +124,12 @@ class FullDomain(Method):
             quasi=tuple(base.table.quasi),
             shown_as=dict.fromkeys(base.table.quasi, SHOWN),
             suppressed=base.rows - recoding.n_published,
-            search={"minimise": self.minimise, "stopped": recoding.stopped, "values": recoding.values()},
+            search={
+                "minimise": self.minimise,
+                "stopped": recoding.stopped,
+                "values": recoding.values(),
+                **self.steering.to_json(),
+            },
         )
 
     @property
@@ -105,7 +145,7 @@ class FullDomain(Method):
         notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
         for note in notes:
             log.warning(note)
-        search = LatticeSearch(base, asked.require, self.minimise, self.allowed)
+        search = LatticeSearch(base, asked.require, self.minimise, self.allowed, steering=self.steering)
         limits = self._limits()
         found = search.run(goal, limits)
         if found.stopped == "interrupted":
@@ -123,7 +163,7 @@ class FullDomain(Method):
 
     def size(self, table: Table) -> int:
         """How many choices of levels there are."""
-        return prod(kind.height + 1 for kind in table.hierarchies.values())
+        return prod(map(len, self.steering.levels(table)))
 
     def tell_size(self, table: Table) -> None:
         """Say how large a search will be before anything is counted."""
@@ -145,7 +185,7 @@ class FullDomain(Method):
             )
         size = self.size(table)
         several = len(table.sensitives) > 1 and not table.joint
-        if several and (self.allowed or self.local_recoding):
+        if several and (self.allowed or self.recodes):
             refuse_suppression(table, asked)
         if missing := lacking(registry.get("utilities", self.minimise)(), table, asked.require):
             raise UsageError(
@@ -154,7 +194,7 @@ class FullDomain(Method):
                 where=table.name,
                 hint="Minimise loss, for example.",
             )
-        if self.local_recoding:
+        if self.recodes:
             if table.values_per_person != "one":
                 told = "local_recoding publishes people row by row, and these have several values each"
                 raise UsageError("several_values", told, where=table.name)

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import ClassVar
 
 from privacy_sql.counted.base import Base
+from privacy_sql.errors import UsageError
+from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, check_levels, share
 
 
@@ -37,6 +39,18 @@ class Generalise(Method):
     @property
     def named_levels(self) -> Mapping[str, int]:
         return self.levels
+
+    def steered(self, steering: Steering) -> Generalise:
+        """The same, unless a level lies outside its bounds; what a column matters decides nothing here."""
+        for column, end, bound in steering.each_bound():
+            level = self.levels.get(column, 0)
+            if level < bound if end == "min_level" else level > bound:
+                told = f"{column} is published at level {level}, and its {end} is {bound}"
+                hint = (
+                    "Change one of the two, or publish by full_domain, which looks for levels within bounds."
+                )
+                raise UsageError("outside_bounds", told, hint=hint)
+        return self
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         check_levels(base, self.levels)

@@ -15,7 +15,9 @@ from privacy_sql import criteria, files, manifest, methods
 from privacy_sql.criteria import Criterion, refuse_empty
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.hierarchies.spec import from_spec
+from privacy_sql.lattice.steering import ENDS, FREE, Steering
 from privacy_sql.methods import Method
+from privacy_sql.parameters import typed
 from privacy_sql.project.fields import FILE as FILE
 from privacy_sql.project.fields import Fields, add_lines, load
 from privacy_sql.publishing import publication, targets
@@ -59,6 +61,7 @@ class Plan:
     output: Output | None
     connection: str | None  # where the source lies; None: the embedded default
     drops_rest: bool = False  # every column without a role stays out of the release
+    steering: Steering = FREE  # bounds of levels, and how much each column matters
 
     def manifest(self, directory: Path) -> Path:
         """Where the manifest of this release is once it was written."""
@@ -185,7 +188,8 @@ class _Reader(Fields):
         source, connection, condition = self.source(fields.get("source"), f"{where}.source")
         before = len(self.problems)
         columns = self.columns(fields, where)
-        method = self.method(fields.get("method"), f"{where}.method")
+        steering = self.steering(fields.get("quasi_identifiers"), f"{where}.quasi_identifiers")
+        method = self.method(fields.get("method"), f"{where}.method", steering)
         require: tuple[Criterion, ...] = ()
         if method is None or not method.promises or "require" in fields:
             require = self.requirements(fields.get("require"), f"{where}.require")
@@ -194,7 +198,9 @@ class _Reader(Fields):
             return None
         with self.noting(where):
             table = Table(source, name=name, where=condition, **columns)
-            return Plan(name, table, require, method, output, connection, fields.get("drop") == REST)
+            steering.levels(table)  # names a level that a hierarchy does not have
+            rest = fields.get("drop") == REST
+            return Plan(name, table, require, method, output, connection, rest, steering)
         return None
 
     # -- parts of a release ------------------------------------------------------------------------------
@@ -252,7 +258,8 @@ class _Reader(Fields):
         distances: dict[str, Path] = {}
         for number, entry in enumerate(self.listed(content, where)):
             place = f"{where}[{number}]"
-            fields = self.column(entry, ("column", "hierarchy", "nulls", "distance"), place)
+            keys = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
+            fields = self.column(entry, keys, place)
             name = fields.get("column", "")
             if name in hierarchies:
                 self.wrong(place, f'column "{name}" stands twice')
@@ -263,6 +270,21 @@ class _Reader(Fields):
             nulls[name] = fields.get("nulls", "value")
             distances |= self.distance(name, fields, place)
         return hierarchies, nulls, distances
+
+    def steering(self, content: object, where: str) -> Steering:
+        """The bounds of levels and the importance that stand beside quasi-identifiers."""
+        bounds: dict[str, Any] = {}
+        importance: dict[str, Any] = {}
+        for number, entry in enumerate(content if isinstance(content, list) else []):
+            if not isinstance(entry, Mapping) or not isinstance(name := entry.get("column"), str):
+                continue
+            ends = {end: typed(entry[end], "int") for end in ENDS if end in entry}
+            weight = {name: entry["importance"]} if "importance" in entry else {}
+            with self.noting(f"{where}[{number}]"):
+                said = Steering({name: ends} if ends else {}, weight)
+                bounds |= said.bounds
+                importance |= said.importance
+        return Steering(bounds, importance)
 
     def sensitive(self, content: object, where: str) -> tuple[tuple[str, ...] | None, dict[str, Any]]:
         if content is None:
@@ -314,7 +336,7 @@ class _Reader(Fields):
             self.wrong(where, "a release needs at least one requirement")
         return tuple(made)
 
-    def method(self, content: object, where: str) -> Method | None:
+    def method(self, content: object, where: str, steering: Steering) -> Method | None:
         if content is None:
             return None
         named = {content: {}} if isinstance(content, str) else content
@@ -324,7 +346,8 @@ class _Reader(Fields):
         ((name, params),) = named.items()
         with self.noting(where):
             place = f"{where}.{name}"
-            return methods.make(name, self.mapping(params or {}, None, place), place).within(self.directory)
+            made = methods.make(name, self.mapping(params or {}, None, place), place)
+            return made.steered(steering).within(self.directory)
         return None
 
     def output(self, content: object, where: str) -> Output | None:

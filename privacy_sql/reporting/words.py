@@ -212,6 +212,8 @@ def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
         "breaks": "cut at {}",
         "dates": "by {}",
     }
+    if kind == "intervals" and (name.startswith("<") or name.endswith("+")):
+        return f"{name.replace(' ', ' and ')} together, else exact"
     if kind in shown:
         return shown[kind].format(name).replace("first 1 characters", "first character")
     if len(names) > 2 and name.startswith("level "):

@@ -97,6 +97,10 @@ class Measurable(Protocol):
         """For each column its published labels, each with its rows."""
 
     @property
+    def weights(self) -> Sequence[float] | None:
+        """How much each column matters, where some matter more."""
+
+    @property
     def held(self) -> Held | None:
         """The groups, where they are in memory."""
 
@@ -155,7 +159,11 @@ class Additive(Utility):
         return self
 
     def measure(self, choice: Measurable) -> float:
-        return self.cost(choice.labels, choice.counts.n_rows)
+        n_rows, weights = choice.counts.n_rows, choice.weights
+        if weights is None:
+            return self.cost(choice.labels, n_rows)
+        parts = [self.part(*column, n_rows) for column in choice.labels]
+        return sum(weight * part for weight, part in zip(weights, parts, strict=True)) / sum(weights)
 
     @abstractmethod
     def penalty(self, label: Label, column: Column) -> float:

@@ -51,6 +51,10 @@ EVERY_KIND: list[Hierarchy] = [
     Intervals(7, origin=-3),
     Intervals(5.0, 10.0),
     Intervals("0.25", "0.5", 2, origin="0.1"),
+    Intervals(5, 10, clip={"bottom": 18, "top": 90}),
+    Intervals(2, 8, origin=1, clip={"top": 6}),
+    Intervals("0.5", clip={"bottom": "-1.25", "top": 3}),
+    Intervals(clip={"bottom": 0, "top": 50}),
     Breaks([18, 30, 65], [18, 65]),
     Breaks(-1.5, 0, 2.25),
     Dates("day", "month", "quarter", "year", "decade"),
@@ -137,7 +141,7 @@ def _covers(label: str, value: Fraction) -> bool:
     if half_open := re.fullmatch(r"\[(-?[\d.]+), (-?[\d.]+)\)", label):
         low, high = half_open.groups()
         return Fraction(low) <= value < Fraction(high)
-    ends = re.fullmatch(r"(<|>=)(-?[\d.]+)", label)
+    ends = re.fullmatch(r"(<|>=)?(-?[\d.]+)([+])?", label)
     assert ends is not None
     return value < Fraction(ends[2]) if ends[1] == "<" else value >= Fraction(ends[2])
 
@@ -151,13 +155,35 @@ def _covers(label: str, value: Fraction) -> bool:
 def test_two_values_share_a_label_exactly_when_the_label_covers_both(
     one: Decimal, other: Decimal, kind: Hierarchy
 ) -> None:
-    for level in range(1, kind.height):
+    clips = isinstance(kind, Intervals) and kind.clips  # then most values stand as they are at level 1
+    for level in range(2 if clips else 1, kind.height):
         labels = [kind.label(value, level) for value in (one, other)]
         if None in labels:
             continue
         first, second = map(str, labels)
         assert _covers(first, Fraction(one))
         assert _covers(first, Fraction(other)) == (first == second)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(-40, 140).map(str) | st.decimals(-40, 140, places=1).map(str),
+    st.sampled_from([kind for kind in EVERY_KIND if isinstance(kind, Intervals) and kind.clips]),
+)
+def test_level_1_of_a_clip_hides_only_what_lies_beyond_its_ends(value: str, kind: Intervals) -> None:
+    bottom, top = kind.bottom, kind.top
+    if bottom is not None and Decimal(value) < bottom:
+        expected = f"<{bottom}"
+    elif top is not None and Decimal(value) >= top:
+        expected = f"{top}+"
+    else:
+        expected = value
+    if kind.maps(value):
+        assert kind.label(value, 1) == expected
+        nested = {kind.label(value, level) for level in range(1, kind.height)}
+        assert nested == {expected} or expected == value
+    else:
+        assert Decimal(value) % 1 and not kind.fractions and kind.widths
 
 
 @pytest.mark.parametrize(
@@ -497,6 +523,11 @@ def test_bands_of_the_age_file_are_those_of_intervals(study_data: Path) -> None:
         ("keep_or_drop", KeepOrDrop()),
         ({"intervals": ["5", "10"]}, Intervals(5, 10)),
         ({"intervals": ["5.0"], "origin": "2"}, Intervals(5.0, origin=2)),
+        (
+            {"intervals": ["5"], "clip": {"bottom": "18", "top": "90"}},
+            Intervals(5, clip={"bottom": 18, "top": 90}),
+        ),
+        ({"clip": {"top": "90"}}, Intervals(clip={"top": 90})),
         ({"mask": ["4", "3", "0"]}, Mask(4, 3, 0)),
         ({"dates": ["month", "year"]}, Dates("month", "year")),
         ({"breaks": ["18", "65"]}, Breaks(18, 65)),
@@ -521,6 +552,10 @@ def test_every_form_of_the_project_file_is_read(spec: object, expected: Hierarch
         ({"intervals": ["5"], "origin": "x"}, "h.intervals", "numbers"),
         ({"mask": ["4", "x"]}, "h.mask", "whole numbers"),
         ({"dates": ["years"]}, "h.dates", 'Did you mean "year"'),
+        ({"clip": {}}, "h.clip", "a bottom, a top or both"),
+        ({"clip": {"topp": "9"}}, "h.clip", "a bottom, a top or both"),
+        ({"clip": {"bottom": "9", "top": "9"}}, "h.clip", "below its top"),
+        ({"mask": ["4"], "clip": {"top": "9"}}, "h", "names one kind"),
         ({"breaks": ["65", "18"]}, "h.breaks", "rising order"),
         ({"file": ["a"]}, "h.file", "needs a path"),
         ({"tree": {"a": "A"}}, "h.tree", "list of its labels"),

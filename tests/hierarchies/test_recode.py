@@ -43,6 +43,10 @@ NUMERIC: list[Hierarchy] = [
     Intervals("0.25", "0.5", 2, origin="-0.125"),
     Intervals("0.000001"),
     Intervals(10**14),
+    Intervals(1, 5, 10, clip={"bottom": 18, "top": 90}),
+    Intervals(7, origin=-3, clip={"bottom": -1}),
+    Intervals("0.25", "0.5", clip={"bottom": "-0.1", "top": 20}),
+    Intervals(clip={"bottom": 18, "top": "64.5"}),
     Breaks([-1.5, 0, 18, "65.25"], [0, 18]),
     Breaks(18),
 ]
@@ -195,6 +199,11 @@ def test_null_stays_null_below_the_top_in_sql(connection: duckdb.DuckDBPyConnect
     [
         ({"intervals": [5, 10, 20]}, Intervals(5, 10, 20)),
         ({"intervals": [0.5, 1.0], "origin": 0.25}, Intervals(0.5, 1.0, origin=0.25)),
+        (
+            {"intervals": [5, 10], "clip": {"bottom": -1, "top": 20}},
+            Intervals(5, 10, clip={"bottom": -1, "top": 20}),
+        ),
+        ({"intervals": [], "clip": {"top": 0.5}}, Intervals(clip={"top": 0.5})),
         ({"mask": [4, 3]}, Mask(4, 3)),
         ("keep_or_drop", KeepOrDrop()),
         ({"tree": {"a": ["A"], "b": ["B"]}}, Tree({"a": ["A"], "b": ["B"]})),

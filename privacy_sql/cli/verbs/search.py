@@ -120,7 +120,7 @@ def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
     if isinstance(plan.method, FullDomain):
         return replace(plan.method, **given)
     own = plan.method.allowed if plan.method else 0
-    return replace(FullDomain(max_suppressed=str(own)), **given)
+    return replace(FullDomain(max_suppressed=str(own)).steered(plan.steering), **given)
 
 
 def _differs(plan: Plan, options: Asked) -> list[str]:
@@ -134,7 +134,7 @@ def _differs(plan: Plan, options: Asked) -> list[str]:
     if isinstance(own, Generalise):
         told = ["`run` publishes the levels of privacy.yml"]
     elif isinstance(own, FullDomain):
-        told = ["`run` recodes again what would be left out"] if own.local_recoding else []
+        told = ["`run` recodes again what would be left out"] if own.recodes else []
         utility = options["minimise"]
         told += [f"`run` minimises {own.minimise}"] if utility and utility != own.minimise else []
     elif isinstance(own, Marginals):
