@@ -57,15 +57,18 @@ _skipped: dict[str, str] = {}
 
 TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-OTHERS = 3  # one in so many cases runs where counts travel, and so many times fewer examples off DuckDB
+OTHERS = 3  # off DuckDB one in so many cases runs
+# a property with an engine has one in so many of its examples in the build, and no fewer than the least
+SHARE_OF_EXAMPLES = {"duckdb": 2, "postgres": 4, "postgres_travelling": 4}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """At night a property that names its number of examples looks at more of them, and all engines see all.
 
-    In the build every case runs on DuckDB and on PostgreSQL. The third engine has the rows of one and the
-    counts of the other, and adds the way between them: each test runs there with one in three of its cases.
+    In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types, so each test runs
+    there with one in three of its cases, and those of tests/engines with all. The third engine has the rows
+    of one and the counts of the other, and adds the way between them: there one in three of each file's.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:
@@ -96,11 +99,15 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def _one_in_three(items: list[pytest.Item]) -> dict[pytest.Item, None]:
-    """The items without two thirds of each test's cases where counts travel; which, its name decides."""
+    """The items without two thirds of the cases off DuckDB; which they are, the name decides."""
     cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if _engine_of(item) == "postgres_travelling":
-            cases_of[item.nodeid.partition("[")[0]].append(item)
+        if (engine := _engine_of(item)) in SHARE_OF_EXAMPLES and engine != "duckdb":
+            test, file = item.nodeid.partition("[")[0], item.nodeid.partition("::")[0]
+            if engine == "postgres_travelling":
+                cases_of[f"{file} travelling"].append(item)
+            elif not file.startswith("tests/engines/"):
+                cases_of[test].append(item)
     left_out = set()
     for name, found in cases_of.items():
         first = crc32(name.encode()) % min(OTHERS, len(found))
@@ -115,7 +122,7 @@ def _engine_of(item: pytest.Item) -> str | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
-    """What an engine cannot do yet ends as its marker says; off DuckDB a property has fewer examples."""
+    """What an engine cannot do yet ends as its marker says; in the build a property has fewer examples."""
     engine = _engine_of(pyfuncitem)
     for mark in pyfuncitem.iter_markers("not_yet"):
         if mark.args[0] == engine:
@@ -123,9 +130,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
                 return (yield)
     test = getattr(pyfuncitem, "function", None)
     chosen = getattr(test, "_hypothesis_internal_use_settings", None)
-    if NIGHTLY or chosen is None or engine in (None, "duckdb"):
+    if NIGHTLY or chosen is None or engine is None:
         return (yield)
-    fewer = min(chosen.max_examples, max(LEAST_EXAMPLES, chosen.max_examples // OTHERS))
+    share = chosen.max_examples // SHARE_OF_EXAMPLES.get(engine, 1)
+    fewer = min(chosen.max_examples, max(LEAST_EXAMPLES, share))
     test._hypothesis_internal_use_settings = settings(chosen, max_examples=fewer)  # type: ignore[union-attr]
     try:
         return (yield)

@@ -80,10 +80,11 @@ def refused() -> dict[str, list[str]]:
     """The criteria that each method refuses by name, found by asking it."""
     found: dict[str, list[str]] = {}
     with ps.connect() as engine:
+        people = ps.count(engine, table())
         for name in registry.available("methods"):
             for asked in registry.available("criteria"):
                 try:
-                    ps.publish(engine, table(), [criterion(asked)], method(name))
+                    ps.publish(engine, people, [criterion(asked)], method(name))
                 except UsageError:
                     found.setdefault(name, []).append(asked)
                 except PrivacySqlError:

@@ -1,6 +1,6 @@
 """Whatever stops a run, at whatever moment: the old release is left, or the new one, or none, and no more.
 
-Runs are killed at random moments, twenty in the build and three hundred in `.ci/run nightly`.
+Runs are killed at random moments, nine in the build and three hundred in `.ci/run nightly`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests import engines
 from tests.command_line import Told, call
 from tests.conftest import ROOT
 
-KILLS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 7  # of each kind of target
+KILLS = 100 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 3  # of each kind of target
 TARGETS = ("file", "duckdb", "postgres")
 ILLNESSES = ["flu", "cold", "gout", "rash", "none"]
 ROWS = "age,illness\n" + "".join(f"{20 + n * 7 % 40},{ILLNESSES[n * n % 11 % 5]}\n" for n in range(600))

@@ -30,6 +30,7 @@ SETTINGS = {
     "synchronous_commit": "off",
     "full_page_writes": "off",
     "autovacuum": "off",
+    "jit": "off",  # compiling a statement over a few rows takes longer than running it
     "max_connections": "60",
     # a test with many examples makes thousands of small relations, which all go at once when it ends
     "max_locks_per_transaction": "4096",

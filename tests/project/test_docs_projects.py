@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,22 @@ def pieces() -> list[Any]:
     return found
 
 
-def rows(folder: Path) -> dict[str, Any]:
-    """The example as a project that any piece fits into, with the first of its people."""
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example with the first of its people."""
+    folder = tmp_path_factory.mktemp("example")
     example.write(folder)
     with (folder / "data" / "people.csv").open("r+", encoding="utf-8") as people:
         few = [next(people) for _ in range(PEOPLE)]
         people.seek(0)
         people.truncate()
         people.writelines(few)
+    return folder
+
+
+def copied(few: Path, folder: Path) -> dict[str, Any]:
+    """The example as a project that any piece fits into."""
+    shutil.copytree(few, folder, dirs_exist_ok=True)
     project: dict[str, Any] = PUBLISHED.load((folder / "privacy.yml").read_text(encoding="utf-8"))
     return project
 
@@ -58,11 +67,11 @@ HOSPITAL = {
 
 
 @pytest.mark.parametrize("text", pieces())
-def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, text: str) -> None:
+def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, few: Path, text: str) -> None:
     piece = PUBLISHED.load(text)
     if set(piece) & set(OF_DBT):
         return
-    project = rows(tmp_path)
+    project = copied(few, tmp_path)
     (release,) = project["releases"].values()
     if "releases" in piece:
         project = piece
@@ -90,8 +99,10 @@ COLLECTIONS = ["[{age: 2}, {zip: 1}]", "[{age: 1}, {sex: 0, diagnosis: 0}]", "[[
 
 
 @pytest.mark.parametrize("collection", COLLECTIONS)
-def test_a_collection_of_a_project_file_has_its_levels_as_numbers(tmp_path: Path, collection: str) -> None:
-    project = rows(tmp_path)
+def test_a_collection_of_a_project_file_has_its_levels_as_numbers(
+    tmp_path: Path, few: Path, collection: str
+) -> None:
+    project = copied(few, tmp_path)
     (release,) = project["releases"].values()
     release["require"] = {"k_link": {"k": "2"}}
     release["method"] = PUBLISHED.load(f"marginals: {{collection: {collection}}}")

@@ -22,7 +22,7 @@ import privacy_sql as ps
 from privacy_sql import api
 from privacy_sql.reporting.page import material_of, page
 from privacy_sql.reporting.recording import recorded
-from tests.seeds import enough, seeds
+from tests.seeds import enough, tries
 
 Rows = list[dict[str, str]]
 # dated, and what follows from the order that a secret key gives the rows
@@ -195,7 +195,7 @@ def test_what_publishes_the_same_rows_is_told_in_the_same_words(
     name: str, change: Callable[..., Rows], tmp_path: Path
 ) -> None:
     method, same, pairs = METHODS[name][0], by_group if "bucketize" in name else published_as, 0
-    for seed in seeds(8):
+    for seed in tries(8):
         draw = random.Random(f"{name} {change.__name__} {seed}")
         rows, require = people(draw), draw.choice(REQUIRED if "bucketize" in name else REQUIRED[:-1])
         if change in (swapped, traded, ordered) and "bucketize" in name:
@@ -275,7 +275,7 @@ def test_requirements_of_more_than_the_rows_tell_no_more_than_the_rows(
 ) -> None:
     """Populations, other releases, beliefs, several sensitive columns and marginals."""
     people_of, method, require, _ = ALSO[name]
-    for seed in seeds(12):
+    for seed in tries(12):
         draw = random.Random(f"{name} {change.__name__} {seed}")
         rows = people(draw)
         if name in ("marginals", "several sensitive", "full_domain, banded"):

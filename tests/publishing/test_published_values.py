@@ -8,7 +8,6 @@ way to give people values that prints them.
 from __future__ import annotations
 
 import csv
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -25,9 +24,9 @@ from privacy_sql.errors import NoSafeChoice, NotSafe, UsageError
 from privacy_sql.reporting import making
 from privacy_sql.reporting.recording import recorded
 from tests.oracles.published_values import Line, Reader
-from tests.seeds import enough, seeds
+from tests.seeds import NIGHTLY, enough, seeds
 
-SEEDS = 18 * (20 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1)
+SEEDS = 360 if NIGHTLY else 18
 AGES = [20, 22, 25, 31, 34, 38]
 SEVERAL = ["set", "multiset"]
 METHODS: dict[str, Any] = {

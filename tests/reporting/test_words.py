@@ -185,7 +185,7 @@ ADVERSARY = {"bandwidth": "0.3", "max_risk": 0.4, "vulnerable": 3, "undecided": 
 @pytest.mark.parametrize("pair", ["[]", "{}"])
 def test_brackets_nested_beyond_reason_are_told_and_are_no_fault(tmp_path: Path, pair: str) -> None:
     inner = "a: " if pair == "{}" else ""
-    deep = f"{pair[0]}{inner}" * 5000 + pair[1] * 5000
+    deep = f"{pair[0]}{inner}" * 1500 + pair[1] * 1500
     (tmp_path / "privacy.yml").write_text(f"version: 1\nreleases: {deep}\n")
     with pytest.raises(UsageError, match="nested deeper"):
         load(tmp_path / "privacy.yml")
@@ -198,7 +198,7 @@ def test_brackets_nested_beyond_reason_are_told_and_are_no_fault(tmp_path: Path,
         release = tmp_path / name
         words = ["--people", tmp_path / "people.csv", "--json"]
         assert call("attack", "intersection", release, *words).codes == ["bad_release"]
-    points = f"privacy_skyline(points={'[' * 5000}{']' * 5000})"
+    points = f"privacy_skyline(points={'[' * 1500}{']' * 1500})"
     words = ["--source", tmp_path / "people.csv", "--quasi", "age", "--sensitive", "illness"]
     assert call("check", *words, "--require", points, "--json").codes == ["bad_value"]
 
