@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from privacy_sql.kernels.skyline.find import find_skyline as edge
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
+from privacy_sql.studies.individuals import individuals
 
 if TYPE_CHECKING:
     from privacy_sql.release import Release
@@ -132,7 +134,11 @@ class Skyline:
     label: str  # "value 3", its place by frequency, or its name where somebody asked for it
     people: int
     points: list[Point]
-    story: str = ""
+    # by kind of knowledge: what happens when one more is known than the table withstands, and nothing else is
+    stories: Mapping[str, str] = field(default_factory=dict)
+    individuals: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # INTERNAL: whom to take for that
 
 
 @dataclass(frozen=True)
@@ -167,22 +173,50 @@ def skylines(
     for place, code in enumerate(codes, start=1):
         points = edge(asked.tables, code, allowed, asked.case)
         label = value if value is not None else str(names.get(code, f"value {place}"))
-        made.append(Skyline(label, asked.everybody(code), points, _story(asked, grouping, code, points)))
+        stories: dict[str, str] = {}
+        whom: dict[str, Mapping[str, Any]] = {}
+        for kind, wanted in _one_too_many(points).items():
+            stories[kind], taken = _told(asked, grouping, code, wanted, show_values)
+            whom |= {kind: taken} if taken else {}
+        made.append(Skyline(label, asked.everybody(code), points, stories, whom))
     return Found(grouping.base.rows, grouping.n_groups, allowed, made)
 
 
-def _story(asked: Skylines, grouping: Grouping, code: int, points: list[Point]) -> str:
-    """What happens when one person more becomes known than the skyline allows."""
-    if (None, None, None) in points:
-        return ""
-    most = max((point[1] or 0 for point in points), default=-1)
-    groups = asked.tables.about(code, 0, asked.case)
-    wanted = kernel.Amounts(0, most + 1, 0)
+def _one_too_many(points: list[Point]) -> dict[str, kernel.Amounts]:
+    """Of each kind of knowledge alone one more than the table withstands, where some amount is too much.
+
+    >>> _one_too_many([(0, 4, 0), (1, 3, 1), (4, 0, 3)])["known"]
+    Amounts(ruled_out=0, known=5, family=0)
+    """
+    nothing = kernel.Amounts(0, 0, 0)
+    if not points:
+        return {"nothing": nothing}
+    found = {}
+    for place, kind in enumerate(kernel.Amounts._fields):
+        most = [point[place] for point in points]
+        if None not in most:
+            found[kind] = nothing._replace(**{kind: 1 + max(amount or 0 for amount in most)})
+    return found
+
+
+def _told(
+    asked: Skylines, grouping: Grouping, code: int, wanted: kernel.Amounts, named: bool
+) -> tuple[str, dict[str, Any]]:
+    """What somebody reaches who knows these amounts and no more; whom they are about, if `named`."""
+    groups = asked.tables.about(code, wanted.ruled_out, asked.case)
     least = kernel.least_amounts(groups, wanted, asked.case)
     worst = kernel.worst_case(groups, least, asked.case)
-    number = grouping.number(int(asked.groups[worst.target.number]))["group"]
-    facts = facts_of(worst, least, wanted, (number, number), asked.case)
-    return story(kernel.breach_probability(groups, wanted, asked.case), facts, number)
+    g, f = (int(asked.groups[group.number]) for group in (worst.target, worst.family))
+    numbers = grouping.number(g)["group"], grouping.number(f)["group"]
+    facts = facts_of(worst, least, wanted, numbers, asked.case)
+    told = story(kernel.breach_probability(groups, wanted, asked.case), facts, numbers[0])
+    if not named:
+        return told, {}
+    counts = asked.tables.counts[worst.target.number].tolist()
+    ranked = sorted(zip(asked.tables.values, counts, strict=True), key=lambda one: (-one[1], one[0]))
+    others = [int(other) for other, n in ranked if n and other != code]
+    known_in = f if worst.term == 2 else g
+    return told, individuals(grouping, g, known_in, f, least, code, others)
 
 
 # one step beyond what a report shows, so that the edge of what is shown can be told

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 UNBOUNDED = "any"
+KINDS = {
+    "ruled_out": "one value more ruled out",
+    "known": "one person more known",
+    "family": "one person more in the family",
+    "nothing": "nothing more known",
+}
 
 
 GROUP = "decide"  # of `--help`
@@ -26,7 +32,9 @@ GROUP = "decide"  # of `--help`
 @click.command()
 @click.option("--value", help="One sensitive value; without it, every one, by number.")
 @click.option("--limit", default="0.95", show_default=True, help="How sure is too sure: above 0, at most 1.")
-@click.option("--show-values", is_flag=True, help="Name the sensitive values. INTERNAL.")
+@click.option(
+    "--show-values", is_flag=True, help="Name the sensitive values, and people by --identifier. INTERNAL."
+)
 @about_a_table
 @shared
 def command(
@@ -37,6 +45,9 @@ def command(
     \b
     Example: privacy-sql skyline --source people.csv --quasi age,sex --sensitive diagnosis \\
                  --value flu --limit 0.9
+
+    For each kind of knowledge a sentence tells what happens when one more is known than the table
+    withstands; with --show-values and an identifier, whom that would be about.
 
     Without --source, every release of privacy.yml as it would be published.
     """
@@ -73,13 +84,26 @@ def _lines(skyline: Skyline) -> list[str]:
 
 
 def _story(skyline: Skyline) -> list[str]:
-    return [f"    {skyline.story}"] if skyline.story else []
+    lines = []
+    for kind, told in skyline.stories.items():
+        lines.append(f"    {KINDS[kind]}: {told}")
+        if kind in skyline.individuals:
+            whom = skyline.individuals[kind]
+            said = [f"target {whom['target']}"]
+            said += [f"ruled out {value}" for value in whom["values_ruled_out"]]
+            said += [f"known {one['person']} ({one['value']})" for one in whom["known"]]
+            said += [f"family {person}" for person in whom["family"]]
+            lines.append(f"      {', '.join(said)}")
+    return lines
 
 
 def _plain(skyline: Skyline) -> dict[str, Any]:
-    return {
+    first = skyline.stories.get("known") or next(iter(skyline.stories.values()), "")
+    told: dict[str, Any] = {
         "value": skyline.label,
         "people": skyline.people,
         "points": [list(point) for point in skyline.points],
-        "story": skyline.story,
+        "story": first,
+        "stories": dict(skyline.stories),
     }
+    return {**told, "individuals": dict(skyline.individuals)} if skyline.individuals else told
