@@ -17,7 +17,7 @@ from privacy_sql.counted.base import count as counted
 from privacy_sql.counted.fingerprints import is_csv
 from privacy_sql.counted.grouping import Grouping, Judgeable
 from privacy_sql.criteria import Criterion, one_of
-from privacy_sql.engines import Engine
+from privacy_sql.engines import Engine, connect
 from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import DataError, NotSafe, UsageError, number_of
 from privacy_sql.hierarchies import Hierarchy
@@ -30,12 +30,14 @@ from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.statements import step
-from privacy_sql.query.template import Sql, render
+from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from privacy_sql.lattice.result import SearchResult
     from privacy_sql.marginals.result import MarginalResult
     from privacy_sql.methods.full_domain import FullDomain
@@ -336,6 +338,7 @@ def released(
         grouping=proposal.grouping,
         permuted=proposal.permuted,
         lattice=proposal.lattice,
+        audited_rows=audited_rows,
     )
     found = guesses.of_release(release)
     return replace(
@@ -374,6 +377,22 @@ def write(
         )
     refuse_read_alike(release, target)
     return put_out(release, target, overwrite=overwrite, manifest_to=manifest_to, escape=escape)
+
+
+def audited_rows(release: Release) -> pa.Table:
+    """The rows of a release, read from a private file that was audited like any other, and taken away."""
+    if release.parts:
+        told = f"{release.name} is published as {len(release.parts)} tables"
+        raise UsageError("several_tables", told, hint="Write it to a folder, and read the tables there.")
+    folder, leave = private_folder(release)
+    try:
+        place = folder / "rows" / "rows.parquet"
+        write(release.base.engine, release, place)
+        with connect() as reader:
+            session = reader.session([place])
+            return session.arrow(Query(f"select * from {session.source(place)}", "published rows"))
+    finally:
+        leave()
 
 
 def put_out(

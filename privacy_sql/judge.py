@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import no_rows
 from privacy_sql.counted.grouping import Candidate, Known
@@ -17,6 +17,9 @@ from privacy_sql.release import verdict_table
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class Verdicts(dict[str, Verdict]):
     """Requirement -> verdict, in the order asked; true when there is one and all are safe.
@@ -27,6 +30,17 @@ class Verdicts(dict[str, Verdict]):
 
     def __bool__(self) -> bool:
         return bool(len(self)) and all(verdict.safe for verdict in self.values())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per requirement, for a notebook or a table of many releases."""
+        import pandas
+
+        columns = ["requirement", "criterion", "safe", "value", "relation", "limit", "exact", "story"]
+        rows = [
+            (name, v.criterion, v.safe, v.value, v.relation, v.limit, v.exact, v.story)
+            for name, v in self.items()
+        ]
+        return pandas.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
         return verdict_table(notebook.word(bool(self)), self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
@@ -13,6 +13,11 @@ from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, measured
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,24 @@ class Release(Judgeable):
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
     # the choices a search decided on the way; for a report, not for the manifest
     lattice: Mapping[str, Any] | None = field(default=None, repr=False)
+    # how its rows are written and audited: that room lies above
+    audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
+
+    def to_arrow(self) -> pa.Table:
+        """The rows that may leave as an Arrow table: what was audited, or the error of `write`."""
+        assert self.audited_rows is not None
+        return self.audited_rows(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows that may leave as a frame of pandas: what was audited, or the error of `write`."""
+        found: pd.DataFrame = self.to_arrow().to_pandas()
+        return found
+
+    def to_polars(self) -> pl.DataFrame:
+        """The rows that may leave as a frame of polars: what was audited, or the error of `write`."""
+        import polars
+
+        return polars.DataFrame(self.to_arrow())
 
     @property
     def safe(self) -> bool:

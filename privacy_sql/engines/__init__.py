@@ -20,12 +20,14 @@ from privacy_sql.query.template import Query, Sql
 from privacy_sql.query.words import refuse_unspoken
 
 if TYPE_CHECKING:
+    import duckdb
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
     WholeNumbers: TypeAlias = Mapping[str, npt.NDArray[np.integer[Any]]]
 
+CONNECTIONS = 'For example "duckdb:file.db"; an open connection of DuckDB is taken too.'
 Row = dict[str, Any]
 # the three types small tables travel in; a column's name ends in nothing that tells, so they are said
 Columns = Mapping[str, tuple[str, Sequence[Any]]]
@@ -184,18 +186,22 @@ class Engine(ABC):
         self.close()
 
 
-def connect(url: str = "duckdb:", **options: object) -> Engine:
+def connect(url: str | duckdb.DuckDBPyConnection = "duckdb:", **options: object) -> Engine:
     """Open an engine: `duckdb:` (embedded), `duckdb:file.db`, `postgres:`, `spark:local[2]`.
+
+    An open connection of DuckDB is taken as it is, and stays open and as it was when the engine is closed.
 
     >>> with connect() as engine:
     ...     engine.fetch(Query("select 1 as one"))
     [{'one': 1}]
     """
-    scheme, colon, rest = url.partition(":") if isinstance(url, str) else ("", "", "")
+    if not isinstance(url, str):
+        refuse_unspoken("duckdb")
+        around: Engine = registry.get("engines", "duckdb").around(url, **options)
+        return around
+    scheme, colon, rest = url.partition(":")
     if not colon:
-        raise UsageError(
-            "bad_url", "a connection is written engine:place", hint='For example "duckdb:file.db".'
-        )
+        raise UsageError("bad_url", "a connection is written engine:place", hint=CONNECTIONS)
     part = registry.get("engines", scheme)
     if part.__module__.startswith("privacy_sql."):
         refuse_unspoken(scheme)

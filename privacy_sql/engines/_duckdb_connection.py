@@ -6,7 +6,7 @@ It reaches the named files and folders and nothing else, loads no extension and 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,14 @@ select 1 from duckdb_views() where not internal and not (temporary and starts_wi
 """
 
 
+OURS = """
+select view_name, 'view' from duckdb_views() where temporary and starts_with(view_name, ?)
+union all
+select table_name, 'table' from duckdb_tables() where temporary and starts_with(table_name, ?)
+"""
+REPLACES = "python_enable_replacements"
+
+
 class Connection:
     """One DuckDB instance, locked to the files and folders it was opened for when first used."""
 
@@ -41,7 +49,7 @@ class Connection:
         self.files = {file.resolve() for file in files}
         self.folders = {folder.resolve() for folder in folders}
         self.debug = debug
-        self.numbers = itertools.count(1)
+        self.numbers: Iterator[object] = itertools.count(1)
         self.private: Path | None = None
         # a finalizer may run while the rows of a statement are fetched, so it only says what can go
         self.left: list[tuple[str, str]] = []
@@ -117,6 +125,42 @@ class Connection:
     def close(self) -> None:
         if self._live is not None:
             self._live.close()
+        self._live, self._closed = None, True
+        self._leave()
+
+
+class TakenConnection(Connection):
+    """A connection that somebody else opened: it stays open, and what we made on it goes at the end."""
+
+    taken = itertools.count(1)
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, debug: bool) -> None:
+        super().__init__("", {}, (), (), debug)
+        # several may stand around one connection, so each has names of its own
+        self.mark = f"t{next(self.taken)}x"
+        self.numbers = (f"{self.mark}{number}" for number in itertools.count(1))
+        sweep()
+        self.private, self._leave = private_folder(self)
+        try:
+            (self.replaces,) = connection.execute(f"select current_setting('{REPLACES}')").fetchall()[0]
+            # a name that is no relation must not become a variable of the calling Python program
+            connection.execute(f"set {REPLACES} = false")
+        except duckdb.Error as problem:
+            hint = "It must be open, and its settings not locked."
+            told = "the connection cannot be used"
+            raise UsageError("bad_connection", told, hint=hint) from (problem if debug else None)
+        self._live = connection
+        deadlines.watch(self)
+
+    def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
+        return self
+
+    def close(self) -> None:
+        if self._live is not None:
+            made = self._live.execute(OURS, [f"ps_{self.mark}"] * 2).fetchall()
+            for name, kind in made:
+                self._live.execute(f"drop {kind} if exists temp.{name}")
+            self._live.execute(f"set {REPLACES} = {self.replaces}")
         self._live, self._closed = None, True
         self._leave()
 

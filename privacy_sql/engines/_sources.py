@@ -114,7 +114,7 @@ def no_frame(source: object) -> UsageError:
     return UsageError(
         "no_source",
         f"a {type(source).__name__} is no source",
-        hint="A source is a file, the name of a relation, or a DataFrame (pandas, Arrow).",
+        hint="A source is a file, a relation or its name, or a DataFrame (pandas, polars, Arrow).",
     )
 
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from privacy_sql import deadlines
-from privacy_sql.engines import Columns, Engine, Row, Source
+from privacy_sql.engines import CONNECTIONS, Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
-from privacy_sql.engines._duckdb_connection import Connection
+from privacy_sql.engines._duckdb_connection import Connection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
 from privacy_sql.engines._sources import (
     csv_header,
@@ -31,7 +31,7 @@ from privacy_sql.engines._sources import (
     parts,
     unlike,
 )
-from privacy_sql.errors import DataError, EngineError
+from privacy_sql.errors import DataError, EngineError, UsageError
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, literal, quote
 
@@ -48,6 +48,15 @@ KINDS = {
     "FLOAT": "number",
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
+}
+
+
+# frames that can be read any number of times
+READ_AGAIN = {
+    ("pandas", "DataFrame"),
+    ("pyarrow", "Table"),
+    ("_duckdb", "DuckDBPyRelation"),
+    ("duckdb", "DuckDBPyRelation"),
 }
 
 
@@ -71,6 +80,17 @@ class DuckDB(Engine):
         limits = {"memory_limit": memory_limit, "threads": threads}
         self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
         self._mine: dict[str, str] = {}
+
+    @classmethod
+    def around(cls, connection: object, *, unsafe_debug: bool = False) -> DuckDB:
+        """An engine on a connection that is open already, and stays open."""
+        if not isinstance(connection, duckdb.DuckDBPyConnection):
+            told = f"a {type(connection).__name__} is no connection"
+            raise UsageError("bad_url", told, hint=CONNECTIONS)
+        made = cls.__new__(cls)
+        made._to = TakenConnection(connection, unsafe_debug)
+        made._mine = {}
+        return made
 
     # -- opening and closing -------------------------------------------------------------------------
 
@@ -146,6 +166,8 @@ class DuckDB(Engine):
     def _frame(self, frame: object) -> Sql:
         name = self._name("frame")
         try:
+            if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
+                frame = frame.to_arrow_table()
             self.connection.register(name, frame)
         except duckdb.NotImplementedException as problem:  # a kind of pandas that DuckDB has no word for
             hint = "Turn it into text, numbers or dates first."
@@ -155,8 +177,26 @@ class DuckDB(Engine):
         except (TypeError, duckdb.InvalidInputException):
             raise no_frame(frame) from None
         self._mine[name] = "view"
+        if _once(frame):
+            read = self._name("frame")
+            self._run(Query(f"create temp table {read} as select * from {name}", "frame"))
+            self._mine[read] = "table"
+            self.drop(name)
+            name = read
         statements.size(self, name)
         return name
+
+    def _reads(self, relation: duckdb.DuckDBPyRelation) -> bool:
+        """Whether a relation is one of this connection, and not of another database."""
+        name = self._name("looking")
+        try:
+            self.connection.register(name, relation)
+            self.connection.execute(f"select 1 from {name} limit 0")
+        except duckdb.Error:
+            return False
+        self._mine[name] = "view"
+        self.drop(name)
+        return True
 
     def _name(self, step: str) -> Sql:
         return Sql(f"ps_{next(self._to.numbers)}_{step}")
@@ -329,6 +369,12 @@ class DuckDB(Engine):
                 raise KeyboardInterrupt from None
             told = explain(problem, query.origin, self._to.files)
             raise told from (problem if self._to.debug else None)
+
+
+def _once(frame: object) -> bool:
+    """Whether a frame may be one that can be read only once, so that it is copied."""
+    kind = type(frame)
+    return (kind.__module__.partition(".")[0], kind.__name__) not in READ_AGAIN
 
 
 def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql import registry
 from privacy_sql.display import notebook
@@ -18,6 +18,9 @@ from privacy_sql.searches import Found, Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Utility
 from privacy_sql.verdict import Number, Verdict, finite, measured, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # of a minimal choice these are shown beside the one that was minimised; of the best one all
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
@@ -103,6 +106,28 @@ class SearchResult:
             *([f"importance of {', '.join(weights)}; others 1"] if weights else []),
             *(["single cells are suppressed, no label is coarser"] if "suppress" in self.steered else []),
         ]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per choice: its levels, what it costs, and whether it is minimal, best or on the frontier.
+
+        Choices on the frontier have the value of each requirement too, and may be unsafe.
+        """
+        import pandas
+
+        rows: dict[tuple[object, ...], dict[str, object]] = {}
+
+        def row(levels: Mapping[str, int]) -> dict[str, object]:
+            flags = {"safe": True, "minimal": False, "best": False, "frontier": False}
+            return rows.setdefault(tuple(levels.items()), {**levels, **flags})
+
+        for choice in self.minimal:
+            row(choice["levels"]).update(minimal=True, **choice["values"])
+        if self.best is not None:
+            row(self.best["levels"]).update(best=True, **self.best["values"])
+        for point in self.frontier:
+            costs = {self.minimise: point["cost"], **point["risks"]}
+            row(point["levels"]).update(frontier=True, safe=point["safe"], **costs)
+        return pandas.DataFrame(list(rows.values()))
 
     def _repr_html_(self) -> str:
         """The minimal safe choices in a notebook, the best one first."""
