@@ -340,7 +340,8 @@ class MarginalSet(Judgeable):
             raise UsageError("not_decomposable", "the relaxation is defined for decomposable marginals")
         if not self._at[self._sensitive()]:
             return self.grouping.n_values
-        return int(fewest_near_top(self.grouping.join(), share).value)
+        join = self.grouping.join()
+        return int(fewest_near_top(join, (1 - share) ** len(join)).value)
 
     def _sensitive(self) -> int:
         if self._attributes.sensitive is None:

@@ -82,7 +82,7 @@ REQUIREMENTS: list[tuple[str, list[Any]]] = [
 
 @pytest.mark.parametrize("require", [r for _, r in REQUIREMENTS], ids=[name for name, _ in REQUIREMENTS])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_no_box_can_still_be_cut_safely(engine: Any, require: list[Any], seed: int) -> None:
+def test_no_box_can_still_be_cut_safely_at_a_median(engine: Any, require: list[Any], seed: int) -> None:
     rows = people(seed, 40).assign(size=lambda known: known["size"].fillna(0))[["age", "size", "s"]]
     release = ps.publish(engine, ps.Table(rows, ["age", "size"], "s"), require, ps.Multidimensional())
     boxes = list(boxes_of(release).values())
@@ -95,6 +95,35 @@ def test_no_box_can_still_be_cut_safely(engine: Any, require: list[Any], seed: i
 
     assert safe(boxes)
     assert list(safe_cuts(boxes, [0, 1], safe)) == []
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", seeds(3))
+def test_where_only_sizes_matter_a_box_can_be_cut_nowhere(engine: Any, seed: int, k: int) -> None:
+    rows = people(seed, 40).assign(size=lambda known: known["size"].fillna(0))[["age", "size", "s"]]
+    release = ps.publish(
+        engine, ps.Table(rows, ["age", "size"], "s"), [ps.KAnonymity(k)], ps.Multidimensional()
+    )
+    boxes = list(boxes_of(release).values())
+
+    def safe(groups: list[list[Any]]) -> bool:
+        return min(map(len, groups)) >= k
+
+    assert list(safe_cuts(boxes, [0, 1], safe, anywhere=True)) == []
+
+
+def test_where_values_matter_another_place_may_be_safe_though_the_median_is_not(engine: Any) -> None:
+    """The halves {a, a, a} and {b, c, d} are not safe, and {a, a, a, b} beside {c, d} is."""
+    rows = pd.DataFrame({"age": range(1, 7), "s": list("aaabcd")})
+    require = [ps.LDiversity(2)]
+    release = ps.publish(engine, ps.Table(rows, ["age"], "s"), require, ps.Multidimensional())
+    (box,) = boxes_of(release).values()
+
+    def safe(groups: list[list[Any]]) -> bool:
+        return all(len({row[-1] for row in group}) >= 2 for group in groups)
+
+    assert list(safe_cuts([box], [0], safe)) == []
+    assert list(safe_cuts([box], [0], safe, anywhere=True)) == [(0, 0)]
 
 
 def test_k_anonymous_boxes_are_those_of_the_recursion_by_hand(engine: Any) -> None:

@@ -69,15 +69,28 @@ def entropy(rows: Sequence[Row]) -> float:
     return -sum(n / len(rows) * math.log(n / len(rows)) for n in counts)
 
 
+def every_cut(rows: Sequence[Row], column: int) -> list[list[list[Row]]]:
+    """Rows parted at each place in turn."""
+    return [
+        [[row for row in rows if row[column] <= place], [row for row in rows if row[column] > place]]
+        for place in sorted({row[column] for row in rows})[:-1]
+    ]
+
+
 def safe_cuts(
-    boxes: Sequence[Sequence[Row]], columns: Sequence[int], safe: Callable[[list[list[Row]]], bool]
+    boxes: Sequence[Sequence[Row]],
+    columns: Sequence[int],
+    safe: Callable[[list[list[Row]]], bool],
+    *,
+    anywhere: bool = False,
 ) -> Iterator[tuple[int, int]]:
-    """Boxes and columns whose median cut would leave the whole partition safe."""
+    """Boxes and columns whose median cut, or a cut anywhere, would leave the whole partition safe."""
     for number, box in enumerate(boxes):
         others = [list(other) for place, other in enumerate(boxes) if place != number]
         for column in columns:
-            parts = median_cut(box, column)
-            if parts and safe([*others, *parts]):
+            median = median_cut(box, column)
+            cuts = every_cut(box, column) if anywhere else [median] if median else []
+            if any(safe([*others, *parts]) for parts in cuts):
                 yield number, column
 
 
