@@ -35,6 +35,7 @@ _HOME = {
     "report": "reporting.making",
     "MarginalSet": "studies.marginal_set",
     "reconstruct": "studies.reconstruction",
+    **dict.fromkeys(["clopper_pearson", "excess"], "studies._proportions"),
     **dict.fromkeys(["breach_probability", "find_skyline"], "studies.skyline"),
     **dict.fromkeys(["compose", "compose_zcdp", "discrete_laplace"], "kernels.composition.privacy_loss"),
     **dict.fromkeys(["noise_posterior", "semantic_privacy"], "kernels.composition.privacy_loss"),

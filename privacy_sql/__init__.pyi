@@ -54,6 +54,8 @@ from privacy_sql.publishing.verifying import verify as verify
 from privacy_sql.query.template import Query as Query
 from privacy_sql.release import Release as Release
 from privacy_sql.reporting.making import report as report
+from privacy_sql.studies._proportions import clopper_pearson as clopper_pearson
+from privacy_sql.studies._proportions import excess as excess
 from privacy_sql.studies.background_knowledge import belief_distance as belief_distance
 from privacy_sql.studies.background_knowledge import posterior as posterior
 from privacy_sql.studies.background_knowledge import posterior_over_groups as posterior_over_groups
@@ -67,6 +69,7 @@ from privacy_sql.studies.every_choice import every_choice as every_choice
 from privacy_sql.studies.identifying import identify as identify
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
+from privacy_sql.studies.measure import measure as measure
 from privacy_sql.studies.reconstruction import reconstruct as reconstruct
 from privacy_sql.studies.skyline import breach_probability as breach_probability
 from privacy_sql.studies.skyline import find_skyline as find_skyline

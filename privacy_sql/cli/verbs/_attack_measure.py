@@ -1,0 +1,132 @@
+"""`attack measure`: what a published or synthetic table gives away about the people it was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import click
+
+from privacy_sql.cli.outcome import Common, Outcome, shared
+from privacy_sql.cli.tables import listed, named_engine
+from privacy_sql.display.rounding import percent
+from privacy_sql.errors import number_of, people
+
+if TYPE_CHECKING:
+    from privacy_sql.studies.measure import Measured
+
+
+class Asked(Common):
+    """The files, and who knows what."""
+
+    source: str
+    released: str
+    control: str | None
+    known: str
+    secret: str
+    linked: str | None
+    most: int
+    level: str
+    url: str
+
+
+@click.command()
+@click.option("--source", required=True, help="The file or relation the release was made from.")
+@click.option("--release", "released", required=True, help="The published table, its manifest, or any file.")
+@click.option("--control", help="People like those of the source that the release was not made from.")
+@click.option("--known", required=True, help="What somebody knows, between commas.")
+@click.option("--secret", required=True, help="The column to be guessed.")
+@click.option("--linked", help="What two people know, as age,sex:zip; default: nobody is linked.")
+@click.option(
+    "--at-most", "most", type=int, default=0, help="Single out by every set of so many columns too."
+)
+@click.option("--level", default="0.95", show_default=True, help="How sure the interval of the control is.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
+@shared
+def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
+    """Measure a release against its source: people singled out, linked and guessed right.
+
+    Everybody of the source is asked, so the shares are counted. It says what happened and is no proof of
+    safety: a release is judged by requirements.
+
+    \b
+    Example: privacy-sql attack measure --source people.csv --release synthetic.csv \\
+                 --known age,zip --secret illness --control others.csv
+    """
+    from privacy_sql.studies.measure import measure
+
+    halves = [listed(part) for part in options["linked"].split(":")] if options["linked"] else None
+    with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
+        found = measure(
+            engine,
+            _place(options["source"], directory),
+            _place(options["released"], directory),
+            listed(options["known"]),
+            options["secret"],
+            None if options["control"] is None else _place(options["control"], directory),
+            most=options["most"],
+            linked=None if halves is None else tuple(halves),  # type: ignore[arg-type]
+            level=options["level"],
+        )
+    return Outcome("attack", rows=found.people, lines=_told(found), more={"attack": _plain(found)})
+
+
+def _place(text: str, directory: Path) -> Any:
+    """A file where there is one, else the name of a relation."""
+    path = directory / text
+    return path if path.is_file() or path.suffix else text
+
+
+def _told(found: Measured) -> list[str]:
+    singled = found.singled_out
+    lines = [
+        f"people      {found.people} in the source, {found.fitted} fit a row of the release",
+        f"guessed     {float(found.right):g} of {found.people} right ({percent(found.share)}),"
+        f" {percent(found.baseline)} without the release; who fits no row counts as wrong",
+        f"singled out {people(singled.right)}: {number_of(singled.alone, 'combination')} have one row each,"
+        f" and {singled.right} of them {'fits' if singled.right == 1 else 'fit'} exactly one person",
+    ]
+    if found.linked is not None:
+        lines.append(f"linked      {people(found.linked)} by the one row that both sets of columns share")
+    lines += [
+        f"  by {', '.join(columns)}: {each.right} of {each.alone}" for columns, each in found.subsets.items()
+    ]
+    if found.control is not None and found.excess is not None:
+        control, beyond = found.control, found.excess
+        lines.append(
+            f"control     {float(control.right):g} of {control.people} right, between {percent(control.low)}"
+            f" and {percent(control.high)}"
+        )
+        ends = [f"{float(end):.3f}" if end is not None else "unknown" for end in (beyond.low, beyond.high)]
+        value = "unknown" if beyond.value is None else f"{float(beyond.value):.3f}"
+        lines.append(
+            f"excess      {value} of what the control leaves to be guessed, between {' and '.join(ends)}"
+        )
+    return [*lines, "A study of what happened, not a verdict: no requirement was judged."]
+
+
+def _plain(found: Measured) -> dict[str, Any]:
+    singled = {"right": found.singled_out.right, "alone": found.singled_out.alone}
+    told: dict[str, Any] = {
+        "people": found.people,
+        "fitted": found.fitted,
+        "right": str(found.right),
+        "share": str(found.share),
+        "baseline": str(found.baseline),
+        "singled_out": singled,
+        "subsets": [
+            {"columns": list(columns), "right": each.right, "alone": each.alone}
+            for columns, each in found.subsets.items()
+        ],
+        "linked": found.linked,
+    }
+    if found.control is not None and found.excess is not None:
+        control, beyond = found.control, found.excess
+        told["control"] = {
+            "people": control.people,
+            "right": str(control.right),
+            "low": str(control.low),
+            "high": str(control.high),
+        }
+        told["excess"] = {name: None if value is None else str(value) for name, value in vars(beyond).items()}
+    return told

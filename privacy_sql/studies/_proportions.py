@@ -1,0 +1,117 @@
+"""Shares that were counted on some people only: exact intervals, and how much an attack beats a control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, comb, floor
+
+from privacy_sql.errors import UsageError
+from privacy_sql.parameters import number_in
+
+GRID = 10**12  # the ends of an interval are rounded outwards to one part in so many
+_EXACTLY = Context(prec=60)
+_BITS = 220  # of a binomial coefficient: more digits than the context keeps
+
+
+@dataclass(frozen=True)
+class Excess:
+    """How much better an attack guesses than the control, of what the control leaves to be guessed.
+
+    `value` and `low` are None where the control may be right about everybody; it is never cut off at 0.
+    """
+
+    value: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+
+
+def clopper_pearson(
+    right: int | Fraction, asked: int, level: str | float = "0.95"
+) -> tuple[Fraction, Fraction]:
+    """The exact interval of a share, `right` of the people `asked`; both ends are rounded outwards.
+
+    Clopper and Pearson 1934: the shares at which so many, or so few, are not rarer than half the error. An
+    expected number right (ties are shared) is rounded away from the middle at each end.
+
+    >>> [float(end) for end in clopper_pearson(0, 10)]
+    [0.0, 0.308497107819]
+    """
+    tail = (1 - _level(level)) / 2
+    if asked < 1 or not 0 <= right <= asked:
+        raise UsageError("bad_argument", "right is a number of the people asked, and somebody is asked")
+    few, many = floor(right), ceil(right)
+    low = _last(lambda share: _at_least(few, asked, share) <= tail) if few else 0
+    # seen from the other side the share wrong has a lower end
+    high = GRID - _last(lambda share: _at_least(asked - many, asked, share) <= tail) if many < asked else GRID
+    return Fraction(low, GRID), Fraction(high, GRID)
+
+
+def excess(
+    attack: tuple[int | Fraction, int],
+    control: tuple[int | Fraction, int],
+    level: str | float = "0.95",
+    *,
+    counted: bool = False,
+) -> Excess:
+    """(a - c) / (1 - c) of two shares, with an interval from those of both, each at half the error.
+
+    `counted`: the attack asked everybody, so its share is known and the whole error is the control's.
+
+    >>> excess((9, 20), (4, 20)).value, excess((5, 5), (5, 5)).value
+    (Fraction(5, 16), None)
+    """
+    a, c = Fraction(*attack), Fraction(*control)
+    part = _level(level) if counted else 1 - (1 - _level(level)) / 2
+    ends_a = (a, a) if counted else clopper_pearson(*attack, str(part))
+    ends_c = clopper_pearson(*control, str(part))
+    return Excess(_excess(a, c), _excess(ends_a[0], ends_c[1]), _excess(ends_a[1], ends_c[0]))
+
+
+def _excess(a: Fraction, c: Fraction) -> Fraction | None:
+    return None if c == 1 else (a - c) / (1 - c)
+
+
+def _level(text: str | float) -> Fraction:
+    level = number_in(text)
+    if level is None or not 0 < level < 1:
+        raise UsageError("bad_argument", "a level is a share between 0 and 1", hint="For example 0.95.")
+    return level
+
+
+def _last(holds: Callable[[Decimal], bool]) -> int:
+    """The last place of the grid at which a condition holds that holds at 0 and not at 1."""
+    low, high = 0, GRID
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(Decimal(middle) / GRID) else (low, middle)
+    return low
+
+
+@lru_cache(maxsize=8)
+def _coefficient(n: int, k: int) -> Decimal:
+    """A binomial coefficient to more digits than anybody needs; all of them may be hundreds of thousands."""
+    whole = comb(n, k)
+    spare = max(0, whole.bit_length() - _BITS)
+    return _EXACTLY.multiply(Decimal(whole >> spare), _EXACTLY.power(2, spare))
+
+
+def _at_least(right: int, asked: int, share: Decimal) -> Decimal:
+    """The chance that at least so many of the people asked are right, each with this chance."""
+    if share == 0:
+        return Decimal(0)
+    wrong = 1 - share
+    chance = _EXACTLY.multiply(_EXACTLY.power(share, right), _EXACTLY.power(wrong, asked - right))
+    term = _EXACTLY.multiply(_coefficient(asked, right), chance)
+    odds = _EXACTLY.divide(share, wrong)
+    total, n = term, right
+    while n < asked:
+        term = _EXACTLY.multiply(term, _EXACTLY.divide(odds * (asked - n), Decimal(n + 1)))
+        total, n = _EXACTLY.add(total, term), n + 1
+        # beyond the commonest number the terms fall faster and faster
+        if n > asked * share and term < total * Decimal("1e-40"):
+            break
+    return total

@@ -1,0 +1,312 @@
+"""A published table measured against its source: who is singled out, linked and guessed right, and how many.
+
+A study of what happened, never a requirement: a table that does well here may still give somebody away. Both
+files are counted once; everybody of the source is asked, so these shares are counted and have no interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql.counted.base import count, no_rows
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError, did_you_mean
+from privacy_sql.hierarchies import AsIs, Hierarchy
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.history.described import PublishedColumn, describe, described_by
+from privacy_sql.manifest import SUFFIX
+from privacy_sql.query.template import names, render
+from privacy_sql.studies._proportions import Excess, clopper_pearson, excess
+from privacy_sql.table import Table
+
+Ints = npt.NDArray[np.int64]
+MOST_SETS = 2000
+
+
+@dataclass(frozen=True)
+class Singled:
+    """Combinations that one row of the release has, and how many of them fit exactly one person."""
+
+    right: int
+    alone: int
+
+
+@dataclass(frozen=True)
+class Control:
+    """The same guesses about people the release was not made from, with the exact interval of their share."""
+
+    people: int
+    right: Fraction
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What somebody learns who knows some columns of everybody in the source.
+
+    `right` is the expected number of people whose secret is guessed right: the commonest value of the rows
+    that fit, ties shared. Who fits no row is not guessed, which counts as wrong. `baseline` is the share that
+    is right without the release, for whoever always names the commonest value.
+    """
+
+    people: int
+    fitted: int
+    right: Fraction
+    baseline: Fraction
+    singled_out: Singled
+    subsets: Mapping[tuple[str, ...], Singled] = field(default_factory=dict)
+    linked: int | None = None  # people alone on either half whose one common row is found
+    control: Control | None = None
+    excess: Excess | None = None
+
+    @property
+    def share(self) -> Fraction:
+        return self.right / self.people
+
+
+def measure(
+    engine: Engine,
+    source: Any,
+    released: Any,
+    known: Sequence[str],
+    secret: str,
+    control: Any = None,
+    *,
+    most: int = 0,
+    linked: tuple[Sequence[str], Sequence[str]] | None = None,
+    level: str | float = "0.95",
+) -> Measured:
+    """Measure a release, or a synthetic table, against the people it was made from.
+
+    `source` and `control` are files, relations, frames or tables; `released` too, or a manifest, whose levels
+    the known columns are then taken to. `most`: singling out by every set of so many known columns as well.
+    `linked`: two sets of columns that two adversaries know.
+
+    >>> import pandas as pd, privacy_sql as ps
+    >>> people = pd.DataFrame({"age": ["30", "30", "41"], "ill": ["flu", "cold", "flu"]})
+    >>> shown = pd.DataFrame({"age": ["30", "41"], "ill": ["flu", "flu"]})
+    >>> with ps.connect() as engine:
+    ...     found = ps.measure(engine, people, shown, ["age"], "ill")
+    >>> str(found.right), found.people, found.singled_out
+    ('2', 3, Singled(right=1, alone=2))
+    """
+    known = _columns(known, secret, linked)
+    if (n_sets := sum(comb(len(known), size) for size in range(1, most + 1))) > MOST_SETS:
+        told = f"{len(known)} columns have {n_sets:,} sets of at most {most}"
+        raise UsageError(
+            "too_many_sets", told, hint=f"Ask about smaller sets: at most {MOST_SETS:,} are counted."
+        )
+    place, published = _published(released)
+    shown_as = _shown_as(known, published)
+    codes = [_Codes() for _ in (*known, secret)]
+    shown = _read(engine, place, list(shown_as.values()), secret, {}, codes, "the release")
+    kinds = {column: _level_of(published, column) for column in known}
+    asked = _read(engine, source, known, secret, kinds, codes, "the source")
+    right, fitted = _guessed(asked, shown)
+    found = beyond = None
+    if control is not None:
+        other = _read(engine, control, known, secret, kinds, codes, "the control")
+        by_chance, _ = _guessed(other, shown)
+        found = Control(other.people, by_chance, *clopper_pearson(by_chance, other.people, level))
+        beyond = excess((right, asked.people), (by_chance, other.people), level, counted=True)
+    everything = range(len(known))
+    sets = [members for size in range(1, most + 1) for members in combinations(everything, size)]
+    return Measured(
+        people=asked.people,
+        fitted=fitted,
+        right=right,
+        baseline=Fraction(int(np.bincount(asked.secret, weights=asked.n).max()), asked.people),
+        singled_out=_singled(asked, shown, everything),
+        subsets={tuple(known[n] for n in members): _singled(asked, shown, members) for members in sets},
+        linked=None
+        if linked is None
+        else _linked(asked, shown, [[known.index(c) for c in s] for s in linked]),
+        control=found,
+        excess=beyond,
+    )
+
+
+# -- what is read --------------------------------------------------------------------------------------------
+
+
+class _Codes(dict[str | None, int]):
+    """The labels of one column in every file, as numbers: equal labels are one number, missing ones too."""
+
+    def of(self, label: str | None) -> int:
+        return self.setdefault(label, len(self))
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The people of one file by what is known of them and their secret: a line per distinct combination."""
+
+    known: Ints  # a column for each known one
+    secret: Ints
+    n: Ints
+
+    @property
+    def people(self) -> int:
+        return int(self.n.sum())
+
+
+def _columns(
+    known: Sequence[str], secret: str, linked: tuple[Sequence[str], Sequence[str]] | None
+) -> list[str]:
+    """The columns that are known, each once."""
+    if isinstance(known, str) or not known or secret in known or len(set(known)) < len(known):
+        told = "known names at least one column, each once, and not the secret one"
+        raise UsageError("bad_argument", told, hint='For example known=["age", "zip"].')
+    found = list(known)
+    if linked is not None and (len(linked) != 2 or not all(linked) or set().union(*linked) != set(found)):
+        told = "linked names two sets of columns, which are all the known ones together"
+        raise UsageError("bad_argument", told, hint='For example linked=(["age"], ["zip"]).')
+    return found
+
+
+def _published(released: Any) -> tuple[Any, Mapping[str, PublishedColumn]]:
+    """Where the release is, and of one of ours how each column is shown."""
+    path = released if isinstance(released, Path) else None
+    if isinstance(released, str) and Path(released).is_file():
+        path = Path(released)
+    if path is None or not (path := described_by(path)).name.endswith(SUFFIX):
+        return released, {}
+    description = describe(path, 1)
+    if description.values is not None or description.parts:
+        told = f"{description.name} is published in several tables, which are not measured"
+        raise UsageError("several_tables", told, hint="Attack it: `privacy-sql attack intersection`.")
+    return description.source, description.columns
+
+
+def _shown_as(known: Sequence[str], published: Mapping[str, PublishedColumn]) -> dict[str, str]:
+    """The published column of each known one."""
+    return {column: published[column].column if column in published else column for column in known}
+
+
+def _level_of(published: Mapping[str, PublishedColumn], column: str) -> tuple[Hierarchy, int]:
+    """The level at which a release of ours shows a column; what is shown as it is stays so."""
+    shown = published.get(column)
+    if shown is None:
+        return AsIs(), 0
+    if shown.levels is None or len(shown.levels) != 1 or (shown.levels != (0,) and shown.hierarchy is None):
+        told = f"{column} is not shown at one level of a hierarchy that its manifest tells"
+        hint = "Rows that fit only nearly are not measured; leave the column out, or publish at one level."
+        raise UsageError("no_level", told, hint=hint)
+    return shown.hierarchy or AsIs(), shown.levels[0]
+
+
+def _read(
+    engine: Engine,
+    given: Any,
+    known: Sequence[str],
+    secret: str,
+    kinds: Mapping[str, tuple[Hierarchy, int]],
+    codes: Sequence[_Codes],
+    what: str,
+) -> _Counted:
+    """One file counted by its known columns and its secret one, labels as numbers all files share."""
+    table = _table(given, known, secret, what)
+    base = count(engine, table)
+    if not base.holds_rows:
+        raise no_rows(table)
+    columns = [*base.aliases.values(), "s", "n_rows"]
+    listed = render("counted/listed.sql", relation=base.relation, columns=names(columns))
+    found = base.engine.arrays(listed)
+    shared = []
+    for column, alias, of in zip([*known, secret], columns, codes, strict=False):
+        kind, level = kinds.get(column, (AsIs(), 0))
+        query = render(
+            "counted/listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"])
+        )
+        labels = {row["code"]: _label(row["value"], kind, level) for row in base.engine.fetch(query)}
+        lookup = np.zeros(max(labels) + 1, np.int64)
+        for code, label in labels.items():
+            lookup[code] = of.of(label)
+        shared.append(lookup[found[alias].astype(np.int64)])
+    return _Counted(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
+
+
+def _label(value: object, kind: Hierarchy, level: int) -> str | None:
+    """A value at a level, as text."""
+    label = kind.label(value, level) if kind.height else value
+    return None if label is None else text_of(label)
+
+
+def _table(given: Any, known: Sequence[str], secret: str, what: str) -> Table:
+    """A file as a table of people; of a table only where it is and how its people are counted is taken."""
+    if not isinstance(given, Table):
+        return Table(given, list(known), secret, name=what)
+    if given.values_per_person != "one":
+        told = "people have several values each, and a guess is about one"
+        raise UsageError("several_values", told, where=given.name)
+    for column in (*known, secret):
+        if column not in given.quasi and column not in given.sensitives and column not in given.insensitive:
+            hint = did_you_mean(column, [*given.quasi, *given.sensitives, *given.insensitive])
+            raise UsageError("unknown_column", f'there is no column "{column}"', where=given.name, hint=hint)
+    return Table(given.source, list(known), secret, count=given.count, where=given.where, name=given.name)
+
+
+# -- what is counted -----------------------------------------------------------------------------------------
+
+
+def _keys(asked: _Counted, shown: _Counted, members: Sequence[int], *, secret: bool) -> tuple[Ints, Ints]:
+    """One number for each combination of some columns, the same in both files."""
+    both = np.concatenate([asked.known, shown.known])[:, list(members)]
+    columns = [*both.T, *([np.concatenate([asked.secret, shown.secret])] if secret else [])]
+    key = np.zeros(len(both), np.int64)
+    for column in columns:
+        _, key = np.unique(key * (int(column.max()) + 1) + column, return_inverse=True)
+    return key[: len(asked.n)], key[len(asked.n) :]
+
+
+def _people_by(key: Ints, n: Ints, size: int) -> Ints:
+    return np.bincount(key, weights=n, minlength=size).astype(np.int64)
+
+
+def _singled(asked: _Counted, shown: _Counted, members: Sequence[int]) -> Singled:
+    """Combinations of one row of the release, and those of them that one person of the source has."""
+    ours, theirs = _keys(asked, shown, members, secret=False)
+    size = int(max(ours.max(), theirs.max())) + 1
+    alone = _people_by(theirs, shown.n, size) == 1
+    return Singled(int((alone & (_people_by(ours, asked.n, size) == 1)).sum()), int(alone.sum()))
+
+
+def _linked(asked: _Counted, shown: _Counted, halves: Sequence[Sequence[int]]) -> int:
+    """People alone on both halves whose two sets of fitting rows share exactly one row."""
+    found = np.ones(len(asked.n), np.bool_)
+    for half in halves:
+        ours, _ = _keys(asked, shown, half, secret=False)
+        found &= _people_by(ours, asked.n, int(ours.max()) + 1)[ours] == 1
+    ours, theirs = _keys(asked, shown, range(asked.known.shape[1]), secret=False)
+    rows = _people_by(theirs, shown.n, int(max(ours.max(), theirs.max())) + 1)
+    return int((found & (rows[ours] == 1)).sum())
+
+
+def _guessed(asked: _Counted, shown: _Counted) -> tuple[Fraction, int]:
+    """The expected number of people guessed right by the commonest value of their rows, and who has any."""
+    everything = range(asked.known.shape[1])
+    ours, theirs = _keys(asked, shown, everything, secret=False)
+    mine, its = _keys(asked, shown, everything, secret=True)
+    size, cells = int(max(ours.max(), theirs.max())) + 1, int(max(mine.max(), its.max())) + 1
+    rows = _people_by(theirs, shown.n, size)
+    held = _people_by(its, shown.n, cells)
+    of = np.zeros(cells, np.int64)
+    of[its] = theirs
+    top = np.zeros(size, np.int64)
+    np.maximum.at(top, theirs, held[its])
+    wins = np.zeros(cells, np.bool_)
+    wins[its] = held[its] == top[theirs]
+    ties = np.bincount(of[wins], minlength=size)
+    hit = wins[mine]
+    by_ties = np.bincount(ties[ours[hit]], weights=asked.n[hit]).astype(np.int64)
+    right = sum((Fraction(int(n), n_ties) for n_ties, n in enumerate(by_ties) if n), Fraction(0))
+    return right, int(asked.n[rows[ours] > 0].sum())
