@@ -2,7 +2,7 @@
 
 In: a paper's data, by `experiment`. Out: figures and tables. Read `martin.py` first. A module defines
 `PARTS`, the names of what it can do, and `run(engine, data, parts)`, which yields a `Figure` for each. It
-holds no number of a paper as a result.
+holds no number of a paper as a result; `_printed.py` says what a paper prints, `_page.py` shows both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 from privacy_sql import files as writing
 from privacy_sql.errors import UsageError, did_you_mean
-from privacy_sql.papers._svg import plotted
+from privacy_sql.papers._printed import beside, printed, shown
+from privacy_sql.papers._svg import plotted, tabled
 
 
 @dataclass(frozen=True)
@@ -44,15 +45,34 @@ class Figure:
         csv.writer(lines, lineterminator="\n").writerows([self.columns, *self.rows])
         return lines.getvalue()
 
+    def lines(self, paper: str, most: int = 40) -> list[str]:
+        """The figure for people: its numbers, the paper's beside ours, and the reason for a difference."""
+        cells = [list(self.columns), *([shown(cell) for cell in row] for row in self.rows[:most])]
+        widths = [max(len(row[place]) for row in cells) for place in range(len(self.columns))]
+        told = [self.title, *([f"  {self.note}"] if self.note else [])]
+        told += [
+            "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in cells
+        ]
+        if len(self.rows) > most:
+            told.append(f"  ... and {len(self.rows) - most} more rows in {self.name}.csv")
+        said = printed(paper, self.name)
+        told += [f"  paper: {said.finds}"] if said.finds else []
+        told += [
+            f"  {what}: paper {theirs}, here {ours}"
+            for what, theirs, ours in beside(said, self.to_json()["rows"])
+        ]
+        return told + ([f"  difference: {said.differs}"] if said.differs else [])
+
     def to_json(self) -> dict[str, Any]:
         """The table as one object per row, with title and note."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
 
-    def svg(self) -> str | None:
-        """The drawing; None for a table that has no axes."""
+    def svg(self) -> str:
+        """The drawing; of a table that has no axes, the table."""
         if self.x is None or self.y is None:
-            return None
+            return tabled(self.title, self.columns, [[shown(cell) for cell in row] for row in self.rows])
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.to_json()["rows"]:
             label = f"{self.series} {row[self.series]}" if self.series else self.y
@@ -69,7 +89,7 @@ def chosen(parts: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def save(figures: Iterable[Figure], folder: Path) -> list[str]:
-    """Write each figure as CSV, JSON and, where it can be drawn, SVG; returns the file names."""
+    """Write each figure as CSV, JSON and SVG; returns the file names."""
     written = []
     for figure in figures:
         # refuse to replace files that are no earlier run of this figure: its JSON tells
@@ -89,7 +109,6 @@ def save(figures: Iterable[Figure], folder: Path) -> list[str]:
             "svg": figure.svg(),
         }
         for kind, text in texts.items():
-            if text is not None:
-                writing.write_alone(folder / f"{figure.name}.{kind}", text.encode())
-                written.append(f"{figure.name}.{kind}")
+            writing.write_alone(folder / f"{figure.name}.{kind}", text.encode())
+            written.append(f"{figure.name}.{kind}")
     return written

@@ -32,6 +32,32 @@ def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
+def tabled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as one SVG text, for figures that have no axes.
+
+    >>> tabled("T", ["a"], [["1"]]).count("<text")
+    3
+    """
+    lines = [list(columns), *map(list, rows)]
+    widths = [8 * max(len(line[place]) for line in lines) + 24 for place in range(len(columns))]
+    lefts = [LEFT / 2 + sum(widths[:place]) for place in range(len(columns))]
+    width, height = max(WIDTH, LEFT + sum(widths)), TOP + 22 * len(lines) + 20
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" role="img"'
+        ' font-family="sans-serif" font-size="13">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{width:g}" height="{height}" fill="#fff"/>',
+        f'<text x="{LEFT / 2:g}" y="24" font-size="15">{escape(title)}</text>',
+    ]
+    for number, line in enumerate(lines):
+        bold = ' font-weight="bold"' if number == 0 else ""
+        parts += [
+            f'<text x="{left:g}" y="{TOP + 22 * (number + 1)}"{bold}>{escape(cell)}</text>'
+            for left, cell in zip(lefts, line, strict=True)
+        ]
+    return "\n".join([*parts, "</svg>\n"])
+
+
 class _Axis:
     """Round marks over a range of numbers, and where each number lies on the paper."""
 

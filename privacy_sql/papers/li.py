@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from privacy_sql.beliefs.beliefs import Bandwidth
 
 Parameters = tuple[int, int, float, Any]  # k, l, t, b of Table V
-PARTS = ("fig1a", "fig1b", "fig2", "fig3a", "fig3b", "fig4a", "fig4b", "fig5", "fig6a", "fig6b", "certified")
+PARTS = (
+    *("fig1a", "fig1b", "fig2", "fig3a", "fig3b", "fig4a", "fig4b", "fig5", "fig6a", "fig6b", "certified"),
+    *("fig1a_even", "fig3a_even", "fig6a_counts"),  # what could be the reason of a difference, measured
+)
 PARAMETERS: dict[str, Parameters] = {
     "para1": (3, 3, 0.25, 0.3),
     "para2": (4, 4, 0.2, 0.3),
@@ -36,6 +39,8 @@ GROUP_SIZES = (3, 5, 8, 12, 15)
 RUNS = 100
 QUERIES = 1000
 SEARCH_CAP = 20_000  # count vectors tried while cutting; above, the larger of Ω and Sinkhorn decides
+
+EVENLY = "Every tree's steps replaced by how many leaves lie between two values; para1 of Table V."
 
 Model = Callable[[Study, Parameters], list[Array]]
 
@@ -55,6 +60,9 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         "fig6a": _fig_6a,
         "fig6b": _fig_6b,
         "certified": _certified,
+        "fig1a_even": lambda _: _fig_1a_even(Study.of(engine, data, ordered=True)),
+        "fig3a_even": lambda _: _fig_3a(Study.of(engine, data, ordered=True), "fig3a_even", EVENLY),
+        "fig6a_counts": _fig_6a_counts,
     }
     yield from (makers[part](study) for part in chosen(parts, PARTS))
 
@@ -131,6 +139,26 @@ def _fig_1a(study: Study) -> Figure:
     )
 
 
+def _fig_1a_even(study: Study) -> Figure:
+    """Whether the steps of the trees make vulnerable people more for vaguer adversaries."""
+    parameters = PARAMETERS["para1"]
+    rows = []
+    for name, model in MODELS.items():
+        if name != "(B,t) exact":
+            groups = model(study, parameters)
+            rows += [(b, name, study.people_over(groups, b, parameters[2], "omega")[0]) for b in ADVERSARIES]
+    return Figure(
+        "fig1a_even",
+        "Fig. 1(a) with distances that grow evenly: people over t by Ω, against the adversary's bandwidth",
+        ("bandwidth", "model", "by_omega"),
+        tuple(rows),
+        x="bandwidth",
+        y="by_omega",
+        series="model",
+        note=EVENLY,
+    )
+
+
 def _fig_1b(study: Study) -> Figure:
     rows = [
         (number, name, *_vulnerable(study, model(study, parameters), parameters[3], parameters[2]))
@@ -184,20 +212,21 @@ def _worst(study: Study, groups: list[Array], b: Bandwidth) -> float:
     return float(np.nanmax(study.risks(groups, b, "omega")))
 
 
-def _fig_3a(study: Study) -> Figure:
+def _fig_3a(study: Study, name: str = "fig3a", note: str = "") -> Figure:
     k, ell, t, _ = PARAMETERS["para1"]
     rows = []
     for b in (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
         groups = bt_omega(study, (k, ell, t, b))
         rows += [(b, adversary, _worst(study, groups, adversary)) for adversary in ADVERSARIES]
     return Figure(
-        "fig3a",
+        name,
         "Fig. 3(a): worst-case risk against the bandwidth the table was made for",
         ("bandwidth", "adversary", "risk"),
         tuple(rows),
         x="bandwidth",
         y="risk",
         series="adversary",
+        note=note,
     )
 
 
@@ -299,6 +328,35 @@ def _fig_6a(study: Study) -> Figure:
         y="error",
         series="model",
         note=f"{QUERIES} random queries of selectivity 0.07, para1.",
+    )
+
+
+def _fig_6a_counts(study: Study) -> Figure:
+    """How many people the queries of Fig. 6(a) really count, and the error of those that count as many."""
+    people = np.zeros((len(study.table.kinds), len(study.table.values)))
+    np.add.at(people, (study.kind, study.value), 1)
+    _, first_of_kind = np.unique(study.kind, return_index=True)
+    places = study.points[first_of_kind]
+    boxes = study.boxes(distinct_l(study, PARAMETERS["para1"]))
+    low, high = (share * len(study.kind) for share in (0.06, 0.08))
+    rows = []
+    for dimensions in (2, 3, 4):
+        random = np.random.default_rng(2009)
+        drawn = [study.query(random, dimensions, 0.07) for _ in range(QUERIES)]
+        counts = [
+            people[((places >= first) & (places <= last)).all(axis=1)][:, wanted].sum()
+            for first, last, wanted in drawn
+        ]
+        alike = [query for query, n in zip(drawn, counts, strict=True) if low <= n <= high]
+        rows.append((dimensions, float(np.median(counts)), len(alike), study.query_error(boxes, alike)))
+    return Figure(
+        "fig6a_counts",
+        "What the queries of Fig. 6(a) count, and the error of those that count 6 to 8 % of all people",
+        ("dimensions", "people_counted", "queries_alike", "error_of_these"),
+        tuple(rows),
+        x="dimensions",
+        y="error_of_these",
+        note="Table with distinct l-diversity, para1; people counted: in the middle of all queries.",
     )
 
 

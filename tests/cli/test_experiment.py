@@ -12,6 +12,7 @@ from privacy_sql import registry
 from privacy_sql.cli.main import run
 from privacy_sql.errors import UsageError
 from privacy_sql.papers import Figure
+from privacy_sql.papers._printed import PRINTED
 
 DATA = os.environ.get("PRIVACY_SQL_DATA")
 
@@ -54,3 +55,58 @@ def test_what_is_finished_is_on_disk_before_the_next_figure_begins_and_outlives_
     assert (out / "first.csv").read_text() == "k,value\n0,0.5\n1,0.75\n"
     assert outcome.exit == code and outcome.errors
     assert outcome.more["written"] == ["first.csv", "first.json", "first.svg"]
+
+
+def test_all_papers_make_one_page_with_the_papers_numbers_beside_ours(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What stops one paper is told on the page, and costs the others nothing."""
+
+    class Whole:
+        @staticmethod
+        def run(engine: object, data: Path, parts: object) -> Iterator[Figure]:
+            columns = ("criterion", "average_group_size", "kl")
+            rows = (("value-centric", 106.4, 1.4), ("attribute-centric", 2380.0, 1.9))
+            yield Figure("table3", "Table 3: <sizes>", columns, rows)
+
+    class Broken:
+        @staticmethod
+        def run(engine: object, data: Path, parts: object) -> Iterator[Figure]:
+            yield Figure("fig5", "Fig. 5", ("k", "value"), ((0, 0.5), (1, 0.75)), x="k", y="value")
+            raise UsageError("code", "the data ran out")
+
+    load = registry.load
+    papers = {"chen": Whole, "martin": Broken}
+    monkeypatch.setattr(
+        registry, "load", lambda kind, name: papers[name] if kind == "papers" else load(kind, name)
+    )
+    available = registry.available
+    monkeypatch.setattr(
+        registry, "available", lambda kind: list(papers) if kind == "papers" else available(kind)
+    )
+    out = tmp_path / "out"
+    words = ["experiment", "all", "--data", str(tmp_path), "--out", str(out)]
+    assert run([*words, "--dry-run"]).exit == 2 and not out.exists()
+    outcome = run(words)
+    assert outcome.exit == 2 and outcome.errors[0]["where"] == "martin"
+    page = (out / "index.html").read_text()
+    assert "Table 3: &lt;sizes&gt;" in page and "the data ran out" in page
+    # a table without axes is drawn as one, and every number of the paper stands beside ours
+    assert page.count("<svg") == 2 and "<td>79.45</td><td>106.4</td>" in page and "unexplained" in page
+    assert "  by value, group size: paper 79.45, here 106.4" in outcome.lines
+    assert {"chen/table3.svg", "martin/fig5.csv", "index.html"} <= set(outcome.more["written"])
+    assert run(words).exit == 2 and "the data ran out" in (out / "index.html").read_text()
+    (out / "index.html").write_text("somebody else's page")
+    assert "is no page of ours" in str(run(words).errors)
+    assert (out / "index.html").read_text() == "somebody else's page"
+
+
+def test_every_figure_of_a_paper_says_what_the_paper_prints_and_no_other_is_named() -> None:
+    """A number of a paper is looked for in a column of ours, so its figure must be one of the module's."""
+    for name, figures in PRINTED.items():
+        made = registry.load("papers", name)
+        text = "".join(path.read_text() for path in Path(made.__file__).parent.glob("*.py"))
+        for figure, said in figures.items():
+            assert said.finds and (f'"{figure}"' in text or figure.startswith("fig4_")), figure
+            for number in said.numbers:
+                assert f'"{number.column}"' in text

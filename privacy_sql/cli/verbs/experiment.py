@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from privacy_sql.cli.outcome import Common, Outcome, shared
+from privacy_sql.errors import Interrupted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from privacy_sql.errors import PrivacySqlError
     from privacy_sql.papers import Figure
+
+ALL, PAGE = "all", "index.html"
 
 
 GROUP = "examine"  # of `--help`
@@ -25,7 +31,13 @@ GROUP = "examine"  # of `--help`
     type=click.Path(path_type=Path),
     help="The folder of the study data; default the environment's PRIVACY_SQL_DATA.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: target/experiments/NAME.")
+@click.option(
+    "-o",
+    "--output",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Default: target/experiments/NAME, for all target/experiments.",
+)
 @click.option("--dry-run", is_flag=True, help="Compute, write nothing.")
 @shared
 def command(
@@ -37,49 +49,98 @@ def command(
     directory: Path,
     **options: Unpack[Common],
 ) -> Outcome:
-    """Compute the figures of the paper NAME as CSV, JSON and SVG.
+    """Compute the figures of the paper NAME as CSV, JSON and SVG, each saved when it is made.
+
+    NAME is martin, chen, li, ganta or kifer, or `all`: then a page shows every figure beside what its paper
+    prints, with the reason for each difference.
 
     \b
     Example: privacy-sql experiment martin --part fig5,fig6 --data DIR
+             privacy-sql experiment all --data DIR --out target/experiments
     """
     from privacy_sql import files, registry
     from privacy_sql.cli.tables import listed
-    from privacy_sql.engines import connect
-    from privacy_sql.errors import PrivacySqlError, UsageError, as_error, interrupted
-    from privacy_sql.papers import save
+    from privacy_sql.errors import UsageError
 
-    module = registry.load("papers", name)
+    papers = registry.available("papers") if name == ALL else [name]
+    if name == ALL and part:
+        raise UsageError("bad_part", "--part names figures of one paper", hint="Name the paper.")
+    modules = {paper: registry.load("papers", paper) for paper in papers}
     if data is None or not data.is_dir():
         hint = "Name it with --data or in the environment as PRIVACY_SQL_DATA."
         raise UsageError("no_data", "the folder of the study data is not there", where="--data", hint=hint)
-    folder = output or directory / "target" / "experiments" / name
+    top = directory / "target" / "experiments"
+    folder = output or (top if name == ALL else top / name)
     files.refuse_no_folder(folder, "--output")
-    figures: list[Figure] = []
+    whole = Outcome("experiment", more={})
+    made: dict[str, list[Figure]] = {}
     written: list[str] = []
-    stopped: PrivacySqlError | None = None
+    for paper, module in modules.items():
+        below = f"{paper}/" if name == ALL else ""
+        made[paper] = []
+        stopped = _computed(
+            module.run,
+            data,
+            listed(part),
+            made[paper],
+            None if dry_run else folder / below,
+            written,
+            below,
+            options,
+        )
+        whole.lines += [line for figure in made[paper] for line in (*figure.lines(paper), "")]
+        if stopped is not None:
+            if name != ALL and not made[paper]:
+                raise stopped
+            stopped.where = stopped.where or paper
+            whole.add(stopped)
+            if stopped.exit == Interrupted.exit:
+                break
+    if name == ALL and not dry_run:
+        _write_page(folder / PAGE, made, {each["where"]: each["message"] for each in whole.errors})
+        written.append(PAGE)
+    whole.lines += [f"wrote {folder / file}" for file in written]
+    told = [{"paper": paper, **figure.to_json()} for paper, figures in made.items() for figure in figures]
+    whole.more = {"figures": told, "written": written}
+    return whole
+
+
+def _computed(
+    run: Callable[..., Iterator[Figure]],
+    data: Path,
+    parts: Sequence[str],
+    figures: list[Figure],
+    folder: Path | None,
+    written: list[str],
+    below: str,
+    options: Common,
+) -> PrivacySqlError | None:
+    """Make the figures of one paper and save each at once; what stopped it, if anything did."""
+    from privacy_sql.engines import connect
+    from privacy_sql.errors import as_error, interrupted
+    from privacy_sql.papers import save
+
     try:
         with connect(unsafe_debug=options["unsafe_debug"]) as engine:
-            for figure in module.run(engine, data, listed(part)):
+            for figure in run(engine, data, parts):
                 figures.append(figure)
-                # at once: what took minutes outlives whatever stops the next figure
-                written += [] if dry_run else save([figure], folder)
+                if folder is not None:
+                    # at once: what took minutes outlives whatever stops the next figure
+                    written += [f"{below}{file}" for file in save([figure], folder)]
     except KeyboardInterrupt as problem:
-        stopped = interrupted(problem)
+        return interrupted(problem)
     except Exception as problem:
-        stopped = as_error(problem)
-    if stopped is not None and not figures:
-        raise stopped
-    lines = [line for figure in figures for line in (figure.title, *_note(figure.note), "")]
-    lines += [f"wrote {folder / file}" for file in written]
-    return Outcome(
-        "experiment",
-        exit=stopped.exit if stopped else 0,
-        lines=lines,
-        errors=[part.to_json() for part in stopped.parts] if stopped else [],
-        problems=[stopped] if stopped else [],
-        more={"figures": [f.to_json() for f in figures], "written": written},
-    )
+        return as_error(problem)
+    return None
 
 
-def _note(note: str) -> list[str]:
-    return [f"  {note}"] if note else []
+def _write_page(target: Path, made: dict[str, list[Figure]], problems: dict[str, str]) -> None:
+    """The page of all papers; a file of somebody else is not replaced."""
+    from privacy_sql import files
+    from privacy_sql.errors import UsageError
+    from privacy_sql.papers._page import TITLE, page
+
+    if target.exists() and TITLE.encode() not in target.read_bytes()[:300]:
+        hint = "Choose another folder with --out."
+        raise UsageError("target_exists", f"{target.name} exists and is no page of ours", hint=hint)
+    files.write_alone(target, page(made, problems).encode())

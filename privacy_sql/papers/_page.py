@@ -1,0 +1,68 @@
+"""All figures of the papers on one HTML page: the paper's finding and numbers beside ours, and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from privacy_sql.papers import Figure
+from privacy_sql.papers._printed import beside, printed, shown
+
+NAMES = {
+    "martin": "Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007: worst-case background knowledge",
+    "chen": "Chen, LeFevre, Ramakrishnan 2008: privacy skylines",
+    "li": "Li, Li, Zhang 2009: (B,t)-privacy",
+    "ganta": "Ganta, Kasiviswanathan, Smith 2008: composition attacks",
+    "kifer": "Kifer, Gehrke 2006: anonymized marginals",
+}
+TITLE = "<title>The papers, computed again</title>"
+STYLE = """
+body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
+svg{width:100%;height:auto}
+table{border-collapse:collapse;margin:1rem 0}
+td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid #ddd}
+td:first-child,th:first-child{text-align:left}
+details{margin:1rem 0;overflow-x:auto}
+"""
+
+
+def page(papers: Mapping[str, Sequence[Figure]], problems: Mapping[str, str]) -> str:
+    """The page; `problems` says of a paper what stopped it, or why a part is missing."""
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        TITLE,
+        '<meta name="viewport" content="width=device-width">',
+        f"<style>{STYLE}</style></head><body><h1>The papers, computed again</h1>",
+        "<nav><ul>",
+        *(f'<li><a href="#{escape(name)}">{escape(NAMES.get(name, name))}</a></li>' for name in papers),
+        "</ul></nav>",
+    ]
+    for name, figures in papers.items():
+        parts.append(f'<h2 id="{escape(name)}">{escape(NAMES.get(name, name))}</h2>')
+        parts += [part for figure in figures for part in _figure(name, figure)]
+        if name in problems:
+            parts.append(f"<p><strong>Not complete:</strong> {escape(problems[name])}</p>")
+    return "\n".join([*parts, "</body></html>\n"])
+
+
+def _figure(paper: str, figure: Figure) -> list[str]:
+    said = printed(paper, figure.name)
+    numbers = beside(said, figure.to_json()["rows"])
+    return [
+        f"<section><h3>{escape(figure.title)}</h3>",
+        figure.svg(),
+        f"<p>{escape(figure.note)}</p>" if figure.note else "",
+        f"<p><strong>The paper:</strong> {escape(said.finds)}</p>" if said.finds else "",
+        _table(["", "paper", "here"], numbers) if numbers else "",
+        f"<p><strong>Difference:</strong> {escape(said.differs)}</p>" if said.differs else "",
+        "<details><summary>Numbers</summary>",
+        _table(figure.columns, [[shown(cell) for cell in row] for row in figure.rows]),
+        "</details></section>",
+    ]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = ("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{''.join(body)}</table>"
