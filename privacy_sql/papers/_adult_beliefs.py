@@ -30,10 +30,10 @@ TREES = ("workclass", "education", "marital_status", "race", "sex")
 SMOOTHING = "3/4"  # on a hierarchy of height 2, which the paper's "at least 0.5" leaves open
 
 
-def adult(data: Path, *, ordered: bool = False) -> Table:
+def adult(data: Path, *, evenly: bool = False) -> Table:
     """The training rows of Adult without missing values, with the quasi-identifiers of Table IV.
 
-    `ordered` replaces the steps of the trees by how many leaves lie between two values, in their order.
+    `evenly` replaces the steps of the trees by how many leaves lie between two values, in their order.
     """
     files = data / "hierarchies" / "adult"
     quasi: dict[str, Hierarchy] = {"age": Intervals(5, 10, 20, 40)}
@@ -45,7 +45,7 @@ def adult(data: Path, *, ordered: bool = False) -> Table:
         "occupation",
         sensitive_hierarchy=Tree.from_file(files / "occupation.csv", "occupation"),
         domains={"age": (17, 90)},
-        distances={column: _by_order(quasi[column]) for column in TREES} if ordered else None,
+        distances={column: _by_order(quasi[column]) for column in TREES} if evenly else None,
         where=f"part = 'train' and {whole}",
     )
 
@@ -73,8 +73,8 @@ class Study:
     priors: dict[Any, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, engine: Engine, data: Path, *, ordered: bool = False) -> Study:
-        base = count(engine, adult(data, ordered=ordered))
+    def of(cls, engine: Engine, data: Path, *, evenly: bool = False) -> Study:
+        base = count(engine, adult(data, evenly=evenly))
         table = studied_table.studied(base)
         place = {tuple(codes): c for c, codes in enumerate(table.kinds.tolist())}
         kinds = np.array([place[tuple(codes)] for codes in table.codes.tolist()])

@@ -60,8 +60,8 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         "fig6a": _fig_6a,
         "fig6b": _fig_6b,
         "certified": _certified,
-        "fig1a_even": lambda _: _fig_1a_even(Study.of(engine, data, ordered=True)),
-        "fig3a_even": lambda _: _fig_3a(Study.of(engine, data, ordered=True), "fig3a_even", EVENLY),
+        "fig1a_even": lambda _: _fig_1a_even(Study.of(engine, data, evenly=True)),
+        "fig3a_even": lambda _: _fig_3a(Study.of(engine, data, evenly=True), "fig3a_even", EVENLY),
         "fig6a_counts": _fig_6a_counts,
     }
     yield from (makers[part](study) for part in chosen(parts, PARTS))

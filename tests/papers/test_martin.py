@@ -155,7 +155,11 @@ def test_a_figure_is_written_as_numbers_and_as_a_drawing(tmp_path: Path) -> None
     rows = ((0, "a<b", 0.5), (1, "a<b", 0.75), (0, "c", 0.1))
     figure = Figure("f", "F & G", ("x", "s", "y"), rows, x="x", y="y", series="s")
     table = Figure("t", "T", ("x",), ((1,),))
-    assert save([figure, table], tmp_path) == ["f.csv", "f.json", "f.svg", "t.csv", "t.json"]
+    assert save([figure, table], tmp_path) == [
+        f"{name}.{kind}" for name in "ft" for kind in ("csv", "json", "svg")
+    ]
+    cells = ElementTree.fromstring((tmp_path / "t.svg").read_text())
+    assert [part.text for part in cells.iter() if part.tag.endswith("text")] == ["T", "x", "1"]
     lines = list(csv.reader((tmp_path / "f.csv").read_text().splitlines()))
     assert lines == [["x", "s", "y"], *(list(map(str, row)) for row in rows)]
     assert json.loads((tmp_path / "f.json").read_text())["rows"][0] == {"x": 0, "s": "a<b", "y": 0.5}
