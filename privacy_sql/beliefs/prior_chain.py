@@ -19,6 +19,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs.kernel_chain import Chain, plan_chain
 from privacy_sql.kernels.beliefs.kernel_prior import kernel_weight
 from privacy_sql.kernels.distinct_codes import distinct
+from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, literal, render
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def chained(
     beliefs = np.full((n, len(table.values)), np.nan)
     for first in range(0, n, size):
         block = (first, min(n, first + size) - 1)
+        report("working out what is believed before the release, person by person", first, n)
         state = _steps(table, start(block), known, [*mixing, *told], joined, block)
         finish = {"combinations": table.combinations, "columns": columns, "block": block}
         found = engine.arrays(render("beliefs/finish.sql", state=state, **finish))
@@ -157,6 +159,7 @@ def _steps(
 ) -> Sql:
     engine, made = table.base.engine, []
     for i, column in enumerate(mixing):
+        report("working out what is believed before the release, column by column", i, len(mixing))
         reached = [*fixed, *mixing[: i + 1]]
         goals = _goals(table, reached, block)
         step = render(
