@@ -28,6 +28,7 @@ from privacy_sql.methods import Method, Proposal
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check, verifying
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
+from privacy_sql.publishing.starred import read_as_anything
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query, Sql, render
@@ -93,7 +94,10 @@ def check(engine: Engine, table: Table | Judgeable, require: Sequence[Criterion]
 def _as_it_stands(engine: Engine, table: Table, require: Sequence[Criterion]) -> tuple[Grouping, Verdicts]:
     base = counted(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())
-    return grouping, judge(grouping, require)
+    verdicts = judge(grouping, require)
+    if note := read_as_anything(base):
+        verdicts.notes = (str(note),)
+    return grouping, verdicts
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,7 @@ def examine(
     warnings += identifier_like(base)
     if project is not None:
         warnings += register_check.compared(project, grouping, list(table.quasi), require)
+    warnings += verdicts.notes
     found = guesses.of_table(engine, table, grouping)
     return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings), found)
 

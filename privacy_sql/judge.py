@@ -28,6 +28,8 @@ class Verdicts(dict[str, Verdict]):
     False
     """
 
+    notes: tuple[str, ...] = ()  # what was seen beside the requirements, and is not judged
+
     def __bool__(self) -> bool:
         return bool(len(self)) and all(verdict.safe for verdict in self.values())
 

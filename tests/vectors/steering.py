@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -47,3 +48,28 @@ def coded(engine: Any, case: dict[str, Any]) -> None:
     given = case["input"]
     kind = ps.Intervals(clip={"bottom": given["bottom"], "top": given["top"]})
     assert [kind.label(value, 1) for value in given["values"]] == case["expect"]["labels"]
+
+
+def cells(engine: Any, case: dict[str, Any]) -> None:
+    expected = case["expect"]
+    rows = [[*shown, value] for _, shown, value in case["input"]["table"]]
+    columns = [f"c{n}" for n in range(len(rows[0]) - 1)]
+    table = ps.Table(pd.DataFrame(rows, columns=[*columns, "s"], dtype=object), columns, "s")
+    verdicts = ps.check(engine, table, [ps.KAnonymity(2), ps.LDiversity(2)])
+    k, distinct = (verdict.value for verdict in verdicts.values())
+    share = Fraction(ps.baseline(engine, table)["as_published"]["worst_guess"])
+    assert (k, distinct) == (expected["strict_k"], expected["strict_l"])
+    assert share == Fraction(expected["strict_share"])
+    # the truth, of somebody who knows everybody's raw values: what is judged never promises more
+    assert Fraction(expected["true_row"]) <= Fraction(1, expected["strict_k"])
+    assert Fraction(expected["true_value"]) <= share
+    assert expected["true_l"] >= distinct
+    read = (expected["wildcard_k"], expected["wildcard_share"], expected["wildcard_l"])
+    told = re.search(
+        r"at least (\d+) people fit every row, the commonest value has at most (\S+) of them, (\d+) values",
+        " ".join(verdicts.notes),
+    )
+    if told is None:  # no cell is a star beside one that is none
+        assert read == (k, expected["strict_share"], distinct)
+    else:
+        assert (int(told[1]), told[2], int(told[3])) == read

@@ -1,0 +1,96 @@
+"""A `*` in somebody else's table: judged as a label, and what reading it as "fits anything" would say.
+
+Many tools suppress single cells and then let `*` fit every value. That promises too much: whoever knows a
+person's values may see that only one row fits. So a group is the rows whose published labels are equal, and
+the other reading is a note that is not judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from privacy_sql.counted.base import Base
+from privacy_sql.hierarchies.base import TOP
+from privacy_sql.query.template import names, render
+
+MOST_PAIRS = 10**7  # of groups that are held against each other
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Starred:
+    """The fewest people who fit a row when `*` fits anything, and what is told of them there."""
+
+    k: int
+    share: Fraction | None
+    values: int | None
+
+    def __str__(self) -> str:
+        told = [f"at least {self.k} people fit every row"]
+        if self.share is not None:
+            told += [
+                f"the commonest value has at most {self.share} of them",
+                f"{self.values} values at least",
+            ]
+        return (
+            f"some cells are * beside others that are not; read as fitting anything, {', '.join(told)}."
+            " This is not judged: whoever knows somebody's values may see that fewer rows fit"
+        )
+
+
+def read_as_anything(base: Base) -> Starred | None:
+    """What the reading of other tools would say of a table with single cells suppressed; None without any."""
+    aliases = list(base.aliases.values())
+    if base.table.values_per_person != "one" or not aliases or base.sides:
+        return None
+    query = render("publishing/stars.sql", columns=[(a, base.dictionaries[a]) for a in aliases], star=TOP)
+    stars = {row["position"]: row["code"] for row in base.engine.fetch(query)}
+    if not stars:
+        return None
+    sensitive = ["s"] if base.table.sensitives else []
+    columns = names([*aliases, *sensitive, "n_rows"])
+    found = base.engine.arrays(render("counted/listed.sql", relation=base.relation, columns=columns))
+    labels = np.stack([found[alias].astype(np.int64) for alias in aliases], axis=1)
+    keys, group = np.unique(labels, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    is_star = np.stack([keys[:, n] == stars.get(n, -1) for n in range(len(aliases))], axis=1)
+    if (
+        not (is_star.any(axis=0) & ~is_star.all(axis=0)).any()
+        or len(keys) * int(is_star.any(axis=1).sum()) > MOST_PAIRS
+    ):
+        return None  # a column that shows nothing reads the same either way
+    n = found["n_rows"].astype(np.int64)
+    return _fitting(keys, is_star, group, n, found["s"].astype(np.int64) if sensitive else None)
+
+
+def _fitting(keys: Ints, is_star: npt.NDArray[np.bool_], group: Ints, n: Ints, s: Ints | None) -> Starred:
+    """The people and values that fit each group, from those of every group that fits it."""
+    starred = np.flatnonzero(is_star.any(axis=1))
+    if s is None:
+        held = np.zeros((len(keys), 1))
+        np.add.at(held[:, 0], group, n)
+    else:
+        _, values = np.unique(s, return_inverse=True)
+        held = np.zeros((len(keys), int(values.max()) + 1))
+        np.add.at(held, (group, values.reshape(-1)), n)
+    fits = held.copy()
+    for one in starred.tolist():
+        alike = (keys == keys[one]) | is_star | is_star[one]
+        others = alike.all(axis=1)
+        others[one] = False
+        fits[one] = held[one] + held[others].sum(axis=0)
+        # a group without a star is reached from those with one; two with stars reach each other
+        plain = others & ~is_star.any(axis=1)
+        fits[plain] += held[one]
+    people = fits.sum(axis=1)
+    k = int(people.min())
+    if s is None:
+        return Starred(k, None, None)
+    tops = fits.max(axis=1)
+    pairs = dict.fromkeys(zip(tops.tolist(), people.tolist(), strict=True))
+    share = max(Fraction(int(top), int(everybody)) for top, everybody in pairs)
+    return Starred(k, share, int((fits > 0).sum(axis=1).min()))
