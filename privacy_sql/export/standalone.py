@@ -97,6 +97,8 @@ def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[State
 
     The last one reads the marginals by the names `TABLE_marginal_1`, ...: create them as views or tables.
     """
+    if len(table.sensitives) > 1:  # which of them is called so does not change what is counted
+        table = table.with_sensitive(table.sensitives[0])
     attributes = Attributes.of(table)
     chosen = published(attributes, collection)
     where = _where(table)

@@ -70,6 +70,11 @@ class Attributes:
             if r
         }
 
+    def as_in(self, other: Attributes, resolutions: Resolutions) -> Resolutions:
+        """A marginal of the same columns in another order, as when another of them is the sensitive one."""
+        shown = dict(zip(other.names, resolutions, strict=True))
+        return tuple(shown[name] for name in self.names)
+
     def columns(self, resolutions: Resolutions) -> list[Sql]:
         """The code columns of a marginal or separator, the sensitive value last."""
         return [

@@ -52,6 +52,7 @@ class MarginalTables:
     published: tuple[Resolutions, ...]
     relations_of: Mapping[Resolutions, Sql]  # per maximal marginal
     n_values: int  # sensitive values there can be
+    beside: tuple[MarginalTables, ...] = ()  # the same marginals for each further sensitive column
 
     @cached_property
     def maximal(self) -> list[Resolutions]:
@@ -100,7 +101,7 @@ class MarginalTables:
     unknowing: ClassVar[None] = None
 
     def of_each_column(self) -> Sequence[MarginalTables]:
-        return (self,)
+        return (self, *self.beside)
 
     def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
         return {}
@@ -217,7 +218,11 @@ def of_resolutions(base: Base, attributes: Attributes, chosen: Sequence[Resoluti
         for marginal in maximal_sets(chosen)
     }
     n_values = base.statistics["s"]["n_values"] if attributes.sensitive is not None else 0
-    return MarginalTables(base, attributes, tuple(chosen), relations, n_values)
+    beside = []
+    for side in base.sides:
+        other = Attributes.of(side.table)
+        beside.append(of_resolutions(side, other, [other.as_in(attributes, marginal) for marginal in chosen]))
+    return MarginalTables(base, attributes, tuple(chosen), relations, n_values, tuple(beside))
 
 
 def counted(

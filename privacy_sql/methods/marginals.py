@@ -25,6 +25,7 @@ from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.searches import Limits, Reached
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.spaces.marginal_sets import Collection
+from privacy_sql.table import Table
 
 WORK_PER_SECOND = 60_000  # of `MarginalSearch.work`: a tenth of what one idle processor does
 WORK_LIMIT = "work limit"
@@ -44,6 +45,7 @@ class Marginals(Method):
     """
 
     name: ClassVar[str] = "marginals"
+    several_sensitive: ClassVar[bool] = True
 
     inject: Mapping[str, int] | str | None = None
     max_with_sensitive: int | None = None
@@ -86,6 +88,15 @@ class Marginals(Method):
         if not isinstance(self.inject, str) or Path(self.inject) not in written:
             return self
         return replace(self, inject=str(written[Path(self.inject)]))
+
+    def refuse_unfit(self, table: Table, asked: Asked) -> None:
+        """Refuse, before anything is counted, a search for several sensitive columns, and a joint one."""
+        if len(table.sensitives) > 1 and (self.collection is None or table.joint):
+            told = (
+                "marginals do not read columns as one" if table.joint else "a search has one sensitive column"
+            )
+            hint = "Leave joint out and name the marginals: `collection`."
+            raise UsageError("several_sensitive", told, where=table.name, hint=hint)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         if COUNT in base.source_columns:

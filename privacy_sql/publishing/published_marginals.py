@@ -89,7 +89,8 @@ def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) ->
             f"the marginals count {len(totals)} different numbers of rows, so they are not of one table",
         )
     base = PublishedRows(engine, meant.base.table, totals.pop(), labels)
-    tables = MarginalTables(base, attributes, meant.published, coded, meant.n_values)
+    beside = tuple(read(engine, relations, other) for other in meant.beside)
+    tables = MarginalTables(base, attributes, meant.published, coded, meant.n_values, beside)
     _refuse_disagreement(tables)
     return tables
 

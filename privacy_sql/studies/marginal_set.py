@@ -86,7 +86,7 @@ class MarginalSet(Judgeable):
         if not isinstance(collection, Sequence) or isinstance(collection, str):
             hint = 'For example [{"age": 2}, {"zip": 1}].'
             raise UsageError("bad_argument", "a collection of marginals must be a list", hint=hint)
-        self._base = count(engine, table)
+        self._base = count(engine, table, several=True)
         if not self._base.rows:
             raise no_rows(table)
         self.grouping: MarginalTables = marginal_tables(self._base, collection)

@@ -315,7 +315,7 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
         raise NotSafe(
             "output_changed", f"{place.name} was written again while it was read", hint="Ask again."
         )
-    table = Table(places[0], [name for name in attributes.names if content["roles"].get(name) != "sensitive"])
+    table = Table(places[0], [name for a, name in enumerate(attributes.names) if a != attributes.sensitive])
     meant = MarginalTables(PublishedRows(session, table, 0, {}), attributes, published, {}, 0)
     tables = read(session, {str(n): copy for n, copy in enumerate(copies)}, meant)
     domain, counts = tables.numbers()
@@ -338,7 +338,8 @@ def _collection(content: Manifest) -> tuple[Attributes, tuple[Resolutions, ...]]
     """The columns that the marginals of a manifest show, and at which levels."""
     levels = [dict(marginal) for marginal in content["choice"]["marginals"]]
     names = list(dict.fromkeys(name for marginal in levels for name in marginal))
-    sensitive = [name for name in names if content["roles"].get(name) == "sensitive"]
+    # of several sensitive columns it does not matter here which one is called so
+    sensitive = [name for name in names if content["roles"].get(name) == "sensitive"][:1]
     names = [*(name for name in names if name not in sensitive), *sensitive]
     attributes = Attributes(
         tuple(names),

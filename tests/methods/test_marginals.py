@@ -427,6 +427,63 @@ def test_a_written_release_is_injected_into_only_with_the_counts_it_has(engine: 
     assert ps.publish(engine, people(), REQUIRE, inject).safe
 
 
+def of_two_columns(seed: int) -> pd.DataFrame:
+    draw = random.Random(seed)
+    rows = [(draw.choice("12"), draw.choice("ab"), draw.choice("xyz"), draw.choice("uv")) for _ in range(40)]
+    return pd.DataFrame(rows, columns=["age", "sex", "ill", "pay"])
+
+
+TWO = [{"age": 0, "ill": 0}, {"sex": 0, "pay": 0}, {"ill": 0, "pay": 0}]
+
+
+@pytest.mark.parametrize(
+    "collection", [TWO, TWO[:2], [{"age": 0, "sex": 0}, {"pay": 0, "ill": 0, "sex": 0}], [{"age": 0}]]
+)
+@pytest.mark.parametrize("seed", seeds(2))
+def test_each_of_several_sensitive_columns_is_judged_with_the_others_as_quasi_identifiers(
+    engine: Any, seed: int, collection: list[dict[str, int]]
+) -> None:
+    rows, quasi = of_two_columns(seed), {"age": None, "sex": None}
+    require = [ps.KLink(2), ps.KCombinatorial(2), ps.MaxentLDiversity(2, c=3)]
+    require += [ps.MaxentLDiversity(2, kind="relaxed", epsilon="0.2")]
+    together = ps.check(
+        engine, ps.MarginalSet(engine, ps.Table(rows, quasi, ("ill", "pay")), collection), require
+    )
+    assert len(together) == 8
+    for one, other in (("ill", "pay"), ("pay", "ill")):
+        alone = ps.MarginalSet(engine, ps.Table(rows, {**quasi, other: None}, one), collection)
+        for name, verdict in ps.check(engine, alone, require).items():
+            found = together[f"{name} for {one}"]
+            assert (found.value, found.safe, found.limit) == (verdict.value, verdict.safe, verdict.limit)
+
+
+def test_a_collection_with_two_sensitive_columns_is_published_audited_and_put_together_again(
+    engine: Any, tmp_path: Path
+) -> None:
+    rows = of_two_columns(1)
+    table = ps.Table(rows, {"age": ps.KeepOrDrop(), "sex": ps.KeepOrDrop()}, ("ill", "pay"), name="two")
+    require = [ps.KLink(2), ps.MaxentLDiversity(2, c=5)]
+    release = ps.publish(engine, table, require, ps.Marginals(collection=TWO))
+    assert list(release.verdicts) == [f"{asked} for {one}" for one in ("ill", "pay") for asked in require]
+    manifest = ps.write(engine, release, tmp_path / "two.csv")
+    ps.verify(manifest)
+    received = ps.reconstruct(manifest, engine)
+    cells = {cell.values: cell for cell in received.query("ill, pay").cells}
+    assert {values: cell.least for values, cell in cells.items()} == dict(rows.groupby(["ill", "pay"]).size())
+    unsafe = ps.publish(
+        engine, table, [ps.MaxentLDiversity(3, kind="distinct")], ps.Marginals(collection=TWO)
+    )
+    assert [verdict.safe for verdict in unsafe.verdicts.values()] == [True, False]
+    with pytest.raises(NotSafe):
+        ps.write(engine, unsafe, tmp_path / "unsafe.csv")
+    for again, method in (
+        (table, ps.Marginals()),
+        (replace(table, joint=True), ps.Marginals(collection=TWO)),
+    ):
+        with pytest.raises(UsageError, match="collection"):
+            ps.publish(engine, again, require, method)
+
+
 def test_errors_and_manifests_hold_no_value(engine: Any, tmp_path: Path) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     text = ps.write(engine, release, tmp_path / "people.csv").read_text()
