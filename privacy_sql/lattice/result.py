@@ -329,6 +329,8 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
         return f"{others}: each of these fails on its own."
     ((requirement, verdicts),) = failing.items()
     more = f", or {dropping}" if dropping else ""
+    if _has_several_limits(verdicts[0]):  # the one that is told need not be the only one that is broken
+        return f"Leaving out {requirement} is enough{more}; relaxing one of its limits may not be."
     relation = verdicts[0].relation
     known = [verdict.value for verdict in verdicts if verdict.value is not None]
     worst = (min if relation.startswith(">") else max)(known, default=None)
@@ -337,6 +339,12 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
         return f"Leaving out {requirement} is enough{more}; no limit of it is."
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
     return f"One relaxation is enough: a limit of {requirement} {wide} {limit}{more}."
+
+
+def _has_several_limits(verdict: Verdict) -> bool:
+    params = verdict.params
+    own = params.get("per_value") or {}
+    return ("c" in params and bool(own)) + len(params.get("points") or ()) + len(own) > 1
 
 
 def _within(value: Number, relation: str) -> Fraction | str:

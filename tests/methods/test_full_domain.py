@@ -167,6 +167,21 @@ def test_no_limit_is_named_that_could_not_be_asked(engine, asked):
     assert "is enough; no limit of it is" in str(told.value)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ps.CKSafety("0.5", 0, {"t": {"c": "0.1", "k": 0}}),
+        ps.PrivacySkyline([[0, 0, 0, "0.5"]], {"t": [[0, 0, 0, "0.1"]]}),
+    ],
+    ids=lambda asked: asked.name,
+)
+def test_of_several_limits_none_is_named_as_if_it_were_the_only_one_that_is_broken(engine, asked):
+    rows = pd.DataFrame({"age": ["20", "21", "22", "23", "24"], "s": list("ssstt")})
+    with pytest.raises(NoSafeChoice) as told:
+        ps.search(engine, ps.Table(rows, {"age": ps.Intervals(10)}, "s"), [asked])
+    assert "is enough; relaxing one of its limits may not be" in str(told.value)
+
+
 def test_a_requirement_that_no_limit_can_meet_is_to_be_left_out(engine):
     with pytest.raises(NoSafeChoice, match=r"Leaving out .+ is enough; no limit of it is"):
         ps.search(engine, table(), [ps.KAnonymity(2), ps.LDiversity(4, kind="recursive", c=3)])
