@@ -129,3 +129,5 @@ _MAKERS: Mapping[str, Callable[[Mapping[str, Any], str, Path], Hierarchy]] = {
     "tree": _tree,
     "as_is": lambda fields, column, directory: AsIs(),
 }
+
+KINDS = tuple(_MAKERS)  # the words of `hierarchy:`

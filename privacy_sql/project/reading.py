@@ -28,6 +28,12 @@ RELEASE_KEYS = (
     *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
     *("method", "output", "population", "joint"),
 )
+SOURCE_KEYS = ("file", "connection", "relation", "where")
+IDENTIFIER_KEYS = ("column", "on_duplicate")
+QUASI_KEYS = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
+SENSITIVE_KEYS = ("column", "nulls", "values_per_person", "hierarchy", "distance")
+INSENSITIVE_KEYS = ("columns", "known", "acknowledge")
+OUTPUT_KEYS = ("target", "connection", "relation", "csv")
 CONNECTION_KEYS = {
     "duckdb": ("type", "path", "memory_limit", "threads"),
     "postgres": ("type", "dsn_env"),
@@ -206,7 +212,7 @@ class _Reader(Fields):
     # -- parts of a release ------------------------------------------------------------------------------
 
     def source(self, content: object, where: str) -> tuple[Any, str | None, str | None]:
-        fields = self.mapping(content, ("file", "connection", "relation", "where"), where)
+        fields = self.mapping(content, SOURCE_KEYS, where)
         connection = self.known_connection(fields.get("connection"), f"{where}.connection")
         if ("file" in fields) == ("relation" in fields):
             self.wrong(where, "a source is {file: F} or {connection: C, relation: R}")
@@ -219,7 +225,7 @@ class _Reader(Fields):
     def columns(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
         """The roles of the columns, as arguments of Table."""
         quasi, nulls, distances = self.quasi(fields.get("quasi_identifiers"), f"{where}.quasi_identifiers")
-        person = self.column(fields.get("identifier"), ("column", "on_duplicate"), f"{where}.identifier")
+        person = self.column(fields.get("identifier"), IDENTIFIER_KEYS, f"{where}.identifier")
         if person.get("on_duplicate", "error") != "error":
             self.wrong(f"{where}.identifier.on_duplicate", "on_duplicate is error")
         population = self.mapping(fields.get("population") or {}, ("file",), f"{where}.population")
@@ -246,7 +252,7 @@ class _Reader(Fields):
         """Columns that are published as they are: a list, or a mapping that says whether they are known."""
         if not isinstance(content, Mapping):
             return self.names(content, where)
-        fields = self.mapping(content, ("columns", "known", "acknowledge"), where)
+        fields = self.mapping(content, INSENSITIVE_KEYS, where)
         said = dict(fields, columns=self.names(fields.get("columns"), f"{where}.columns"))
         if "known" in fields:
             said["known"] = self.flag(fields["known"], f"{where}.known")
@@ -258,8 +264,7 @@ class _Reader(Fields):
         distances: dict[str, Path] = {}
         for number, entry in enumerate(self.listed(content, where)):
             place = f"{where}[{number}]"
-            keys = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
-            fields = self.column(entry, keys, place)
+            fields = self.column(entry, QUASI_KEYS, place)
             name = fields.get("column", "")
             if name in hierarchies:
                 self.wrong(place, f'column "{name}" stands twice')
@@ -290,8 +295,7 @@ class _Reader(Fields):
         if content is None:
             return None, {}
         entries = content if isinstance(content, list) else [content]
-        keys = ("column", "nulls", "values_per_person", "hierarchy", "distance")
-        read = [self.column(entry, keys, where) for entry in entries]
+        read = [self.column(entry, SENSITIVE_KEYS, where) for entry in entries]
         names = tuple(fields.get("column", "") for fields in read)
         first = read[0] if read else {}
         for key, usual in (("nulls", "value"), ("values_per_person", "one")):
@@ -353,7 +357,7 @@ class _Reader(Fields):
     def output(self, content: object, where: str) -> Output | None:
         if content is None:
             return None
-        fields = self.mapping(content, ("target", "connection", "relation", "csv"), where)
+        fields = self.mapping(content, OUTPUT_KEYS, where)
         if ("target" in fields) == ("relation" in fields):
             self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
             return None

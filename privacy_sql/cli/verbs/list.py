@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -23,13 +24,19 @@ GROUP = "start"  # of `--help`
 
 
 @click.command()
+@click.option("--schema", is_flag=True, help="The JSON Schema of privacy.yml, for editors.")
 @shared
-def command(directory: Path, **_: object) -> Outcome:
+def command(schema: bool, directory: Path, **_: object) -> Outcome:
     """Name the releases of the project, and every criterion, method, search, utility, attack, engine, study.
 
     \b
     Example: privacy-sql list
+             privacy-sql list --schema > privacy.schema.json
     """
+    if schema:
+        from privacy_sql.project.schema import schema as made
+
+        return Outcome("list", lines=[json.dumps(made(), indent=2)], more={"privacy_yml": made()})
     from privacy_sql import registry
     from privacy_sql.cli.verbs.attack import kinds_of_attack
     from privacy_sql.project import reading

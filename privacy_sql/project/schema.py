@@ -1,0 +1,118 @@
+"""A JSON Schema of privacy.yml, made from what reads it: editors complete the file and mark what is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import keyword
+import re
+from collections.abc import Sequence
+
+from privacy_sql import registry
+from privacy_sql.hierarchies.spec import KINDS
+from privacy_sql.methods import Method
+from privacy_sql.project import reading
+
+Schema = dict[str, object]
+
+TEXT: Schema = {"type": ["string", "number", "boolean"]}  # a scalar is what was written
+FLAG: Schema = {"type": "boolean"}
+LISTED: Schema = {"type": "array", "items": TEXT}
+NAMES: Schema = {"type": "array", "items": {"type": "string"}}
+
+
+def schema() -> Schema:
+    """What privacy.yml may hold, and which keys it needs."""
+    releases: Schema = {"type": "object", "minProperties": 1, "additionalProperties": _release()}
+    connections = [
+        _object(keys, {"type": {"const": kind}}, ["type"]) for kind, keys in reading.CONNECTION_KEYS.items()
+    ]
+    known: Schema = {
+        "version": {"const": 1},
+        "connections": {"type": "object", "additionalProperties": {"oneOf": connections}},
+        "releases": releases,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "privacy.yml",
+        **_object(reading.PROJECT_KEYS, known, ["version", "releases"]),
+    }
+
+
+def _release() -> Schema:
+    file = _object(("file",), {}, ["file"])
+    kinds = sorted(set(KINDS) | {"origin"})
+    anything: Schema = {key: {} for key in kinds}
+    hierarchy = {"oneOf": [{"enum": ["keep_or_drop", "as_is"]}, _object(kinds, anything, [])]}
+    column = {"column": {"type": "string"}, "hierarchy": hierarchy, "distance": file}
+    quasi = {"oneOf": [{"type": "string"}, _object(reading.QUASI_KEYS, column, ["column"])]}
+    sensitive = {"oneOf": [{"type": "string"}, _object(reading.SENSITIVE_KEYS, column, ["column"])]}
+    insensitive = _object(reading.INSENSITIVE_KEYS, {"columns": NAMES, "known": FLAG}, ["columns"])
+    person = _object(reading.IDENTIFIER_KEYS, {}, ["column"])
+    known: Schema = {
+        "source": _object(reading.SOURCE_KEYS, {}, []),
+        "identifier": {"oneOf": [{"type": "string"}, person]},
+        "quasi_identifiers": {"type": "array", "items": quasi},
+        "sensitive": {"oneOf": [sensitive, {"type": "array", "items": sensitive}]},
+        "insensitive": {"oneOf": [NAMES, insensitive]},
+        "drop": {"oneOf": [{"const": reading.REST}, NAMES]},
+        "require": {**_object(*_parts("criteria", several=True), []), "minProperties": 1},
+        "method": {"oneOf": [{"enum": registry.available("methods")}, _one_method()]},
+        "output": _object(reading.OUTPUT_KEYS, {"csv": {"type": "object"}}, []),
+        "population": file,
+        "joint": FLAG,
+    }
+    return _object(reading.RELEASE_KEYS, known, ["source", "quasi_identifiers"])
+
+
+def _one_method() -> Schema:
+    names, known = _parts("methods")
+    return {**_object(names, known, []), "minProperties": 1, "maxProperties": 1}
+
+
+def _parts(family: str, *, several: bool = False) -> tuple[list[str], Schema]:
+    """The parts of a family and their parameters; `several` may be asked for in a list."""
+    names = registry.available(family)
+    made = {name: _parameters(registry.get(family, name)) for name in names}
+    nothing: Schema = {"type": "null"}
+    known: Schema = {}
+    for name, part in made.items():
+        ways = [part] if part["required"] else [part, nothing]
+        lists: list[Schema] = [{"type": "array", "items": part, "minItems": 1}] if several else []
+        known[name] = {"oneOf": [*ways, *lists]}
+    return names, known
+
+
+def _parameters(part: type) -> Schema:
+    """The parameters of a criterion or a method, by the names they have in the file."""
+    known: Schema = {}
+    required = []
+    for field in dataclasses.fields(part):
+        if not field.init:
+            continue
+        name = field.name.rstrip("_")
+        if issubclass(part, Method):  # a word of Python's is another name there
+            name = next((word for word in keyword.kwlist if part.bound({word: 0}) == {field.name: 0}), name)
+        known[name] = _typed(str(field.type))
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            required.append(name)
+    return _object(list(known), known, required)
+
+
+def _typed(annotation: str) -> Schema:
+    """What a parameter may be, as far as its annotation says."""
+    words = set(re.findall(r"\w+", annotation))
+    if words & {"Any", "Sequence", "Mapping"}:
+        return {}
+    if annotation == "int":
+        return {"type": "integer"}
+    return FLAG if annotation == "bool" else {"type": ["string", "number", "boolean", "null"]}
+
+
+def _object(keys: Sequence[str], known: Schema, required: Sequence[str]) -> Schema:
+    """A mapping with these keys and no other; those of which nothing is known are text."""
+    return {
+        "type": "object",
+        "properties": {key: known.get(key, TEXT) for key in keys},
+        "required": list(required),
+        "additionalProperties": False,
+    }
