@@ -318,9 +318,9 @@ def test_what_is_said_of_a_source_that_is_not_read_is_true(tmp_path: Path) -> No
     (tmp_path / "parts").mkdir()
     (tmp_path / "a.db").touch()
     for name, exit_code, words in [
-        ("sheet.xlsx", 2, "sheet.xlsx is not read: .xlsx files are not"),
+        ("sheet.xlsx", 2, "sheet.xlsx is a spreadsheet, and only CSV and Parquet are read"),
         ("renamed.csv", 3, "renamed.csv is a spreadsheet or another zip archive, not CSV"),
-        ("parts", 2, "parts is a folder"),
+        ("parts", 2, "parts is a folder without Parquet files"),
         ("peple.csv", 2, f"there is no file {tmp_path}/peple.csv"),
     ]:
         for verb in (["check", "--require", "k_anonymity(k=2)", "--quasi", "age"], ["profile"]):
@@ -330,7 +330,7 @@ def test_what_is_said_of_a_source_that_is_not_read_is_true(tmp_path: Path) -> No
         assert told.exit != 0 and "no rows" not in told.out
     assert told.json["errors"][0]["hint"] == f'Did you mean "{tmp_path}/people.csv"?'
     told = call("profile", "--json", "--source", "s3://bucket/people.csv")
-    assert told.json["errors"][0]["message"] == "people.csv is a remote file"
+    assert told.json["errors"][0]["message"] == "people.csv is a remote file, and remote files are not read"
     told = call("check", "--json", tmp_path / "people.csv")
     assert (told.exit, told.codes) == (2, ["no_manifest"]) and "--source" in told.json["errors"][0]["hint"]
 

@@ -9,7 +9,7 @@ import click
 
 from privacy_sql.cli.outcome import Outcome, connected, shared, size
 from privacy_sql.cli.tables import About, about_a_table, each_table, exact_number, listed
-from privacy_sql.display.rounding import decimals, percent
+from privacy_sql.display.rounding import as_asked, decimals, percent
 from privacy_sql.errors import UsageError, first_exit, people
 
 if TYPE_CHECKING:
@@ -183,7 +183,11 @@ def _decided(found: KnowledgeAttack, adversary: Adversary) -> str:
     of = "everybody" if not adversary.undecided else f"{left} of {people(found.rows)}"
     if not left:
         of = "nobody"
-    over = f": beliefs about {people(adversary.vulnerable)} move by more than {found.t}" if left else ""
+    over = (
+        f": beliefs about {people(adversary.vulnerable)} move by more than {as_asked(found.t)}"
+        if left
+        else ""
+    )
     return f"bandwidth {_named(adversary)}: decided for {of}{over}"
 
 
