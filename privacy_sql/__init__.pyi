@@ -13,6 +13,7 @@ from privacy_sql.criteria.ck_safety import CKSafety as CKSafety
 from privacy_sql.criteria.composition import Composition as Composition
 from privacy_sql.criteria.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from privacy_sql.criteria.delta_presence import DeltaPresence as DeltaPresence
+from privacy_sql.criteria.household_k_anonymity import HouseholdKAnonymity as HouseholdKAnonymity
 from privacy_sql.criteria.interval_disclosure import IntervalDisclosure as IntervalDisclosure
 from privacy_sql.criteria.k_anonymity import KAnonymity as KAnonymity
 from privacy_sql.criteria.k_combinatorial import KCombinatorial as KCombinatorial
@@ -67,6 +68,7 @@ from privacy_sql.studies.disclosure_curve import disclosure_curve as disclosure_
 from privacy_sql.studies.disclosure_risk import disclosure_risk as disclosure_risk
 from privacy_sql.studies.every_choice import every_choice as every_choice
 from privacy_sql.studies.identifying import identify as identify
+from privacy_sql.studies.individuals import individuals as individuals
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
 from privacy_sql.studies.measure import measure as measure

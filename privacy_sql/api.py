@@ -24,7 +24,7 @@ from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
-from privacy_sql.methods import Method, Proposal
+from privacy_sql.methods import Method, Proposal, refuse_without_labels
 from privacy_sql.publishing import audit, parts, public_record, publication, register_check, verifying
 from privacy_sql.publishing import baseline as guesses
 from privacy_sql.publishing import formulas as in_cells
@@ -191,10 +191,14 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             hint="Use full_domain or generalise, or publish one sensitive column and drop the others.",
         )
     # what can be told from the hierarchies is told before anything is counted
+    refuse_without_labels(method, asked)
     method.refuse_unfit(table, asked)
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
         raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
+    if table.members_tied:
+        told = "household numbers are not published: who is alone in a table may not be alone with the others"
+        raise UsageError("household_numbers", told, where=table.name, hint="Write `published: no`.")
     with _limited(method, table):
         with step("count"):
             base = counted(engine, table, several=True, frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import no_rows
 from privacy_sql.counted.grouping import Candidate, Known
+from privacy_sql.counted.households import household_groups
 from privacy_sql.counted.population import population_groups
 from privacy_sql.criteria import EMPTY, Criterion, Evidence
 from privacy_sql.display import notebook
@@ -229,8 +230,9 @@ def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = Fals
 
 
 def _relation(grouping: Candidate, name: str) -> object:
-    if name == "population" and grouping.one_table is not None:
-        return population_groups(grouping.one_table)
+    made = {"population": population_groups, "households": household_groups}.get(name)
+    if made is not None and grouping.one_table is not None:
+        return made(grouping.one_table)
     return grouping.relation(name)
 
 

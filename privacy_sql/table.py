@@ -15,6 +15,7 @@ from privacy_sql.parameters import given
 
 PER_PERSON = get_args(PerPerson)
 ROWS = ("source", "population")  # a file, a relation, or the rows themselves
+TIED = {"no": False, "number": True}  # whether published rows say who lives together
 NULLS = ("value", "error", "refuse")  # the last two are one: stop
 
 
@@ -43,6 +44,8 @@ class Table:
     insensitive: Sequence[str] | Mapping[str, Any] = field(default=(), kw_only=True)
     drop: Sequence[str] = field(default=(), kw_only=True)
     population: Any = field(default=None, kw_only=True)
+    # the column that says who lives together, or {"column": ..., "published": "no" | "number"}
+    household: str | Mapping[str, Any] | None = field(default=None, kw_only=True)
     where: str | None = field(default=None, kw_only=True)
     joint: bool = field(default=False, kw_only=True)
     name: str = field(default="", kw_only=True)
@@ -52,6 +55,7 @@ class Table:
     # insensitive columns that somebody may know: they count as quasi-identifiers that stand as they are
     also_known: tuple[str, ...] = field(default=(), kw_only=True)
     acknowledged: str | None = field(default=None, kw_only=True)  # why insensitive ones may single out
+    members_tied: bool = field(default=False, kw_only=True)  # published rows say who lives together
     # of a table from `count`: the engine and its counts; a table made from it with other roles has none
     counted: Any = field(default=None, init=False, repr=False, compare=False)
 
@@ -61,6 +65,8 @@ class Table:
         for several in ("quasi", "insensitive", "drop"):
             if isinstance(one := given(self)[several], str):
                 put(self, several, (one,))
+        if isinstance(self.household, Mapping):
+            self._live_together(self.household)
         named = [*self.quasi, *known]
         quasi = self.quasi if isinstance(self.quasi, Mapping) else dict.fromkeys(self.quasi)
         quasi = {**quasi, **dict.fromkeys(known)}
@@ -108,6 +114,19 @@ class Table:
         put(self, "acknowledged", reason)
         return columns if known else ()
 
+    def _live_together(self, content: Mapping[str, Any]) -> None:
+        """Take what a mapping says of the households."""
+        column, shown = content.get("column"), content.get("published", "no")
+        if set(content) - {"column", "published"} or not isinstance(column, str) or shown not in TIED:
+            raise UsageError(
+                "bad_household",
+                "household has a column, and published is no or number",
+                where=self.name,
+                hint="For example {column: household_id, published: no}.",
+            )
+        object.__setattr__(self, "household", column)
+        object.__setattr__(self, "members_tied", TIED[shown])
+
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The quasi-identifiers and their hierarchies."""
@@ -130,6 +149,7 @@ class Table:
             *((column, "identifier") for column in [self.identifier] if column),
             *((column, "group") for column in [self.group] if column),
             *((column, "count") for column in [self.count] if column),
+            *((column, "household") for column in [self.household] if isinstance(column, str)),
             *((column, "insensitive") for column in self.insensitive),
             *((column, "dropped") for column in self.drop),
             *((column, "sensitive") for column in (*own, *self.also_sensitive, *self.joined)),
@@ -247,7 +267,7 @@ class Table:
     def _roles(self, quasi: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each column named more than once; the quasi-identifiers come as given."""
         given = [*quasi, *self.sensitives, *self.insensitive, *self.drop]
-        given += [column for column in (self.identifier, self.group, self.count) if column]
+        given += [c for c in (self.identifier, self.group, self.count, self.household) if isinstance(c, str)]
         return [
             UsageError(
                 "two_roles",

@@ -31,7 +31,10 @@ def table(case: dict[str, Any]) -> ps.Table:
         settings["sensitive_hierarchy"] = ps.Tree(settings["sensitive_hierarchy"])
     if "population" in settings:
         settings["population"] = frame(settings["population"])
-    left = [column for column in rows if column not in (*case["keys"], "n_rows", settings.get("identifier"))]
+    household = settings.get("household")
+    household = household["column"] if isinstance(household, dict) else household
+    named = (*case["keys"], "n_rows", settings.get("identifier"), household)
+    left = [column for column in rows if column not in named]
     sensitive = settings.pop("sensitive", left[0] if left else None)
     count = "n_rows" if "n_rows" in rows else None
     return ps.Table(rows, case["keys"], sensitive, count=count, **settings)

@@ -36,13 +36,14 @@ README, CRITERIA = ROOT / "README.md", ROOT / "docs" / "criteria.md"
 def rows() -> pd.DataFrame:
     """Forty-eight people, four ages by four jobs, every illness once in each."""
     made = [(age, job, illness) for age in (20, 30, 40, 50) for job in "abcd" for illness in "uvw"]
-    return pd.DataFrame(made, columns=["age", "job", "illness"])
+    return pd.DataFrame(made, columns=["age", "job", "illness"]).assign(home=range(len(made)))
 
 
 def table() -> ps.Table:
     population = pd.concat([rows()[["age", "job"]]] * 2)
     kinds = {"age": ps.Intervals(20), "job": JOBS}
-    return ps.Table(rows(), kinds, "illness", sensitive_hierarchy=ILLNESSES, population=population)
+    declared = {"sensitive_hierarchy": ILLNESSES, "population": population, "household": "home"}
+    return ps.Table(rows(), kinds, "illness", **declared)
 
 
 def others(family: str, *known: Collection[str]) -> list[str]:

@@ -80,6 +80,8 @@ CRITERIA: list[Criterion] = [
     ps.MaxentLDiversity(l=2, c=2),
     ps.IntervalDisclosure(1, "2/3", distance="matrix"),
     ps.ReidentificationRisk("0.4"),
+    ps.HouseholdKAnonymity(2),
+    ps.HouseholdKAnonymity(2, kind="share"),
 ]
 APART = [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
 ILLS = ["flu", "cold", "gout"]
@@ -96,7 +98,8 @@ def risk(verdict: Verdict) -> float:
 
 def people(chance: random.Random, n: int = 12) -> pd.DataFrame:
     rows = [(chance.choice("abcd"), chance.choice("xyz"), chance.choice(ILLS)) for _ in range(n)]
-    return pd.DataFrame(rows, columns=["one", "two", "illness"])
+    made = pd.DataFrame(rows, columns=["one", "two", "illness"])
+    return made.assign(home=[number % 5 for number in range(n)])
 
 
 def judged(
@@ -104,7 +107,7 @@ def judged(
 ) -> Any:
     # of everybody once more, and of some strangers
     population = pd.concat([rows[["one", "two"]], people(random.Random(0))[["one", "two"]]])
-    table = ps.Table(rows, list(quasi), "illness", population=population, distances=NEAR)
+    table = ps.Table(rows, list(quasi), "illness", population=population, distances=NEAR, household="home")
     return ps.check(engine, table, criteria)
 
 
@@ -124,7 +127,7 @@ def test_merging_groups_never_raises_a_risk(engine: Any, seed: int) -> None:
     merged = {value: [chance.choice(["left", "right"]), "*"] for value in "abcd"}
     population = pd.concat([rows, people(random.Random(0))])[["one", "two"]]
     kinds = {"one": ps.Tree(merged), "two": ps.KeepOrDrop()}
-    table = ps.Table(rows, kinds, "illness", population=population, distances=NEAR)
+    table = ps.Table(rows, kinds, "illness", population=population, distances=NEAR, household="home")
     chain = [{"one": 0, "two": 0}, {"one": 1, "two": 0}, {"one": 1, "two": 1}, {"one": 2, "two": 1}]
     risks = [ps.publish(engine, table, MERGING, ps.Generalise(levels)).verdicts for levels in chain]
     for finer, coarser in pairwise(risks):

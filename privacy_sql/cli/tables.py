@@ -33,6 +33,7 @@ class About(Common):
     sensitive: str
     group: str | None
     identifier: str | None
+    household: str | None
     values_per_person: PerPerson
     population: NotRequired[str | None]
     url: str
@@ -49,6 +50,7 @@ def about_a_table(verb: F) -> F:
         click.option("--sensitive", default="", help="Sensitive columns, separated by commas."),
         click.option("--group", help="The column that says which group a row is in."),
         click.option("--identifier", help="The column that says who a row is about."),
+        click.option("--household", help="The column that says who lives together."),
         click.option("--values-per-person", type=per_person, default="one"),
         click.option("--connect", "url", default=EMBEDDED, show_default=True, help="Where a relation lies."),
         click.option("--where", "condition", help="Only the rows for which this SQL expression holds."),
@@ -59,7 +61,9 @@ def about_a_table(verb: F) -> F:
 
 
 OF_A_TABLE = {
-    **{name: f"--{name}" for name in ("quasi", "sensitive", "group", "identifier", "population")},
+    **{
+        name: f"--{name}" for name in ("quasi", "sensitive", "group", "identifier", "household", "population")
+    },
     "condition": "--where",
     "requirements": "--require",
 }
@@ -94,6 +98,7 @@ def named_table(options: About) -> Table:
         listed(options["quasi"]),
         tuple(listed(options["sensitive"])) or None,
         identifier=options["identifier"],
+        household=options["household"],
         group=options["group"],
         values_per_person=options["values_per_person"],
         population=options.get("population"),

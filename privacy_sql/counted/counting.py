@@ -7,7 +7,7 @@ source is written twice: part 0 holds the combinations as codes, each further pa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privacy_sql.engines import Engine
 from privacy_sql.query.template import Query, Sql, names, render
@@ -50,6 +50,19 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
         values.rows,
         values.combinations,
     )
+
+
+def household_codes(
+    engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str], given: Mapping[str, Sql]
+) -> Sql:
+    """How many people of each household share each combination: q1.., grp, s (the household), n_rows.
+
+    Combinations are in the codes of the dictionaries that are `given`.
+    """
+    assert isinstance(table.household, str)
+    plain = replace(table, sensitive=table.household, household=None, insensitive=(), drop=(), joined=())
+    inside = _internal(replace(plain, sensitive_hierarchy=None, also_sensitive=()))
+    return _coded(engine, _rows(source, plain, inside), inside, kinds, given).relation
 
 
 def _internal(table: Table) -> list[tuple[str, Sql]]:

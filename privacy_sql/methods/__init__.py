@@ -82,6 +82,7 @@ class Method(ABC):
 
     name: ClassVar[str]  # as in privacy.yml
     several_sensitive: ClassVar[bool] = False  # may publish several sensitive columns
+    shows_labels: ClassVar[bool] = False  # each group shows one label of every quasi-identifier
     # what it keeps is a promise of its own, so no requirement is asked of rows
     promises: ClassVar[bool] = False
     spends: ClassVar[bool] = False  # each release costs something nobody gives back
@@ -168,6 +169,22 @@ def refuse_population(method: str, asked: Asked) -> None:
             )
             for criterion in asked.require
             if criterion.needs_population
+        ]
+    )
+
+
+def refuse_without_labels(method: Method, asked: Asked) -> None:
+    """Refuse what is asked of labels of single columns where groups show none of their own."""
+    raise_all(
+        [
+            UsageError(
+                "no_labels",
+                f"{criterion} asks about a label for every single column, and groups of {method.name}"
+                " have none",
+                hint="Publish by generalise or full_domain.",
+            )
+            for criterion in asked.require
+            if criterion.of_labels and not method.shows_labels
         ]
     )
 

@@ -45,6 +45,7 @@ class FullDomain(Method):
 
     name: ClassVar[str] = "full_domain"
     several_sensitive: ClassVar[bool] = True
+    shows_labels: ClassVar[bool] = True
 
     minimise: str = "loss"
     max_suppressed: str | int | float = 0

@@ -26,7 +26,7 @@ from privacy_sql.table import Table
 PROJECT_KEYS = ("version", "name", "connections", "releases")
 RELEASE_KEYS = (
     *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
-    *("method", "output", "population", "joint"),
+    *("method", "output", "population", "joint", "household"),
 )
 SOURCE_KEYS = ("file", "connection", "relation", "where")
 IDENTIFIER_KEYS = ("column", "on_duplicate")
@@ -238,6 +238,8 @@ class _Reader(Fields):
             "population": self.path(population["file"], f"{where}.population.file")
             if "file" in population
             else None,
+            "household": self.column(fields.get("household"), ("column", "published"), f"{where}.household")
+            or None,
             "joint": self.flag(fields.get("joint", "false"), f"{where}.joint"),
         }
         sensitive, more = self.sensitive(fields.get("sensitive"), f"{where}.sensitive")

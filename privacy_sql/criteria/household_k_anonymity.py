@@ -1,0 +1,156 @@
+"""Household k-anonymity: people who live together do not hide one another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from privacy_sql import registry
+from privacy_sql.counted.households import household_groups
+from privacy_sql.criteria import Criterion, Row, at_least, one_of
+from privacy_sql.errors import UsageError, number_of, people
+from privacy_sql.kernels import alike_households
+from privacy_sql.query.template import names, render
+from privacy_sql.verdict import Number, Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Grouping
+
+KINDS = ("distinct", "share")
+# parts of households that are counted where some members are known
+MOST_PARTS = 10**6
+
+
+@dataclass(frozen=True)
+class HouseholdKAnonymity(Criterion):
+    """Every person is hidden among k households; `value` depends on `kind` and on who is `known`.
+
+    - member, distinct: she recognises one person; every group holds people of k households or more
+    - member, share: no household is more than 1/k of a group's people
+    - all: she recognises all members of a household by their labels, where published rows say who lives
+      together; at least k households have the same labels as often
+    - a number m: the same of every m members or fewer
+
+    The first two are the l-diversity of martin2007, Sec. 1, of the household instead of the sensitive value.
+    People whose household is missing are taken for one household.
+    """
+
+    name: ClassVar[str] = "household_k_anonymity"
+    question: ClassVar[str] = "Can one household be singled out?"
+    against: ClassVar[str] = "somebody who knows the quasi-identifiers of a person, or of a whole household"
+    reads_sensitive: ClassVar[bool] = False
+    needs_base: ClassVar[bool] = True  # households are not published
+    of_labels: ClassVar[bool] = True
+    safe_under_merging: ClassVar[bool] = True
+    safe_under_suppression: ClassVar[bool] = True
+
+    k: int
+    kind: str = "distinct"
+    known: int | str = "member"
+
+    def __post_init__(self) -> None:
+        at_least(self.k, 1, self.name, "k")
+        one_of(self.kind, KINDS, self.name, "kind")
+        if isinstance(self.known, str):
+            one_of(self.known, ("member", "all"), self.name, "known")
+        else:
+            at_least(self.known, 1, self.name, "known")
+        if self.kind == "share" and self.known != "member":
+            raise UsageError("bad_parameter", f"kind of {self.name} goes with known=member")
+
+    @classmethod
+    def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
+        return "households" if relation == ">=" else "share"
+
+    @property
+    def cannot_fail(self) -> bool:
+        return self.k == 1
+
+    @property
+    def needs_one_value(self) -> bool:
+        return True
+
+    @property
+    def safe_in_larger_groups(self) -> bool:  # type: ignore[override]
+        """More people take no household away; they may be of one, and tell the others apart."""
+        return self.kind == "distinct" and self.known == "member"
+
+    @property
+    def relation(self) -> str:  # type: ignore[override]
+        return "<=" if self.kind == "share" else ">="
+
+    @property
+    def limit(self) -> Number:
+        return Fraction(1, self.k) if self.kind == "share" else self.k
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return ("households",)
+
+    def context(self) -> dict[str, Any]:
+        return {}
+
+    def necessary(self) -> Sequence[Criterion]:
+        """k households are k people or more."""
+        return (registry.get("criteria", "k_anonymity")(self.k),)
+
+    def gather(self, grouping: Grouping) -> list[Row] | None:
+        """Of several members known at once: households compared as a whole, for every group the worst."""
+        if self.known == "member":
+            return None
+        if not grouping.base.table.members_tied:
+            raise UsageError(
+                "members_not_tied",
+                f"{self} is about published household numbers, or anything that ties members",
+                where=grouping.base.table.name,
+                hint="Declare `household: {column: H, published: number}`, or require known=member.",
+            )
+        columns = names(["s", "g", "n_rows"])
+        query = render("counted/listed.sql", relation=household_groups(grouping), columns=columns)
+        found = grouping.base.engine.arrays(query)
+        counts = zip(*(found[str(column)].tolist() for column in columns), strict=True)
+        households = alike_households.members(counts)
+        if self.known == "all":
+            fewest = alike_households.fewest_alike(households)
+        else:
+            fewest_or_none = alike_households.fewest_with(households, int(self.known), MOST_PARTS)
+            if fewest_or_none is None:
+                raise UsageError(
+                    "too_many_parts",
+                    f"{self} compares more than {MOST_PARTS:,} parts of households",
+                    where=grouping.base.table.name,
+                    hint="Ask about fewer known members, or coarser groups.",
+                )
+            fewest = fewest_or_none
+        return [{"g": g, "n_households": n} for g, n in sorted(fewest.items())]
+
+    def judge(self, evidence: Sequence[Row]) -> Verdict:
+        """The group with the fewest households, or with the largest share of one, decides.
+
+        >>> twins = {"n_households": 1, "n_people": 2, "n_largest": 2, "n_groups": 1, "g": 7}
+        >>> HouseholdKAnonymity(2).judge([twins]).safe
+        False
+        """
+        if not evidence:
+            return self.verdict(None, Witness({}))
+        if self.kind == "share":
+            worst = max(evidence, key=lambda row: Fraction(row["n_largest"], row["n_people"]))
+            facts = {"size": worst["n_people"], "largest_household": worst["n_largest"]}
+            story = f"In the worst group {worst['n_largest']} of {people(worst['n_people'])} live together."
+            value: Number = Fraction(worst["n_largest"], worst["n_people"])
+            return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
+        worst = min(evidence, key=lambda row: int(row["n_households"]))
+        n = worst["n_households"]
+        facts = {"households": n}
+        if self.known == "member":
+            facts |= {
+                "size": worst["n_people"],
+                "groups_below_limit": sum(r["n_groups"] for r in evidence if r["n_households"] < self.k),
+            }
+            story = f"{people(worst['n_people'])} of a group are of {number_of(n, 'household')}."
+        else:
+            whom = "all members" if self.known == "all" else f"up to {people(int(self.known))}"
+            story = f"Who knows {whom} of a household is left with {number_of(n, 'household')}."
+        return self.verdict(n, Witness(facts, {"g": worst["g"]}), story)

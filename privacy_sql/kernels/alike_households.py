@@ -1,0 +1,60 @@
+"""Households that look alike: the labels of their members as multisets, and what part of one tells of it.
+
+In: how many members of each household are in each group. Out: for each group the fewest households among
+which one with a member there is lost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+Members = tuple[tuple[int, int], ...]  # group and number of members, in the order of the groups
+
+
+def members(counts: Iterable[tuple[int, int, int]]) -> Counter[Members]:
+    """How many households have the same members, from (household, group, people).
+
+    >>> members([(1, 7, 2), (2, 7, 2), (3, 8, 1)])
+    Counter({((7, 2),): 2, ((8, 1),): 1})
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    for household, group, n in counts:
+        found.setdefault(household, []).append((group, n))
+    return Counter(tuple(sorted(own)) for own in found.values())
+
+
+def fewest_alike(households: Mapping[Members, int]) -> dict[int, int]:
+    """By group: the fewest households that have all the same members as one with a member there."""
+    return _fewest((own, n) for own, n in households.items())
+
+
+def fewest_with(households: Mapping[Members, int], known: int, most: int) -> dict[int, int] | None:
+    """By group: the fewest households that have some one to `known` members of one with a member there.
+
+    None where there are more than `most` different parts of households.
+    """
+    parts: Counter[Members] = Counter()
+    for own, n in households.items():
+        for part in _parts(own, known):
+            parts[part] += n
+            if len(parts) > most:
+                return None
+    return _fewest(parts.items())
+
+
+def _parts(own: Members, known: int) -> Iterator[Members]:
+    """Every choice of one to `known` members of a household, alike members being one choice."""
+    for place, (group, n) in enumerate(own, start=1):
+        for taken in range(1, min(n, known) + 1):
+            yield ((group, taken),)
+            for rest in _parts(own[place:], known - taken):
+                yield ((group, taken), *rest)
+
+
+def _fewest(counted: Iterable[tuple[Members, int]]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for own, n in counted:
+        for group, _ in own:
+            found[group] = min(n, found.get(group, n))
+    return found

@@ -1,0 +1,160 @@
+"""Household k-anonymity against its definitions, household by household."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import privacy_sql as ps
+from privacy_sql.kernels import alike_households
+from tests.criteria.random_tables import GROUPS, few
+from tests.oracles import households as oracle
+from tests.seeds import seeds
+
+HOMES = st.sampled_from(["h1", "h2", "h3", "h4", None])
+WAYS = [{}, {"kind": "share"}, {"known": "all"}, {"known": 1}, {"known": 2}, {"known": 5}]
+MEMBER = [way for way in WAYS if "known" not in way]
+# rows say who lives where, so that a value of theirs can stand for the household in tests of properties
+DRAWN = st.builds(lambda k: ps.HouseholdKAnonymity(k), st.integers(1, 3))
+
+
+def keeps(asked: Any, rows: Any, known: Any) -> bool:
+    """Whether published rows keep the requirement, their value being the household."""
+    return oracle.keeps(rows, asked.k, asked.kind, asked.known)
+
+
+def tried(draw: Any) -> ps.HouseholdKAnonymity:
+    """A requirement near what small tables attain, for tests of its properties."""
+    return ps.HouseholdKAnonymity(draw.randint(1, 3), **draw.choice(WAYS))
+
+
+def table(rows: Any, **more: Any) -> ps.Table:
+    frame = pd.DataFrame(rows, columns=["g", "h"], dtype=object)
+    return ps.Table(frame, ["g"], household={"column": "h", "published": "number"}, **more)
+
+
+@few
+@given(
+    way=st.sampled_from(WAYS),
+    rows=st.lists(st.tuples(GROUPS, HOMES), min_size=1, max_size=9),
+    k=st.integers(1, 4),
+)
+def test_households_are_counted_as_the_definition_says(
+    engine: Any, way: dict[str, Any], rows: Any, k: int
+) -> None:
+    asked = ps.HouseholdKAnonymity(k, **way)
+    (found,) = ps.check(engine, table(rows), [asked]).values()
+    expected = oracle.measured(rows, asked.kind, asked.known)
+    assert (found.value, found.safe) == (expected, oracle.keeps(rows, k, asked.kind, asked.known))
+
+
+@pytest.mark.parametrize("way", MEMBER, ids=[str(way) for way in MEMBER])
+@pytest.mark.parametrize("max_suppressed", ["0", "1/2"])
+def test_what_is_published_is_safe_with_levels_and_with_groups_left_out(
+    engine: Any, way: dict[str, Any], max_suppressed: str
+) -> None:
+    n_safe = 0
+    for seed in seeds(3):
+        draw = random.Random(f"{seed} {way} {max_suppressed}")
+        rows = [
+            (draw.choice([20, 21, 25, 31, None]), draw.choice("ab"), draw.choice(["h1", "h2", "h3", None]), n)
+            for n in range(draw.randint(4, 14))
+        ]
+        frame = pd.DataFrame(rows, columns=["age", "job", "h", "number"], dtype=object)
+        frame = frame.astype({"age": "Int64"})
+        people = ps.Table(
+            frame,
+            {"age": ps.Intervals(10), "job": ps.KeepOrDrop()},
+            household="h",
+            insensitive={"columns": ["number"], "acknowledge": "it says who is who"},
+        )
+        asked = ps.HouseholdKAnonymity(2, **way)
+        try:
+            release = ps.publish(engine, people, [asked], ps.FullDomain(max_suppressed=max_suppressed))
+        except ps.PrivacySqlError as problem:
+            assert problem.code in ("no_safe_choice", "nothing_safe")
+            continue
+        home = {number: h for _, _, h, number in rows}
+        shown = [((str(row["age"]), row["job"]), home[row["number"]]) for row in engine.fetch(release.view)]
+        assert "h" not in release.columns
+        assert release.safe is oracle.keeps(shown, 2, asked.kind, "member")
+        n_safe += release.safe
+    assert n_safe
+
+
+def test_the_same_table_gets_the_verdict_of_the_l_diversity_of_its_households(engine: Any) -> None:
+    draw = random.Random(4)
+    for _ in range(5):
+        rows = [(draw.choice("xyz"), draw.choice("abc")) for _ in range(draw.randint(3, 20))]
+        frame = pd.DataFrame(rows, columns=["g", "h"])
+        of_values = ps.Table(frame, ["g"], "h")
+        diverse = ps.check(engine, of_values, [ps.LDiversity(2), ps.LDiversity(2, kind="probabilistic")])
+        asked = [ps.HouseholdKAnonymity(2), ps.HouseholdKAnonymity(2, kind="share")]
+        found = ps.check(engine, table(rows), asked)
+        for one, other in zip(found.values(), diverse.values(), strict=True):
+            assert (one.value, one.safe) == (other.value, other.safe)
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3), st.integers(1, 3)), max_size=8),
+    known=st.integers(1, 4),
+)
+def test_parts_of_households_are_each_counted_once(rows: Any, known: int) -> None:
+    counts = Counter({(home, group): n for home, group, n in rows})
+    found = alike_households.members((home, group, n) for (home, group), n in counts.items())
+    people = [(group, home) for (home, group), n in counts.items() for _ in range(n)]
+    fewest = alike_households.fewest_with(found, known, 10**6)
+    assert fewest is not None
+    if people:
+        assert min(fewest.values()) == oracle.measured(people, "distinct", known)
+    assert alike_households.fewest_with(found, known, 0) is None or not people
+
+
+def test_all_members_are_asked_about_only_where_rows_tie_them(engine: Any) -> None:
+    frame = pd.DataFrame({"g": ["x", "x"], "h": ["a", "b"]})
+    with pytest.raises(ps.PrivacySqlError, match="ties members") as problem:
+        ps.check(engine, ps.Table(frame, ["g"], household="h"), [ps.HouseholdKAnonymity(2, known="all")])
+    assert problem.value.exit == 2
+    with pytest.raises(ps.PrivacySqlError, match="not declared") as problem:
+        ps.check(engine, ps.Table(frame, ["g"]), [ps.HouseholdKAnonymity(2)])
+    assert problem.value.exit == 2
+    with pytest.raises(ps.PrivacySqlError, match="household numbers are not published"):
+        ps.publish(engine, table([("x", "a")]), [ps.KAnonymity(2)], ps.Generalise({}))
+
+
+def test_a_table_of_people_who_count_for_several_counts_them(engine: Any) -> None:
+    frame = pd.DataFrame({"g": ["x", "x"], "h": ["a", "b"], "n": [3, 1]})
+    counted = ps.Table(frame, ["g"], household="h", count="n")
+    (found,) = ps.check(engine, counted, [ps.HouseholdKAnonymity(2, kind="share")]).values()
+    assert found.value == Fraction(3, 4)
+    assert found.witness["largest_household"] == 3
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"k": 0},
+        {"k": 2, "kind": "entropy"},
+        {"k": 2, "known": "some"},
+        {"k": 2, "known": 0},
+        {"k": 2, "kind": "share", "known": "all"},
+    ],
+)
+def test_a_limit_out_of_range_is_refused(params: dict[str, Any]) -> None:
+    with pytest.raises(ps.PrivacySqlError):
+        ps.HouseholdKAnonymity(**params)
+
+
+@pytest.mark.parametrize(
+    "household", [{"column": "h", "published": "yes"}, {"published": "no"}, {"column": 1}]
+)
+def test_a_household_that_is_not_declared_right_is_refused(household: Any) -> None:
+    with pytest.raises(ps.PrivacySqlError, match="household"):
+        ps.Table(pd.DataFrame({"g": ["x"], "h": ["a"]}), ["g"], household=household)

@@ -1,0 +1,39 @@
+"""Households straight from the definitions: rows are (label, household), a missing household being one."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+Rows = Sequence[tuple[Hashable, Hashable]]
+
+
+def measured(rows: Rows, kind: str, known: Any) -> Fraction:
+    """Fewest households of a group, largest share of one, or fewest households with the same members."""
+    groups: dict[Hashable, list[Hashable]] = {}
+    homes: dict[Hashable, list[Any]] = {}
+    for label, home in rows:
+        groups.setdefault(label, []).append(home)
+        homes.setdefault(home, []).append(label)
+    if known == "member" and kind == "distinct":
+        return Fraction(min(len(set(living)) for living in groups.values()))
+    if known == "member":
+        return max(Fraction(max(Counter(living).values()), len(living)) for living in groups.values())
+    looks = [Counter(labels) for labels in homes.values()]
+    if known == "all":
+        return Fraction(min(sum(other == look for other in looks) for look in looks))
+    seen = [
+        Counter(some)
+        for look in looks
+        for size in range(1, known + 1)
+        for some in itertools.combinations(look.elements(), size)
+    ]
+    return Fraction(min(sum(not some - other for other in looks) for some in seen))
+
+
+def keeps(rows: Rows, k: int, kind: str, known: Any) -> bool:
+    found = measured(rows, kind, known)
+    return found <= Fraction(1, k) if kind == "share" else found >= k
