@@ -31,7 +31,7 @@ from privacy_sql.publishing import formulas as in_cells
 from privacy_sql.publishing.starred import read_as_anything
 from privacy_sql.publishing.targets import Kept, read_by
 from privacy_sql.query.statements import step
-from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.query.template import Query, render
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -317,9 +317,9 @@ def released(
         rows_in, rows_out = proposal.counted, proposal.published
     elif base.holders is not None and (groups := proposal.grouping.one_table) is not None:
         # a line is published for each value, and for each person without one
-        every = _rows(base, base.source)
+        (found,) = base.engine.fetch(render("api/rows.sql", relation=base.source))
+        every = int(found["n_rows"])
         rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
-    verdicts = proposal.promise() if proposal.promise else asked.judge(proposal.grouping)
     differ = bool(method.allowed or proposal.suppressed) or base.table.values_per_person != "one"
     release = Release(
         name=base.table.name,
@@ -349,15 +349,9 @@ def released(
         lattice=proposal.lattice,
         audited_rows=audited_rows,
     )
-    found = guesses.of_release(release)
-    return replace(
-        release, baseline=found, refusal=guesses.singled_out(release.table, release.require, found)
-    )
-
-
-def _rows(base: Base, relation: Sql) -> int:
-    (found,) = base.engine.fetch(render("api/rows.sql", relation=relation))
-    return int(found["n_rows"])
+    known = guesses.of_release(release)
+    refusal = guesses.singled_out(release.table, release.require, known)
+    return replace(release, baseline=known, refusal=refusal)
 
 
 def write(

@@ -203,7 +203,9 @@ def open_to_readers(path: Path) -> None:
     """The rights a new file or folder of this user has."""
     for file in path.iterdir() if path.is_dir() else ():
         open_to_readers(file)
-    path.chmod((0o777 if path.is_dir() else 0o666) & ~_umask())
+    mask = os.umask(0o077)
+    os.umask(mask)
+    path.chmod((0o777 if path.is_dir() else 0o666) & ~mask)
 
 
 def sync_all(path: Path) -> None:
@@ -220,12 +222,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def unwritable(folder: Path, problem: OSError) -> EngineError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import no_rows
@@ -88,23 +89,16 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
         refuse_one_table(require)
     if not grouping.base.holds_rows:
         raise no_rows(grouping.base.table)
-    parts = grouping.of_each_column()
-    return _decided_all(
-        [
-            (for_column(str(criterion), part.base) if len(parts) > 1 else str(criterion), criterion, part)
-            for part in parts
-            for criterion in require
-        ]
-    )
-
-
-def _decided_all(asked: Sequence[tuple[str, Criterion, Candidate]]) -> Verdicts:
-    """Every requirement asked; what is undecided is raised, unless the answer is "not safe" without it."""
     verdicts = Verdicts()
     undecided: dict[str, Undecided] = {}
-    for name, criterion, grouping in asked:
+    parts = grouping.of_each_column()
+    for part, criterion in product(parts, require):
+        name = for_column(str(criterion), part.base) if len(parts) > 1 else str(criterion)
         try:
-            verdicts[name] = replace(_one(grouping, criterion), requirement=name)
+            found, groups = _less_safe(part, criterion, criterion.judge(_rows(part, criterion)))
+            notes = (*found.notes, f"{criterion} {EMPTY}") if criterion.cannot_fail else found.notes
+            found = replace(found, requirement=name, notes=notes)
+            verdicts[name] = found.with_witness(groups.told(found.witness))
         except Undecided as problem:
             undecided[name] = problem
             # what stands for a verdict beside those that say no already
@@ -117,6 +111,7 @@ def _decided_all(asked: Sequence[tuple[str, Criterion, Candidate]]) -> Verdicts:
                 criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,)),
                 requirement=name,
             )
+    # what is undecided is raised, unless the answer is "not safe" without it
     if undecided and all(verdict.safe for name, verdict in verdicts.items() if name not in undecided):
         raise next(iter(undecided.values()))
     return verdicts
@@ -208,16 +203,10 @@ def _side_by_side(groupings: Sequence[Candidate], criterion: Criterion) -> list[
     return found
 
 
-def _one(grouping: Candidate, criterion: Criterion) -> Verdict:
-    verdict, grouping = _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))
-    if criterion.cannot_fail:
-        verdict = replace(verdict, notes=(*verdict.notes, f"{criterion} {EMPTY}"))
-    return verdict.with_witness(grouping.told(verdict.witness))
-
-
 def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Query:
     """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
-    tables = criterion.tables(grouping.one_table.base) if grouping.one_table is not None else {}
+    table = grouping.one_table
+    tables = criterion.tables(table.base) if table is not None else {}
     loaded = {name: grouping.base.engine.load(columns, name) for name, columns in tables.items()}
     return render(
         f"criteria/{criterion.name}.sql",

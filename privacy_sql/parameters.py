@@ -61,13 +61,11 @@ def _misnamed(
     missing = [
         UsageError("missing_parameter", f"{name} needs {key}", where=where)
         for key, field in fields.items()
-        if key not in params and _required(field)
+        if key not in params
+        and field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
     ]
     return [*unknown, *missing]
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def typed(value: object, annotation: str) -> Any:

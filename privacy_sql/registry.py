@@ -64,13 +64,9 @@ def get(family: str, name: str) -> type[Any]:
             if entry.name == name:
                 found: type[Any] = entry.load()
                 return found
-    return _public(load(family, name))
-
-
-def _public(module: ModuleType) -> type[Any]:
-    wanted = class_name(module.__name__.rpartition(".")[2])
-    for name, value in vars(module).items():
-        if isinstance(value, type) and name.casefold() == wanted.casefold():
+    module, wanted = load(family, name), class_name(name)
+    for public, value in vars(module).items():
+        if isinstance(value, type) and public.casefold() == wanted.casefold():
             return value
     raise AttributeError(f"{module.__name__} defines no class {wanted}")
 

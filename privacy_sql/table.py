@@ -84,7 +84,10 @@ class Table:
         """What was declared; of rows that were handed over only what holds them."""
         parts = given(self)
         told = {f.name: parts[f.name] for f in fields(self) if f.repr and f.name not in ROWS}
-        held = {name: _held(parts[name]) for name in ROWS}
+        held = {
+            name: repr(rows) if rows is None or isinstance(rows, (str, Path)) else f"<{type(rows).__name__}>"
+            for name, rows in ((name, parts[name]) for name in ROWS)
+        }
         return f"Table({', '.join(f'{name}={part}' for name, part in held.items())}, " + (
             ", ".join(f"{name}={part!r}" for name, part in told.items()) + ")"
         )
@@ -285,12 +288,6 @@ def _index_of(source: object) -> list[str]:
     if pandas is None or not isinstance(source, pandas.DataFrame):
         return []
     return [str(name) for name in source.index.names if name is not None]
-
-
-def _held(rows: object) -> str:
-    """A file or a relation by its name, anything else by its kind."""
-    named = rows is None or isinstance(rows, (str, Path))
-    return repr(rows) if named else f"<{type(rows).__name__}>"
 
 
 def _name(source: object) -> str:

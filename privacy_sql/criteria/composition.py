@@ -13,8 +13,7 @@ from privacy_sql.counted.base import OUT, Base
 from privacy_sql.criteria import Criterion, Exact, Row, Splits, exact
 from privacy_sql.errors import DataError, UsageError, people
 from privacy_sql.history.described import Description
-from privacy_sql.history.register import FILE_NAME, Register
-from privacy_sql.history.registered import Out, as_published, registered
+from privacy_sql.history.register import FILE_NAME, Out, Register, as_published, registered
 from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
 

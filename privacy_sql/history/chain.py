@@ -57,7 +57,8 @@ class Chain:
             with _lock(self._lock_file, shared=True):
                 links = self._checked()
         except OSError as problem:
-            raise _unreadable(self.path, problem) from None
+            reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
+            raise EngineError("cannot_read", f"cannot read {self.path.name}: {reason.lower()}") from None
         return [link["record"] for link in links]
 
     def _checked(self) -> list[dict[str, Any]]:
@@ -183,11 +184,6 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise unwritable(path.parent, problem) from None
-
-
-def _unreadable(path: Path, problem: OSError) -> EngineError:
-    reason = os.strerror(problem.errno) if problem.errno else type(problem).__name__
-    return EngineError("cannot_read", f"cannot read {path.name}: {reason.lower()}")
 
 
 def _write_synced(path: Path, text: str, flag: int) -> None:

@@ -8,7 +8,7 @@ a description, as a mapping or as a YAML or JSON file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,8 @@ def _from_file(path: Path, number: int) -> Description:
     if path.name.endswith(manifest.SUFFIX):
         return _from_manifest(manifest.read(path), path)
     try:
-        content = _READ.get(path.suffix.lower(), _read_yaml)(path)
+        text = path.read_text(encoding="utf-8")
+        content: object = json.loads(text) if path.suffix.lower() == ".json" else _read_yaml(text)
     except (ValueError, RecursionError):  # thousands of nested brackets, too
         raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
     if not isinstance(content, Mapping):
@@ -148,21 +149,14 @@ def _from_file(path: Path, number: int) -> Description:
     return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
 
 
-def _read_json(path: Path) -> object:
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _read_yaml(path: Path) -> object:
+def _read_yaml(text: str) -> object:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
-        return YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+        return YAML(typ="safe", pure=True).load(text)
     except YAMLError:
         raise ValueError from None
-
-
-_READ: Mapping[str, Callable[[Path], Any]] = {".json": _read_json}
 
 
 def _from_manifest(content: Manifest, path: Path) -> Description:
@@ -348,6 +342,9 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
         return _inline(content, where)
     columns = content.get("columns") or {}
     named = columns if isinstance(columns, Mapping) else {column: {} for column in columns}
+    # values that are not beside the people: a file beside a file, a relation beside a relation
+    values = content.get("values")
+    beside = folder / values if isinstance(values, str) and "file" in content else values
     return Description(
         name=where,
         source=folder / content["file"] if "file" in content else content["relation"],
@@ -357,15 +354,9 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
         locate=content.get("locate", "region"),
         names={str(old): str(new) for old, new in content.get("map", {}).items()},
         scale=_scale(content, where),
-        values=_beside(content, folder),
+        values=beside,
         count=content.get("count"),
     )
-
-
-def _beside(content: Mapping[str, Any], folder: Path) -> object:
-    """Where the values are when not beside the people: a file beside a file, a relation beside a relation."""
-    values = content.get("values")
-    return folder / values if isinstance(values, str) and "file" in content else values
 
 
 def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:

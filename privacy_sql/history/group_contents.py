@@ -18,10 +18,9 @@ from privacy_sql.engines import connect
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.kept_privately import GROUP, GROUPS, PEOPLE, VALUE, VALUES, Held, Kept
 from privacy_sql.manifest import Manifest
-from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.query.template import Sql, names, render
 
 if TYPE_CHECKING:
-    from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Candidate, Grouping
     from privacy_sql.release import Release
 
@@ -94,7 +93,15 @@ def held(published: Candidate) -> Held | None:
     if grouping is None or how == "labels" or not grouping.base.table.sensitives or grouping.base.sides:
         return None
     groups = _boxes(grouping) if how == "boxes" else _members(grouping)
-    return Held(groups, _values(grouping), boxes=how == "boxes", apart=how == "members")
+    base = grouping.base
+    query = render("history/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
+    rows = base.engine.fetch(query)
+    values: Columns = {
+        GROUP: ("bigint", [row["g"] for row in rows]),
+        VALUE: ("varchar", [row["value"] for row in rows]),
+        PEOPLE: ("bigint", [row["n_rows"] for row in rows]),
+    }
+    return Held(groups, values, boxes=how == "boxes", apart=how == "members")
 
 
 def frames(found: Held) -> Held:
@@ -106,17 +113,6 @@ def frames(found: Held) -> Held:
         for columns in (found.groups, found.values)
     ]
     return Held(made[0], made[1], found.boxes, found.apart)
-
-
-def _values(grouping: Grouping) -> Columns:
-    base = grouping.base
-    query = render("history/held_values.sql", histogram=grouping.histogram, values=base.dictionaries["s"])
-    rows = base.engine.fetch(query)
-    return {
-        GROUP: ("bigint", [row["g"] for row in rows]),
-        VALUE: ("varchar", [row["value"] for row in rows]),
-        PEOPLE: ("bigint", [row["n_rows"] for row in rows]),
-    }
 
 
 def _members(grouping: Grouping) -> Columns:
@@ -174,17 +170,14 @@ def _reach(grouping: Grouping, alias: str) -> dict[int, dict[str, Any]]:
         codes=base.level_codes[alias] if height else None,
         height=height,
     )
-    labels = {level: _labels(base, alias, level) for level in range(1, height)}
+    labels: dict[int, dict[int, Any]] = {}
+    for level in range(1, height):
+        codes = base.level_codes[alias]
+        named = render("history/held_labels.sql", levels=base.levels[alias], codes=codes, level=level)
+        labels[level] = {row["code"]: row["label"] for row in base.engine.fetch(named)}
     rows = base.engine.fetch(query)
     numeric = not any(row["n_words"] for row in rows)
     return {row["g"]: _cover(row, text, labels, kind.ordered, numeric) for row in rows}
-
-
-def _labels(base: Base, alias: str, level: int) -> dict[int, Any]:
-    query: Query = render(
-        "history/held_labels.sql", levels=base.levels[alias], codes=base.level_codes[alias], level=level
-    )
-    return {row["code"]: row["label"] for row in base.engine.fetch(query)}
 
 
 def _cover(

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.history import kept_privately
 from privacy_sql.history.chain import Chain, Record
+from privacy_sql.history.described import Description, describe, described_by, joinable
 from privacy_sql.manifest import Manifest
 
 FILE_NAME = "privacy_register.jsonl"
@@ -87,7 +89,10 @@ class Register:
             for each in earlier:
                 if each.checksums == entry.checksums:
                     return each
-            self._refuse_overwritten(name, earlier)
+            if any(self._problem(name, each) for each in earlier):
+                hint = "Restore its files, and register the new version from files of its own."
+                problem = f'an earlier version of "{name}" is registered and would be lost'
+                raise UsageError("version_lost", problem, where=WHERE, hint=hint)
             chain.append(asdict(entry))
         return entry
 
@@ -215,7 +220,10 @@ class Register:
         versions: dict[str, list[Entry]] = {}
         for entry in self.history():
             versions.setdefault(entry.name, []).append(entry)
-        versions = {name: self._last_read(entries) for name, entries in versions.items()}
+        for name, entries in versions.items():
+            # without those that were registered anew with what they are read with
+            read = {self._published(entry) for entry in entries if entry.read_with}
+            versions[name] = [e for e in entries if e.read_with or self._published(e) not in read]
         found: dict[str, Path] = {}
         problems: list[PrivacySqlError] = []
         for name in names:
@@ -242,11 +250,6 @@ class Register:
         found = self.find(sorted(named)).values()
         return [kept for kept in found if manifest.published(manifest.read(kept)) == published]
 
-    def _last_read(self, entries: list[Entry]) -> list[Entry]:
-        """The versions without those that were registered anew with what they are read with."""
-        read = {self._published(entry) for entry in entries if entry.read_with}
-        return [entry for entry in entries if entry.read_with or self._published(entry) not in read]
-
     def _published(self, entry: Entry) -> str:
         """What a version published, the same however it is read; a file that is gone is told of elsewhere."""
         place = self.path.parent / entry.file
@@ -254,12 +257,6 @@ class Register:
             return manifest.published(manifest.read(place))
         except (OSError, KeyError, PrivacySqlError):
             return entry.file
-
-    def _refuse_overwritten(self, name: str, earlier: Iterable[Entry]) -> None:
-        if any(self._problem(name, entry) for entry in earlier):
-            hint = "Restore its files, and register the new version from files of its own."
-            problem = f'an earlier version of "{name}" is registered and would be lost'
-            raise UsageError("version_lost", problem, where=WHERE, hint=hint)
 
     def _problem(self, name: str, entry: Entry) -> PrivacySqlError | None:
         problems = [self._changed(name, *each) for each in entry.checksums]
@@ -292,7 +289,7 @@ def _version_name(content: Manifest) -> str:
 def _out(records: Iterable[Record]) -> list[Entry]:
     """The entries whose releases are out."""
     found: list[Entry] = []
-    for entry in map(_entry, records):
+    for entry in (Entry(**record) for record in records):
         if entry.withdrawn:
             same = (entry.name, entry.checksums)
             found = [each for each in found if (each.name, each.checksums) != same]
@@ -301,5 +298,48 @@ def _out(records: Iterable[Record]) -> list[Entry]:
     return found
 
 
-def _entry(record: Record) -> Entry:
-    return Entry(**record)
+@dataclass(frozen=True)
+class Out:
+    """What is out: releases of groups to be attacked, and those whose counts put nobody in a group."""
+
+    groups: tuple[Description, ...]
+    noise: tuple[str, ...]  # their losses add up in the ledger
+    counts: tuple[str, ...]  # marginals that say more than their join, which no attack here covers
+    several: tuple[str, ...] = ()  # with several sensitive columns, of which an attack covers one only
+
+
+def registered(register: Register, names: Iterable[str] | None = None) -> Out:
+    """The named releases, or all; each unchanged since it was registered, or it is refused."""
+    found = register.find(register.entries() if names is None else names)
+    groups: list[str] = []
+    noise: list[str] = []
+    beyond: list[str] = []
+    several: list[str] = []
+    for called, place in found.items():
+        # a description names one sensitive column, and tells of groups
+        method, sensitive, joined = None, 1, True
+        if place.name.endswith(manifest.SUFFIX):
+            content = manifest.read(place)
+            roles = content.get("roles", {})
+            method = content["method"]
+            joined = method != "marginals" or joinable(content["choice"]["marginals"])
+            sensitive = sum(roles.get(column["name"]) == "sensitive" for column in content["columns"])
+        if sensitive > 1:
+            several.append(called)
+        if method == "noisy_counts":
+            noise.append(called)
+        elif sensitive and not joined:
+            beyond.append(called)
+        elif sensitive == 1:  # without a sensitive column there is nothing to learn from it
+            groups.append(called)
+    described = (replace(describe(found[called], 0), name=called) for called in groups)
+    return Out(tuple(described), tuple(noise), tuple(beyond), tuple(several))
+
+
+def as_published(
+    register: Register, release: str | Path | Mapping[str, Any] | Description, number: int
+) -> list[Description]:
+    """A release that was named by its file: a registered one of ours with what was kept of its day."""
+    release = described_by(Path(release)) if isinstance(release, str | Path) else release
+    kept = register.like(release) if isinstance(release, Path) else []
+    return [describe(place, number) for place in kept] if kept else [describe(release, number)]

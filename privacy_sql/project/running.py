@@ -137,9 +137,14 @@ def _run(
     """
     result = results[-1]
     output = _ready(plan)
-    place = _manifest_place(project, plan, output)
+    # beside an output file; a table's lies with the project
+    place = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
+    if isinstance(output, Path):
+        place = manifest.manifest_path(output)
     if not dry_run:
-        result.warnings = _mended(engine, place)
+        # finish or undo what a killed run left, and say so
+        said = intents.settle(place, engine)
+        result.warnings = [said] if said else []
     _admit(project, plan, engine, output, place, overwrite)
     if not dry_run:
         private_files.hashes(project.directory / "target" / "private")
@@ -166,17 +171,14 @@ def _run(
     _remember(project, result, found | {"checksum": manifest.read(place)["checksum"]})
 
 
-def _mended(engine: Engine, place: Path) -> list[str]:
-    """Finish or undo what a killed run left, and say so."""
-    said = intents.settle(place, engine)
-    return [said] if said else []
-
-
 def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Result], dry_run: bool) -> Release:
     """The release, chosen and judged; values that no hierarchy has are listed where only the owner reads."""
+    assert plan.method is not None
+    # a method that spends something must not when nothing is written
+    method = plan.method.rehearsed() if dry_run else plan.method
     try:
         progress.report(f"choosing and judging {plan.name}", 0, 1)
-        release = _published(plan, engine, dry_run)
+        release = api.publish(engine, plan.table, plan.require, method)
         progress.report(f"choosing and judging {plan.name}", 1, 1)
     except PrivacySqlError as problem:
         if not dry_run and _unmapped(problem):
@@ -245,13 +247,6 @@ def _ready_to_spend(
         yield
 
 
-def _published(plan: Plan, engine: Engine, dry_run: bool) -> Release:
-    """The release of a plan; a method that spends something must not when nothing is written."""
-    assert plan.method is not None
-    method = plan.method.rehearsed() if dry_run else plan.method
-    return api.publish(engine, plan.table, plan.require, method)
-
-
 def _remember(project: Project, result: Result, found: records.Record) -> None:
     """Keep what the report says of a release."""
     came_of_it = {
@@ -291,13 +286,6 @@ def _written(
     if source and digest:
         private_files.keep_hash(folder, plan.name, source, digest)
     return place
-
-
-def _manifest_place(project: Project, plan: Plan, output: Path | str) -> Path:
-    """Beside an output file; a table's lies with the project."""
-    if isinstance(output, Path):
-        return manifest.manifest_path(output)
-    return project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
 
 
 def _ready(plan: Plan) -> Path | str:

@@ -16,8 +16,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history.described import COUNTS
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
-from privacy_sql.history.register import FILE_NAME, Register
-from privacy_sql.history.registered import registered
+from privacy_sql.history.register import FILE_NAME, Register, registered
 from privacy_sql.release import Release
 
 

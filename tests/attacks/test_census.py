@@ -12,8 +12,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.history import group_contents
-from privacy_sql.history.register import Register
-from privacy_sql.history.registered import registered
+from privacy_sql.history.register import Register, registered
 from privacy_sql.papers._overlap import WHO, People
 from privacy_sql.query.template import names, render
 

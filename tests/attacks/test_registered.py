@@ -16,8 +16,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import DataError, UsageError
 from privacy_sql.history import group_contents
-from privacy_sql.history.register import Register
-from privacy_sql.history.registered import registered
+from privacy_sql.history.register import Register, registered
 from privacy_sql.query.template import names, render
 from tests.oracles import composition as oracle
 from tests.seeds import seeds

@@ -17,8 +17,7 @@ import privacy_sql as ps
 from privacy_sql import api
 from privacy_sql.errors import NotSafe, UsageError
 from privacy_sql.history import group_contents
-from privacy_sql.history.register import Register
-from privacy_sql.history.registered import registered
+from privacy_sql.history.register import Register, registered
 from tests.command_line import call
 from tests.seeds import seeds
 

@@ -96,8 +96,7 @@ def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -
 
 def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     from privacy_sql.history.described import describe
-    from privacy_sql.history.register import FILE_NAME, Register
-    from privacy_sql.history.registered import as_published
+    from privacy_sql.history.register import FILE_NAME, Register, as_published
 
     register = Register(directory / FILE_NAME)
     named = [each for each in releases if not Path(each).suffix]
