@@ -19,7 +19,7 @@ from privacy_sql.counted.people import check_multiplicities, check_people
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, members
 from privacy_sql.engines._travel import travelled
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, number_of, raise_all
+from privacy_sql.errors import DataError, UsageError, number_of, raise_all
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.progress import report
 from privacy_sql.query.conditions import with_numbers
@@ -438,7 +438,22 @@ def _counted(start: Opened, table: Table) -> Base:
         declared=declared,
         population=start.population,
     )
-    raise_all(_refused_nulls(base))
+    nulls = {base.aliases[name]: (name, base.table.nulls_of(name)) for name in base.table.quasi}
+    if base.table.sensitives:
+        nulls["s"] = (base.table.sensitives[0], base.table.sensitive_nulls)
+    raise_all(
+        [
+            DataError(
+                "null_refused",
+                f"{name} is missing in {number_of(base.statistics[column]['n_nulls'], 'row')},"
+                " and its nulls are refused",
+                where=base.table.name,
+                hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
+            )
+            for column, (name, rule) in nulls.items()
+            if rule != "value" and base.statistics[column]["n_nulls"]
+        ]
+    )
     return base
 
 
@@ -505,20 +520,3 @@ def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tu
         name=joint.sensitives[0],
     )
     return engine.create(query, view=True), joint
-
-
-def _refused_nulls(base: Base) -> list[PrivacySqlError]:
-    declared = {base.aliases[name]: (name, base.table.nulls_of(name)) for name in base.table.quasi}
-    if base.table.sensitives:
-        declared["s"] = (base.table.sensitives[0], base.table.sensitive_nulls)
-    return [
-        DataError(
-            "null_refused",
-            f"{name} is missing in {number_of(base.statistics[column]['n_nulls'], 'row')},"
-            " and its nulls are refused",
-            where=base.table.name,
-            hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
-        )
-        for column, (name, rule) in declared.items()
-        if rule != "value" and base.statistics[column]["n_nulls"]
-    ]

@@ -107,7 +107,12 @@ def _coded(
     given: Mapping[str, Sql],
 ) -> Counted:
     """A counted source in codes, with a dictionary of each column that has none yet."""
-    own = _own(inside, kinds, given, one_text=engine.one_text)
+    wanted = [(name, alias) for name, alias in inside if alias not in given]
+    # the columns that get a dictionary: internal name, number of the part, the column its values are in
+    own = [
+        (alias, part, Sql("v_text" if engine.one_text and kinds.get(name) == "text" else f"v_{alias}"))
+        for part, (name, alias) in enumerate(wanted, start=1)
+    ]
     whole = engine.create(
         render(
             "counted/counted.sql",
@@ -121,31 +126,19 @@ def _coded(
     )
     sizes = {row.pop("part"): row for row in engine.fetch(render("counted/parts.sql", counted=whole))}
     codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
+    code, rows = Sql("code"), Sql("n_rows")
     return Counted(
         relation=_part(engine, whole, 0, [(alias, alias) for alias in codes]),
         people=None,
         holders=None,
-        dictionaries={str(alias): _dictionary(engine, whole, part, column) for alias, part, column in own},
+        dictionaries={
+            str(alias): _part(engine, whole, part, [(code, code), (column, Sql("value")), (rows, rows)])
+            for alias, part, column in own
+        },
         statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
         rows=sizes.get(0, NOTHING)["n_rows"],
         combinations=sizes.get(0, NOTHING)["n_values"],
     )
-
-
-def _own(
-    inside: Sequence[tuple[str, Sql]], kinds: Mapping[str, str], given: Mapping[str, Sql], *, one_text: bool
-) -> list[tuple[Sql, int, Sql]]:
-    """The columns that get a dictionary: internal name, number of the part, the column its values are in."""
-    wanted = [(name, alias) for name, alias in inside if alias not in given]
-    return [
-        (alias, part, Sql("v_text" if one_text and kinds.get(name) == "text" else f"v_{alias}"))
-        for part, (name, alias) in enumerate(wanted, start=1)
-    ]
-
-
-def _dictionary(engine: Engine, whole: Sql, part: int, column: Sql) -> Sql:
-    code, rows = Sql("code"), Sql("n_rows")
-    return _part(engine, whole, part, [(code, code), (column, Sql("value")), (rows, rows)])
 
 
 def _part(engine: Engine, whole: Sql, part: int, columns: Sequence[tuple[Sql, Sql]]) -> Sql:

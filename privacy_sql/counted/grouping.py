@@ -330,11 +330,9 @@ class Grouping:
 
     def of_each_column(self) -> Sequence[Grouping]:
         """The same people once for each sensitive column."""
-        return (self, *(self.beside or [Grouping.by(side, self._keys_of(side)) for side in self.base.sides]))
-
-    def _keys_of(self, side: Base) -> list[Key]:
-        """The same keys on the base of another sensitive column."""
         base = self.base
+        if self.beside or not base.sides:
+            return (self, *self.beside)
         if self.gone is not None or any(k.labels or k.column not in base.columns for k in self.keys):
             raise UsageError(
                 "several_sensitive",
@@ -343,7 +341,8 @@ class Grouping:
                 where=base.table.name,
                 hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
             )
-        return side.keys({base.columns[key.column][0]: key.level for key in self.keys})
+        levels = {base.columns[key.column][0]: key.level for key in self.keys}
+        return (self, *(Grouping.by(side, side.keys(levels)) for side in base.sides))
 
     def gathered(self, asked: Asks[Found]) -> Found | None:
         return asked.gather(self)

@@ -75,15 +75,16 @@ class SensitiveValues:
     def watched(self, named: Sequence[str]) -> Bools:
         """Which values have one of these names, by code."""
         wanted = tuple(named)
-        return self.base.memory.once(("watched", wanted), lambda: self._watched(wanted))
 
-    def _watched(self, wanted: tuple[str, ...]) -> Bools:
-        columns = {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", list(wanted))}
-        loaded = self.base.engine.load(columns, "named")
-        query = render("criteria/named_values.sql", values=self.base.dictionaries["s"], named=loaded)
-        found = np.zeros(self.n_codes, np.bool_)
-        found[[row["code"] for row in self.base.engine.fetch(query)]] = True
-        return found
+        def looked_up() -> Bools:
+            columns = {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", list(wanted))}
+            loaded = self.base.engine.load(columns, "named")
+            query = render("criteria/named_values.sql", values=self.base.dictionaries["s"], named=loaded)
+            found = np.zeros(self.n_codes, np.bool_)
+            found[[row["code"] for row in self.base.engine.fetch(query)]] = True
+            return found
+
+        return self.base.memory.once(("watched", wanted), looked_up)
 
 
 @dataclass(frozen=True)

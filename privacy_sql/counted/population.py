@@ -29,7 +29,17 @@ def population_groups(grouping: Grouping) -> Sql:
     )
     labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
     raise_all([problem for _, problems in labels_of.values() for problem in problems])
-    matches = [_matches(base, key, labels_of[key.column][0]) for key in grouping.keys]
+    matches = []
+    for key in grouping.keys:
+        raw = key.level == 0
+        query = render(
+            "counted/population_keys.sql",
+            theirs=labels_of[key.column][0],
+            ours=base.dictionaries[key.column] if raw else base.levels[key.column],
+            codes=None if raw else base.level_codes[key.column],
+            level=key.level,
+        )
+        matches.append(engine.create(query))
     aliases = names(f"k{number}" for number, _ in enumerate(grouping.keys, start=1))
     own = names(theirs.aliases[columns[key.column]] for key in grouping.keys)
     keys = list(zip(aliases, own, matches, strict=True))
@@ -46,8 +56,18 @@ def population_groups(grouping: Grouping) -> Sql:
 
 def _columns(grouping: Grouping) -> dict[str, str]:
     """The published keys and the columns of the population they are compared with."""
-    base = grouping.base
-    named = {key.column: _name(base, key) for key in grouping.keys}
+    base, named = grouping.base, {}
+    for key in grouping.keys:
+        if key.column in base.columns:
+            named[key.column] = base.columns[key.column][0]
+        elif key.column == "grp" and base.table.group:
+            named[key.column] = base.table.group
+        else:
+            raise UsageError(
+                "no_population_groups",
+                "groups that are not labels of quasi-identifiers cannot be compared with a population",
+                hint="Publish by generalise or full_domain.",
+            )
     known = base.engine.columns(base.engine.source(base.population))
     raise_all(
         [
@@ -57,18 +77,6 @@ def _columns(grouping: Grouping) -> dict[str, str]:
         ]
     )
     return named
-
-
-def _name(base: Base, key: Key) -> str:
-    if key.column in base.columns:
-        return base.columns[key.column][0]
-    if key.column == "grp" and base.table.group:
-        return base.table.group
-    raise UsageError(
-        "no_population_groups",
-        "groups that are not labels of quasi-identifiers cannot be compared with a population",
-        hint="Publish by generalise or full_domain.",
-    )
 
 
 def _where(base: Base) -> str | None:
@@ -97,24 +105,3 @@ def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[Pr
     made = labels(base.engine, dictionary, kind)
     # a value without a label is not a missing one: it must not fit people whose value is missing
     return made, unmapped(base.engine, made, kind, "population", name)
-
-
-def _matches(base: Base, key: Key, theirs: Sql) -> Sql:
-    if key.level == 0:
-        query = render(
-            "counted/population_keys.sql",
-            theirs=theirs,
-            ours=base.dictionaries[key.column],
-            codes=None,
-            level=0,
-        )
-        return base.engine.create(query)
-    return base.engine.create(
-        render(
-            "counted/population_keys.sql",
-            theirs=theirs,
-            ours=base.levels[key.column],
-            codes=base.level_codes[key.column],
-            level=key.level,
-        )
-    )

@@ -201,7 +201,9 @@ class InMemory:
         else:
             members = self._people.at(choice)
             key, people = members.keys, members.n
-            rows, holders = self._beside(key, group, found.n), self._held(key, choice)
+            assert self._holders is not None
+            held = self._holders.at(choice)
+            rows, holders = self._beside(key, group, found.n), self._beside(key, held.keys, held.n)
         start = np.zeros(len(key) + 1, np.int64)
         if self.with_sensitive:
             np.cumsum(np.bincount(np.searchsorted(key, group), minlength=len(key)), out=start[1:])
@@ -216,11 +218,6 @@ class InMemory:
             rows=rows,
             holders=holders,
         )
-
-    def _held(self, key: Ints, choice: Choice) -> Ints:
-        assert self._holders is not None
-        found = self._holders.at(choice)
-        return self._beside(key, found.keys, found.n)
 
     @staticmethod
     def _beside(key: Ints, group: Ints, n: Ints) -> Ints:

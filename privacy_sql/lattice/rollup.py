@@ -106,16 +106,16 @@ class Rollup:
         base = self.base.beside()
         histograms = self._counted(self._values, choices, base, self.with_sensitive)
         members = self._counted(self._people, choices, base, False) if self._people else histograms
-        found = zip(choices, histograms, members, strict=True)
-        return [self._grouped(base, choice, histogram, people) for choice, histogram, people in found]
-
-    def _grouped(self, base: Base, choice: Choice, histogram: Sql, members: Sql) -> Rolled:
-        groups = members  # counted without sensitive values, every line of it is a group
-        if self.with_sensitive:
-            groups = base.engine.create(render("counted/groups.sql", histogram=members), view=True)
-        # the same for every choice: counted once
-        whole = self._overall if self.with_sensitive else None
-        return Rolled(base, self._keys(choice), histogram, members, histogram, groups, whole=whole)
+        found = []
+        for choice, histogram, people in zip(choices, histograms, members, strict=True):
+            groups = people  # counted without sensitive values, every line of it is a group
+            if self.with_sensitive:
+                groups = base.engine.create(render("counted/groups.sql", histogram=people), view=True)
+            # the same for every choice: counted once
+            whole = self._overall if self.with_sensitive else None
+            keys = self._keys(choice)
+            found.append(Rolled(base, keys, histogram, people, histogram, groups, whole=whole))
+        return found
 
     def _keys(self, choice: Choice) -> tuple[Key, ...]:
         return tuple(self.base.key(str(c), level) for c, level in zip(self.columns, choice, strict=True))
@@ -139,32 +139,34 @@ class Rollup:
     def _rolled_up(
         self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
     ) -> dict[Choice, Sql]:
-        sources = [_smallest_below(known, choice) for choice in choices]
+        # each is counted from the smallest counted choice below it
+        sources = [
+            min(
+                (each for each in known.items() if is_finer(each[0], choice)),
+                key=lambda e: e[1].n_combinations,
+            )
+            for choice in choices
+        ]
         steps = [
             self._steps(choice, below, source)
             for choice, (below, source) in zip(choices, sources, strict=True)
         ]
         counted, size = base.engine.filled(render("lattice/roll_up.sql", choices=steps, sensitive=sensitive))
-        sizes = {0: size} if len(choices) == 1 else self._sizes(base, counted)
+        sizes = {0: size}
+        if len(choices) > 1:
+            rows = base.engine.fetch(render("lattice/choice_sizes.sql", counted=counted))
+            sizes = {row["choice"]: row["n_combinations"] for row in rows}
         aliases = tuple(names(f"k{number}" for number, _ in enumerate(self.columns, start=1)))
         columns = [Sql("g"), *aliases, Sql("s" if sensitive else "n_people"), Sql("n_rows")]
         made = {}
         for number, (choice, (_, source)) in enumerate(zip(choices, sources, strict=True)):
-            made[choice] = counted if len(choices) == 1 else self._alone(base, counted, columns, number)
+            made[choice] = counted
+            if len(choices) > 1:
+                query = render("lattice/one_choice.sql", counted=counted, columns=columns, number=number)
+                made[choice] = base.engine.create(query, view=True)
             if sizes[number] * WORTH_KEEPING <= source.n_combinations:
                 known[choice] = CountedChoice(made[choice], aliases, sizes[number], base)
         return made
-
-    @staticmethod
-    def _sizes(base: Base, counted: Sql) -> dict[int, int]:
-        rows = base.engine.fetch(render("lattice/choice_sizes.sql", counted=counted))
-        return {row["choice"]: row["n_combinations"] for row in rows}
-
-    @staticmethod
-    def _alone(base: Base, counted: Sql, columns: Sequence[Sql], number: int) -> Sql:
-        """One choice of several that were counted together."""
-        query = render("lattice/one_choice.sql", counted=counted, columns=columns, number=number)
-        return base.engine.create(query, view=True)
 
     def _steps(self, choice: Choice, below: Choice, source: CountedChoice) -> dict[str, Any]:
         """How a choice is counted from a finer one."""
@@ -187,9 +189,3 @@ class Rollup:
             "sizes": sizes,
             "packed": math.prod(size for _, size in sizes) < PACKED_LIMIT,
         }
-
-
-def _smallest_below(known: Mapping[Choice, CountedChoice], choice: Choice) -> tuple[Choice, CountedChoice]:
-    """The counted choice a choice is counted from."""
-    below = ((finer, counted) for finer, counted in known.items() if is_finer(finer, choice))
-    return min(below, key=lambda pair: pair[1].n_combinations)

@@ -70,7 +70,11 @@ class LatticeSearch:
         reads += [together, self.with_values]
         with_sensitive = bool(self.base.table.sensitives) and any(reads)
         if self.in_memory is None:
-            self.in_memory = self._fits()
+            # whether all that is asked can be asked in memory, for every sensitive column
+            utilities = (*self.pricing.measures, self.pricing.utility)
+            self.in_memory = all(fits(base, self.require) for base in (self.base, *self.base.sides)) and all(
+                utility.on_arrays for utility in utilities
+            )
         self.counts = InMemory(self.base, with_sensitive=with_sensitive) if self.in_memory else None
         self.rollup = Rollup(self.base, with_sensitive=with_sensitive)
         self._last: Shown | None = None
@@ -88,13 +92,6 @@ class LatticeSearch:
             )
             for side in self.base.sides
         ]
-
-    def _fits(self) -> bool:
-        """Whether all that is asked can be asked in memory, for every sensitive column."""
-        bases = (self.base, *self.base.sides)
-        return all(fits(base, self.require) for base in bases) and all(
-            utility.on_arrays for utility in (*self.pricing.measures, self.pricing.utility)
-        )
 
     @property
     def lattice(self) -> Lattice:
@@ -290,12 +287,10 @@ class LatticeSearch:
     def _seen(self, choices: Sequence[Choice]) -> Sequence[AnySeen]:
         if self.counts is not None:
             return [SeenInMemory(self.counts, self.counts.groups(choice)) for choice in choices]
-        return [Seen(grouping) for grouping in self._groupings(choices)]
-
-    def _groupings(self, choices: Sequence[Choice]) -> list[Grouping]:
         if self._needs_base:
-            return [Grouping.by(self.base, self.base.keys(self.rollup.named(choice))) for choice in choices]
-        return list(self.rollup.groupings(choices))
+            named = map(self.rollup.named, choices)
+            return [Seen(Grouping.by(self.base, self.base.keys(levels))) for levels in named]
+        return [Seen(grouping) for grouping in self.rollup.groupings(choices)]
 
     def _shown(self, choice: Choice, seen: AnySeen, gone: frozenset[int] | Mask = frozenset()) -> Shown:
         self._last = Shown(choice, seen, gone)
@@ -379,11 +374,14 @@ class Pricing:
     @cached_property
     def measures(self) -> list[Utility]:
         """Every utility that has a value for this table; what needs an extra only where it is minimised."""
-        found = [registry.get("utilities", name)() for name in registry.available("utilities")]
-        return [utility for utility in found if utility.name == self.utility.name or self._has(utility)]
-
-    def _has(self, utility: Utility) -> bool:
-        return not utility.needs_extra and not lacking(utility, self.search.base.table, self.search.require)
+        found: list[Utility] = [registry.get("utilities", name)() for name in registry.available("utilities")]
+        table, require = self.search.base.table, self.search.require
+        return [
+            utility
+            for utility in found
+            if utility.name == self.utility.name
+            or not (utility.needs_extra or lacking(utility, table, require))
+        ]
 
 
 class Goals:
@@ -480,7 +478,10 @@ def frontier(
             **({"suppressed": search.shown(choice).n_suppressed} if search.allowed and finished else {}),
         }
         for score, choice, verdicts in sorted(placed, key=lambda point: (point[0][0], point[1]))
-        if not any(_dominates(other, score) for other, _, _ in placed)
+        if not any(
+            other != score and all(a <= b for a, b in zip(other, score, strict=True))
+            for other, _, _ in placed
+        )
     ]
 
 
@@ -503,7 +504,3 @@ def _danger(verdict: Verdict) -> float:
     if verdict.value is None:
         return inf
     return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)
-
-
-def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
-    return one != other and all(a <= b for a, b in zip(one, other, strict=True))

@@ -43,7 +43,15 @@ def thinned(groupings: Sequence[Rolled], failing: Failing, most: Fraction) -> Th
         groups = failing(left[turn])
         quiet = 0 if groups else quiet + 1
         if groups:
-            found = _cells(left[turn], groups)
+            engine, places = left[turn].base.engine, _places(left[turn])
+            failed = engine.load({"g": ("bigint", sorted(groups))}, "gone")
+            columns = [(place, Sql(f"c{n}")) for n, place in enumerate(places.values())]
+            query = render("lattice/cells.sql", counted=left[turn].candidate, gone=failed, columns=columns)
+            cells = engine.arrays(query)
+            found = {
+                name: np.asarray(cells[alias]).tolist()
+                for name, (_, alias) in zip(places, columns, strict=True)
+            }
             gone = {name: [*codes, *found[name]] for name, codes in gone.items()}
             left = [_without(grouping, found) for grouping in left]
             if total - left[0].n_rows > most or not left[0].n_rows:
@@ -63,14 +71,6 @@ def _places(grouping: Grouping) -> dict[str, Sql]:
     base = grouping.base
     keys = {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
     return {**keys, base.table.sensitives[0]: Sql("s")}
-
-
-def _cells(grouping: Grouping, groups: Collection[int]) -> Cells:
-    engine, places = grouping.base.engine, _places(grouping)
-    gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
-    columns = [(place, Sql(f"c{n}")) for n, place in enumerate(places.values())]
-    found = engine.arrays(render("lattice/cells.sql", counted=grouping.candidate, gone=gone, columns=columns))
-    return {name: np.asarray(found[alias]).tolist() for name, (_, alias) in zip(places, columns, strict=True)}
 
 
 def _loaded(grouping: Grouping, cells: Cells) -> tuple[Sql, list[tuple[Sql, Sql]]]:
