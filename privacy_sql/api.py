@@ -20,7 +20,6 @@ from privacy_sql.criteria import Criterion, one_of
 from privacy_sql.engines import Engine, connect
 from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import DataError, NotSafe, UsageError, number_of
-from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.history import group_contents
 from privacy_sql.history.register import Register
 from privacy_sql.judge import Requirements, Verdicts, judge, refuse_no_list, refuse_unfit
@@ -495,11 +494,14 @@ def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> V
 def describe(release: Release, output: dict[str, Any]) -> bytes:
     """The bytes of a release's manifest."""
     table: Table = release.table
-    hierarchies: dict[str, manifest.Labels] = {
-        column: {"levels": list(kind.level_names()), "checksum": kind.checksum()}
-        for column, kind in _read(release).items()
-        if kind.height
-    }
+    hierarchies: dict[str, manifest.Labels] = {}
+    for column, kind in table.hierarchies.items():
+        # bands are written for fractions as soon as one row holds one; where no band is printed, the manifest
+        # may not tell that either
+        met = any(0 < level < kind.height for level in _levels(release, column))
+        read = kind if met else release.base.declared[column]
+        if read.height:
+            hierarchies[column] = {"levels": list(read.level_names()), "checksum": read.checksum()}
     rows = public_record.rows(release.counts, release.step)
     content: manifest.Manifest = {
         "schema": manifest.SCHEMA,
@@ -536,21 +538,6 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
     if release.parts:
         content["parts"] = {name: view.public() for name, view in release.parts.items()}
     return manifest.canonical(content)
-
-
-def _read(release: Release) -> dict[str, Hierarchy]:
-    """The hierarchies whose labels a reader meets.
-
-    Bands are written for fractions as soon as one row holds one. Where no band is printed, the manifest may
-    not tell that either.
-    """
-    declared = release.base.declared
-    return {
-        column: kind
-        if any(0 < level < kind.height for level in _levels(release, column))
-        else declared[column]
-        for column, kind in release.table.hierarchies.items()
-    }
 
 
 def _levels(release: Release, column: str) -> set[int]:

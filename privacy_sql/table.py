@@ -146,18 +146,18 @@ class Table:
     @property
     def roles(self) -> dict[str, str]:
         """Every column named, and what it was named as."""
-        own = [column for column in self.sensitives if not self.joined]
-        named = [
-            *((column, "quasi-identifier") for column in self.quasi),
-            *((column, "identifier") for column in [self.identifier] if column),
-            *((column, "group") for column in [self.group] if column),
-            *((column, "count") for column in [self.count] if column),
-            *((column, "household") for column in [self.household] if isinstance(column, str)),
-            *((column, "insensitive") for column in self.insensitive),
-            *((column, "dropped") for column in self.drop),
-            *((column, "sensitive") for column in (*own, *self.also_sensitive, *self.joined)),
-        ]
-        return dict(named)
+        sensitive = (*(() if self.joined else self.sensitives), *self.also_sensitive, *self.joined)
+        named = dict.fromkeys(self.quasi, "quasi-identifier")
+        for column, role in ((self.identifier, "identifier"), (self.group, "group"), (self.count, "count")):
+            named |= {column: role} if column else {}
+        if isinstance(self.household, str):
+            named[self.household] = "household"
+        return (
+            named
+            | dict.fromkeys(self.insensitive, "insensitive")
+            | dict.fromkeys(self.drop, "dropped")
+            | dict.fromkeys(sensitive, "sensitive")
+        )
 
     @property
     def as_they_are(self) -> tuple[str, ...]:

@@ -459,13 +459,11 @@ def _counted(start: Opened, table: Table) -> Base:
 
 def files(table: Table) -> list[Path]:
     """The files a table is read from."""
-    named = [source for source in (table.source, table.population) if isinstance(source, (str, Path))]
-    return [
-        file
-        for source in named
-        if is_file(source) or Path(source).is_file()
-        for file in members(Path(source))
-    ]
+    found: list[Path] = []
+    for source in (table.source, table.population):
+        if isinstance(source, (str, Path)) and (is_file(source) or Path(source).is_file()):
+            found += members(Path(source))
+    return found
 
 
 def stamp(path: Path) -> tuple[int, ...]:

@@ -69,7 +69,14 @@ class Connection:
     def _locked(self) -> duckdb.DuckDBPyConnection:
         sweep()
         self.private, self._leave = private_folder(self)
-        connection = self._connected()
+        try:
+            connection = duckdb.connect(self.place)
+        except duckdb.Error as problem:
+            raise EngineError(
+                "connect",
+                f"cannot open {Path(self.place).name}",
+                hint="Is it a DuckDB file, and closed in every other program?",
+            ) from (problem if self.debug else None)
         for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
             if value is not None:
                 try:
@@ -95,16 +102,6 @@ class Connection:
         """Stop the statement that runs, if one does."""
         if self._live is not None:
             self._live.interrupt()
-
-    def _connected(self) -> duckdb.DuckDBPyConnection:
-        try:
-            return duckdb.connect(self.place)
-        except duckdb.Error as problem:
-            raise EngineError(
-                "connect",
-                f"cannot open {Path(self.place).name}",
-                hint="Is it a DuckDB file, and closed in every other program?",
-            ) from (problem if self.debug else None)
 
     def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
         """A connection that reaches these as well: this one while it may still learn, else one beside it."""

@@ -58,6 +58,7 @@ class LatticeSearch:
     with_values: bool = False  # sensitive values are counted although no requirement reads them
     in_memory: bool | None = None  # whether it is; decided from the table where it is not said
     steering: Steering = FREE  # the levels that may be published, and what each column matters
+    only_best: bool = False  # nothing is measured but what is minimised
     verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,7 +72,7 @@ class LatticeSearch:
         with_sensitive = bool(self.base.table.sensitives) and any(reads)
         if self.in_memory is None:
             # whether all that is asked can be asked in memory, for every sensitive column
-            utilities = (*self.pricing.measures, self.pricing.utility)
+            utilities = [self.pricing.utility, *([] if self.only_best else self.pricing.measures)]
             self.in_memory = all(fits(base, self.require) for base in (self.base, *self.base.sides)) and all(
                 utility.on_arrays for utility in utilities
             )
@@ -120,12 +121,8 @@ class LatticeSearch:
         seen = self._seen(choices)
         if self.allowed:
             return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
-        return self._for_every_column(choices, seen)
-
-    def _for_every_column(self, choices: Sequence[Choice], seen: Sequence[AnySeen]) -> list[Answer]:
-        """One answer for all sensitive columns: safe for each, and carrying as far as each of them does."""
         answers = dict(zip(choices, self._plain(choices, seen), strict=True))
-        for side in self.sides:
+        for side in self.sides:  # safe for each sensitive column, and carrying as far as each of them does
             asked = [choice for choice, answer in answers.items() if answer.safe]
             found = side._plain(asked, side._seen(asked))
             for choice, other in zip(asked, found, strict=True):

@@ -85,7 +85,9 @@ class Recoding:
         """Publish the best choice for what is left, at most `most` rows of it suppressed."""
         rest = self._rest()
         allowed = Fraction(most, rest.rows)
-        search = LatticeSearch(rest, self.asked.require, self.minimise, allowed, steering=self.steering)
+        search = LatticeSearch(
+            rest, self.asked.require, self.minimise, allowed, steering=self.steering, only_best=True
+        )
         found: Found = search.run("best", self.limits)
         self.stopped = found.stopped
         if found.best is None:

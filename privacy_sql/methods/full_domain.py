@@ -19,7 +19,6 @@ from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
-from privacy_sql.methods._recoding import Recoding
 from privacy_sql.progress import report
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
@@ -107,6 +106,8 @@ class FullDomain(Method):
 
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
         """A local recoding; None when its rounds are safe one by one but not together."""
+        from privacy_sql.methods._recoding import Recoding
+
         self.refuse_unfit(base.table, asked)
         recoding = Recoding(base, asked, self.minimise, self.allowed, self._limits(), self.steering)
         recoding.run()
@@ -146,7 +147,9 @@ class FullDomain(Method):
         notes = [note for criterion in asked.require if (note := criterion.beforehand(base))]
         for note in notes:
             log.warning(note)
-        search = LatticeSearch(base, asked.require, self.minimise, self.allowed, steering=self.steering)
+        search = LatticeSearch(
+            base, asked.require, self.minimise, self.allowed, steering=self.steering, only_best=only_best
+        )
         limits = self._limits()
         found = search.run(goal, limits)
         if found.stopped == "interrupted":

@@ -106,8 +106,9 @@ def judge_published(engine: Engine, published: str | Path, release: Release) -> 
 
 def by_rows(release: Release, criterion: str) -> bool:
     """Whether what is said of a criterion follows from the published rows, or from the promise of noise."""
-    asked = [each for each in release.require if each.name == criterion]
-    return release.promise is not None or all(decidable(each, release.table) for each in asked)
+    return release.promise is not None or all(
+        decidable(each, release.table) for each in release.require if each.name == criterion
+    )
 
 
 def decidable(criterion: Criterion, table: Table) -> bool:

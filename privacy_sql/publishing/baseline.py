@@ -50,27 +50,32 @@ class Guess:
 
     def to_json(self) -> dict[str, Any]:
         """The numbers under their names; those about values are None where no column is sensitive."""
-        counted = {
-            "alone": sum(alike for n, _, alike in self.groups if n == 1),
-            "smallest": self.smallest,
-            "groups": sum(alike for _, _, alike in self.groups),
-        }
-        guessed = [(n, top, alike) for n, top, alike in self.groups if top is not None]
-        if not guessed:
+        counted = {"alone": 0, "smallest": self.smallest, "groups": 0}
+        people_above, right_above = dict.fromkeys(SURE, 0), dict.fromkeys(SURE, 0)
+        worst: Fraction | None = None
+        everybody = right = certain = 0
+        for n, top, alike in self.groups:
+            counted["groups"] += alike
+            counted["alone"] += alike if n == 1 else 0
+            if top is None:
+                continue
+            everybody += n * alike
+            right += top * alike
+            certain += n * alike if top == n else 0
+            worst = max(worst or Fraction(0), Fraction(top, n))
+            for sure in SURE:
+                if Fraction(top, n) > Fraction(sure):
+                    people_above[sure] += n * alike
+                    right_above[sure] += top * alike
+        if worst is None:
             unknown = dict.fromkeys(SURE)
             told = {"worst_guess": None, "people_above": unknown, "right_above": unknown}
             return {**told, "certain": None, **counted, "right_in_all": None}
-        everybody = sum(n * alike for n, _, alike in guessed)
-        right = sum(top * alike for _, top, alike in guessed)
-        above = {
-            sure: [(n * alike, top * alike) for n, top, alike in guessed if Fraction(top, n) > Fraction(sure)]
-            for sure in SURE
-        }
         return {
-            "worst_guess": exact_text(max(Fraction(top, n) for n, top, _ in guessed)),
-            "people_above": {sure: sum(n for n, _ in found) for sure, found in above.items()},
-            "right_above": {sure: sum(top for _, top in found) for sure, found in above.items()},
-            "certain": sum(n * alike for n, top, alike in guessed if top == n),
+            "worst_guess": exact_text(worst),
+            "people_above": people_above,
+            "right_above": right_above,
+            "certain": certain,
             **counted,
             "right_in_all": exact_text(Fraction(right, everybody)),
         }

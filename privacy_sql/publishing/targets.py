@@ -59,26 +59,17 @@ def read_by(table: Table, *asked: object) -> list[Kept]:
         # what is written into it would be read by the next run
         place = Path(table.source) if Path(table.source).is_dir() else Path(table.source).parent
         found = [Kept(place, f"in the folder that {table.name} reads")]
-    if isinstance(table.population, (str, Path)):
-        found.append(Kept(table.population, f"the population of {table.name}"))
-    kinds = [*table.hierarchies.items(), *_of_sensitive(table)]
-    found += [
-        Kept(kind.place, f"the hierarchy of {column}")
-        for column, kind in kinds
-        if kind is not None and kind.place
-    ]
-    found += [
-        Kept(place, f"the distances of {column}")
-        for column, place in (table.distances or {}).items()
-        if isinstance(place, (str, Path))
-    ]
-    found += [Kept(place, f"a file that {table.name} reads") for part in asked for place in _named_in(part)]
+    found.append(Kept(table.population, f"the population of {table.name}"))
+    own = table.sensitive_hierarchy
+    sensitive = own if isinstance(own, Mapping) else {" and ".join(table.sensitives): own}
+    for column, kind in (*table.hierarchies.items(), *sensitive.items()):
+        if kind is not None and kind.place:
+            found.append(Kept(kind.place, f"the hierarchy of {column}"))
+    for column, place in (table.distances or {}).items():
+        found.append(Kept(place, f"the distances of {column}"))
+    for part in asked:
+        found += [Kept(place, f"a file that {table.name} reads") for place in _named_in(part)]
     return [kept for kept in found if isinstance(kept.place, (str, Path))]
-
-
-def _of_sensitive(table: Table) -> list[tuple[str, Any]]:
-    kind = table.sensitive_hierarchy
-    return list(kind.items()) if isinstance(kind, Mapping) else [(" and ".join(table.sensitives), kind)]
 
 
 def _named_in(part: object) -> Iterator[Path]:

@@ -39,9 +39,9 @@ class Lattice:
     labels: tuple[tuple[int, ...], ...]
 
     def __post_init__(self) -> None:
-        if any(not levels for levels in self.labels):
+        if not all(self.labels):
             raise ValueError("Every attribute of a lattice needs at least one level.")
-        if any(count < 1 for levels in self.labels for count in levels):
+        if min(map(min, self.labels), default=1) < 1:
             raise ValueError("Every level of a lattice needs at least one label.")
 
     @classmethod
@@ -61,7 +61,7 @@ class Lattice:
     @property
     def shape(self) -> tuple[int, ...]:
         """How many levels every attribute has."""
-        return tuple(len(levels) for levels in self.labels)
+        return tuple(map(len, self.labels))
 
     @property
     def size(self) -> int:
