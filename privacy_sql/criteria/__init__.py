@@ -101,14 +101,14 @@ class Criterion:
             if row["g"] is not None:  # people of a population whom no group fits cannot be left out
                 by_group.setdefault(row["g"], []).append(row)
         kinds: dict[Any, bool] = {}  # alike groups are judged once
-        safe = {group: self._safe_kind(rows, kinds) for group, rows in by_group.items()}
-        return [group for group in by_group if not safe[group]]
-
-    def _safe_kind(self, rows: Sequence[Row], kinds: dict[Any, bool]) -> bool:
-        kind = tuple(tuple((key, row[key]) for key in row if key != "g") for row in rows)
-        if kind not in kinds:
-            kinds[kind] = self.judge(rows).safe
-        return kinds[kind]
+        broken = []
+        for group, rows in by_group.items():
+            kind = tuple(tuple((key, row[key]) for key in row if key != "g") for row in rows)
+            if kind not in kinds:
+                kinds[kind] = self.judge(rows).safe
+            if not kinds[kind]:
+                broken.append(group)
+        return broken
 
     @property
     def cannot_fail(self) -> bool:

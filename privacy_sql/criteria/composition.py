@@ -217,7 +217,12 @@ class _Splits:
 
     def seen(self, grouping: Grouping) -> tuple[Findings, dict[int, int], list[int]]:
         """What the parts would expose, the parts that are taken of them, and how many more people each."""
-        self._catch_up()
+        if self._taken is not None:
+            # write down who is exposed after the cuts that were taken
+            before, groups = self._taken
+            taken = self.engine.load({"g": ("bigint", groups)}, "taken")
+            after = render("attacks/exposed_after.sql", **self._of(before), taken=taken)
+            self.now, self._taken = self.engine.create(after), None
         found = Findings.beside(grouping, self.others)
         query = render("attacks/exposed_parts.sql", **self._of(found))
         more = {row["g"]: row["n_more"] for row in self.engine.fetch(query)}
@@ -232,15 +237,6 @@ class _Splits:
         self.exposed += sum(more.get(group, 0) for group in groups)
         taken += groups
         self._taken = found, taken
-
-    def _catch_up(self) -> None:
-        """Write down who is exposed after the cuts that were taken."""
-        if self._taken is None:
-            return
-        found, groups = self._taken
-        taken = self.engine.load({"g": ("bigint", groups)}, "taken")
-        self.now = self.engine.create(render("attacks/exposed_after.sql", **self._of(found), taken=taken))
-        self._taken = None
 
     def _of(self, found: Findings) -> dict[str, Any]:
         own = found.releases[0].located

@@ -171,20 +171,17 @@ class PrivacySkyline(Criterion):
         wanted = list(per_value_of(self.per_value))
         return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
-    def _points(self, most: int) -> dict[str, list[int]]:
-        """The points of all skylines; more values than there are rule out no more than all of them."""
-        limits = self.limits
-        return {
+    def _query(self, grouping: Grouping, own: Mapping[int, int]) -> Query:
+        engine, limits = grouping.base.engine, self.limits
+        # more values than there are rule out no more than all of them
+        most = grouping.base.statistics["s"]["n_values"]
+        points = {
             "skyline": [limit.skyline for limit in limits],
             "point": list(range(len(limits))),
             "ruled_out": [min(limit.amounts.ruled_out, most) for limit in limits],
             "known": [limit.amounts.known for limit in limits],
             "family": [limit.amounts.family for limit in limits],
         }
-
-    def _query(self, grouping: Grouping, own: Mapping[int, int]) -> Query:
-        engine, most = grouping.base.engine, grouping.base.statistics["s"]["n_values"]
-        points = self._points(most)
         plan = {"s": ("bigint", list(own)), "skyline": ("bigint", list(own.values()))}
         return render(
             "criteria/privacy_skyline.sql",
@@ -458,15 +455,14 @@ def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ..
         groups = found.setdefault((row["s"], row["point"]), {})
         if row["g"] is not None:
             groups.setdefault(row["g"], []).append(row)
-    return [
-        (key, tuple(_group(g, own) for g, own in sorted(groups.items())))
-        for key, groups in sorted(found.items())
-    ]
-
-
-def _group(number: int, rows: list[Row]) -> Group:
-    others = sorted((row["n_rows"] for row in rows if not row["own"]), reverse=True)
-    return Group(rows[0]["n_people"], rows[0]["n_holders"], tuple(others), number)
+    parts = []
+    for key, by_number in sorted(found.items()):
+        made = []
+        for number, its in sorted(by_number.items()):
+            others = sorted((row["n_rows"] for row in its if not row["own"]), reverse=True)
+            made.append(Group(its[0]["n_people"], its[0]["n_holders"], tuple(others), number))
+        parts.append((key, tuple(made)))
+    return parts
 
 
 def _results(limits: Sequence[Limit], parts: Sequence[_Part | PrintedAnswer]) -> Iterable[_PointResult]:

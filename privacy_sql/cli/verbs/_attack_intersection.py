@@ -16,7 +16,7 @@ from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import people
 
 if TYPE_CHECKING:
-    from privacy_sql.attacks.intersection_summary import Findings, Record
+    from privacy_sql.attacks.intersection_summary import Findings
     from privacy_sql.engines import Engine
     from privacy_sql.table import Table
 
@@ -74,7 +74,9 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
             people = found.people()
             outcome.more = {**outcome.more, "people": [_plain(person) for person in people]}
             outcome.lines = ["INTERNAL: names people and values. Do not pass on.", "", *outcome.lines]
-            outcome.lines += [_told(person) for person in people]
+            for person in people:
+                left = ["not found"] if person["set"] is None else map(str, person["set"])
+                outcome.lines.append(f"{person.id}: {', '.join(left) or 'contradicted'}")
     return outcome
 
 
@@ -188,11 +190,6 @@ def _plain(value: object) -> object:
     if isinstance(value, list):
         return [_plain(part) for part in value]
     return str(value) if isinstance(value, Fraction) else value
-
-
-def _told(person: Record) -> str:
-    left = "not found" if person["set"] is None else ", ".join(str(value) for value in person["set"])
-    return f"{person.id}: {left or 'contradicted'}"
 
 
 def _share(percent: Fraction) -> str:

@@ -61,14 +61,17 @@ def command(
              privacy-sql compile people --dbt --into models
              privacy-sql compile people --steps
     """
+    from privacy_sql.errors import UsageError
+
     if steps:
-        _refuse_beside_steps(dialect, duckdb_macros, dbt, into)
+        beside = {"--dialect": dialect != "duckdb", "--duckdb-macros": duckdb_macros, "--dbt": dbt}
+        if wrong := [option for option, value in {**beside, "--into": into}.items() if value]:
+            hint = "It prints what runs, in the words of the engine that runs it."
+            raise UsageError("steps_alone", f"--steps goes without {wrong[0]}", hint=hint)
         return _steps(names, directory, unsafe_debug)
     if dbt:
         return _dbt(names, directory, into, dry_run)
     if into is not None:
-        from privacy_sql.errors import UsageError
-
         raise UsageError("no_dbt", "--into goes with --dbt", hint="Other SQL is printed: name a file with >.")
     if duckdb_macros:
         from privacy_sql.query.template import duckdb_macros as macros
@@ -84,24 +87,20 @@ def command(
     compiled: dict[str, str] = {}
     for plan in reading.read(directory).selected(names):
         refuse_promise(plan, "compile: SQL would show the rows themselves")
-        marginals, ran = _marginals(directory, plan), _last_run(directory, plan)
+        ran = _last_run(directory, plan)
+        # the marginals the plan names, else those the last run chose; None for other methods
+        named = plan.method.named_marginals if plan.method else None
+        marginals: Sequence[Any] | None = named
+        if ran and not named:
+            marginals = ran["choice"].get("marginals")
         table = guarding.as_published(plan.table, ran) if ran else plan.table
         if marginals is None:
             levels = _levels(plan, ran)
             statements = standalone.compiled(table, levels, plan.require, _leave_out(table, plan))
         else:
-            statements = standalone.compiled_marginals(table, marginals)
+            statements = standalone.compiled_marginals(table, list(marginals))
         compiled[plan.name] = "\n\n".join(statement.text(dialect) for statement in statements)
     return Outcome("compile", lines=["\n\n".join(compiled.values())], more={"compiled": compiled})
-
-
-def _refuse_beside_steps(dialect: str, duckdb_macros: bool, dbt: bool, into: Path | None) -> None:
-    from privacy_sql.errors import UsageError
-
-    given = {"--dialect": dialect != "duckdb", "--duckdb-macros": duckdb_macros, "--dbt": dbt, "--into": into}
-    if wrong := [option for option, value in given.items() if value]:
-        hint = "It prints what runs, in the words of the engine that runs it."
-        raise UsageError("steps_alone", f"--steps goes without {wrong[0]}", hint=hint)
 
 
 def _steps(names: tuple[str, ...], directory: Path, unsafe_debug: bool) -> Outcome:
@@ -246,14 +245,6 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
     return chosen
 
 
-def _marginals(directory: Path, plan: Plan) -> list[Any] | None:
-    """The marginals the plan names, else those the last run chose; None for other methods."""
-    named = plan.method.named_marginals if plan.method else None
-    ran = None if named else _last_run(directory, plan)
-    chosen = ran["choice"].get("marginals") if ran else named
-    return list(chosen) if chosen is not None else None
-
-
 def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, object]]] | None:
     """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
     from privacy_sql.export import dbt as guarding
@@ -261,11 +252,10 @@ def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, obj
     if plan.method is None or not plan.method.allowed:
         return ()
     found = guarding.leave_out(table, plan.require)
-    return found and [(name, {key: _text(value) for key, value in own.items()}) for name, own in found]
-
-
-def _text(value: object) -> object:
-    return str(value) if isinstance(value, float) else value
+    return found and [
+        (name, {key: str(value) if isinstance(value, float) else value for key, value in own.items()})
+        for name, own in found
+    ]
 
 
 def _manifest_of(directory: Path, plan: Plan) -> Path | None:

@@ -50,7 +50,11 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Unpack[A
         whole.rows = (whole.rows or 0) + found.rows
         whole.groups = (whole.groups or 0) + found.groups
         whole.lines += [f"{name}: {size(found)}", *_lines(found.by_language), ""]
-        shown.append({"name": name, "rows": found.rows, "groups": found.groups, **_plain(found.by_language)})
+        curves_of = {
+            language: [{"facts": k, "value": str(v), "value_float": as_float(v)} for k, v in enumerate(curve)]
+            for language, curve in found.by_language.items()
+        }
+        shown.append({"name": name, "rows": found.rows, "groups": found.groups, **curves_of})
 
     each_table(whole, directory, options, ask)
     whole.more = {"curves": shown}
@@ -84,10 +88,3 @@ def _lines(curves: dict[str, list[Fraction]]) -> list[str]:
         bar = "#" * min(round(as_float(implied) * BAR), BAR - (implied < 1))  # a full bar is certainty
         lines.append(f"  {k:>5}  {decimals(implied, 4):>12}  {decimals(negated, 4):>12}  {bar}")
     return lines
-
-
-def _plain(curves: dict[str, list[Fraction]]) -> dict[str, list[dict[str, Any]]]:
-    return {
-        language: [{"facts": k, "value": str(v), "value_float": as_float(v)} for k, v in enumerate(curve)]
-        for language, curve in curves.items()
-    }

@@ -90,7 +90,13 @@ def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry
     from privacy_sql.errors import first_exit
 
     verb = "would write" if dry_run else "wrote"
-    lines = [f"{one.release}: {_word(one)}, {one.audience} report" for one in made]
+    lines = []
+    for one in made:
+        word = "safe" if one.safe else "NOT SAFE"
+        if not one.judged:
+            none_safe = one.exit == NoSafeChoice.exit
+            word = "NOT SAFE: no safe choice was found" if none_safe else "nothing was judged"
+        lines.append(f"{one.release}: {word}, {one.audience} report")
     lines += [f"{verb} {path}" for path in dict.fromkeys([*(one.file for one in made), first])]
     lines += [f"{verb} {path}" for one in made for path in one.pictures]
     return Outcome(
@@ -102,11 +108,3 @@ def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry
         lines=lines,
         more={"reports": [one.to_json() for one in made], "page": first.as_posix()},
     )
-
-
-def _word(made: Made) -> str:
-    if not made.judged:
-        return (
-            "NOT SAFE: no safe choice was found" if made.exit == NoSafeChoice.exit else "nothing was judged"
-        )
-    return "safe" if made.safe else "NOT SAFE"

@@ -48,11 +48,13 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
     """The results of a run as an outcome."""
     from privacy_sql.errors import first_exit
 
+    # the rows that were read, where that is told of any release
+    known = [result.rows_in for result in results if result.rows_in is not None]
     return Outcome(
         verb,
         exit=first_exit(result.exit for result in results),
         safe=_safe(results),
-        rows=_rows(results),
+        rows=sum(known) if known or not results else None,
         verdicts=[verdict for result in results for verdict in result.verdicts],
         errors=[error for result in results for error in result.errors],
         problems=[result.problem for result in results if result.problem is not None],
@@ -62,12 +64,6 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
             "releases": [result.to_json() for result in results],
         },
     )
-
-
-def _rows(results: list[Result]) -> int | None:
-    """The rows that were read, where that is told of any release."""
-    known = [result.rows_in for result in results if result.rows_in is not None]
-    return sum(known) if known or not results else None
 
 
 def _safe(results: list[Result]) -> bool | None:
