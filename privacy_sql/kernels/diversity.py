@@ -41,10 +41,11 @@ def exponential_entropy(counts: Sequence[int]) -> Fraction | float:
     powers, n = _powers_of_entropy(counts)
     exact = Fraction(1)
     for base, exponent in coprime_powers(powers).items():
-        rooted = _root(base, Fraction(exponent, n))
-        if rooted is None:
+        power = Fraction(exponent, n)
+        root = round(base ** (1 / power.denominator))
+        if root**power.denominator != base:  # irrational: coprime bases hide no other case
             return exp(sum(times * log(count) for count, times in powers.items()) / n)
-        exact *= rooted
+        exact *= Fraction(root) ** power.numerator
     return exact
 
 
@@ -57,11 +58,3 @@ def _powers_of_entropy(counts: Sequence[int]) -> tuple[Counter[int], int]:
     for count, times in reduced.items():
         powers[count] -= count * times
     return powers, n
-
-
-def _root(base: int, exponent: Fraction) -> Fraction | None:
-    """base to the power of a fraction, or None when that is irrational (coprime bases hide no other case)."""
-    root = round(base ** (1 / exponent.denominator))
-    if root**exponent.denominator != base:
-        return None
-    return Fraction(root) ** exponent.numerator

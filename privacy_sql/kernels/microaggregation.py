@@ -69,21 +69,18 @@ def variable_mdav(
         members, taken = pool.nearest(pool.coordinates(pool.farthest(middle)))
         nearest = pool.distance_to_any(members)
         pool.close(members, taken)
-        _extend(pool, nearest, int(taken.sum()), gain)
+        n_rows = int(taken.sum())
+        # `nearest` is the squared distance of every point to the open group, the last one closed
+        while pool.n_rows:
+            free = nearest[pool.number]
+            candidate = int(np.argmin(free))
+            weight = int(pool.rows[candidate]) if pool.together else 1
+            if n_rows + weight > 2 * k - 1 or not pool.belongs(candidate, float(free[candidate]), gain):
+                break
+            nearest[pool.number] = np.minimum(free, pool.squared_distance(pool.coordinates(candidate)))
+            pool.join(candidate, weight)
+            n_rows += weight
     return pool.finish()
-
-
-def _extend(pool: _Pool, nearest: Floats, n_rows: int, gain: float) -> None:
-    # `nearest` is the squared distance of every point to the open group, the last one closed
-    while pool.n_rows:
-        free = nearest[pool.number]
-        candidate = int(np.argmin(free))
-        weight = int(pool.rows[candidate]) if pool.together else 1
-        if n_rows + weight > 2 * pool.k - 1 or not pool.belongs(candidate, float(free[candidate]), gain):
-            return
-        nearest[pool.number] = np.minimum(free, pool.squared_distance(pool.coordinates(candidate)))
-        pool.join(candidate, weight)
-        n_rows += weight
 
 
 class _Pool:

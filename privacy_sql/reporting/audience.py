@@ -90,7 +90,8 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         ),
     }
     for name, mask in (
-        ("groups", _groups),
+        # as they are, or not at all: sums of sizes tell a size that is hidden beside others
+        ("groups", lambda groups, k: {"missing": FEW} if groups["smallest"] < k else only(groups, GROUPS)),
         ("curves", lambda curves, k: only(curves, CURVES)),
         ("unasked", _verdict),
         ("skyline", _skyline),
@@ -145,11 +146,6 @@ def _baseline(baseline: Record, k: int) -> Record:
 
     known = {name: reader(found) for name, found in baseline["known"].items()}
     return {"as_published": reader(baseline["as_published"]), "known": known}
-
-
-def _groups(groups: Record, k: int) -> Record:
-    """As they are, or not at all: sums of sizes tell a size that is hidden beside others."""
-    return {"missing": FEW} if groups["smallest"] < k else only(groups, GROUPS)
 
 
 def _skyline(skyline: Record, k: int) -> Record:

@@ -77,19 +77,15 @@ def _line(chart: Chart, line: Line) -> Figure:
         "showlegend": line.legend,
         "connectgaps": False,
     }
-    return {**drawn, **_hover(chart, line)}
-
-
-def _hover(chart: Chart, line: Line) -> Figure:
-    """What is told of the point below the pointer."""
+    # what is told of the point below the pointer
     if line.labels:
-        return {"text": list(map(text, line.labels)), "hovertemplate": "%{text}<extra></extra>"}
+        return {**drawn, "text": list(map(text, line.labels)), "hovertemplate": "%{text}<extra></extra>"}
     if line.marker is None:
-        return {"hoverinfo": "skip"}
+        return {**drawn, "hoverinfo": "skip"}
     x, y = (
         "%{" + name + (":.1%}" if axis.percent else "}") for axis, name in ((chart.x, "x"), (chart.y, "y"))
     )
-    return {"hovertemplate": f"{text(line.name)}: {x}, {y}<extra></extra>"}
+    return {**drawn, "hovertemplate": f"{text(line.name)}: {x}, {y}<extra></extra>"}
 
 
 def _bars(chart: Chart, bars: Bars) -> Figure:

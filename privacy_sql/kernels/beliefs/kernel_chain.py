@@ -64,7 +64,12 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     """
     same = [i for i, w in enumerate(weights) if is_identity(w)]
     unlike = [i for i, w in enumerate(weights) if i not in same and not np.all(w == 1)]
-    sums = _told_by_sums(weights, unlike)
+    # the attributes told by sums, as many as there are until FEW² numbers stand for one
+    sums: dict[int, tuple[Array, Array]] = {}
+    for i in unlike:
+        found = few_sums(weights[i])
+        if found is not None and n_sums({**sums, i: found}) <= FEW**2:
+            sums[i] = found
     mixing = frozenset(unlike).difference(sums)
     sizes = [len(w) for w in weights]
     both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
@@ -125,16 +130,6 @@ def is_identity(weights: Array) -> bool:
 def n_sums(sums: dict[int, tuple[Array, Array]]) -> int:
     """How many numbers stand for one, over all attributes told by sums."""
     return int(np.prod([right.shape[0] for _, right in sums.values()], dtype=int))
-
-
-def _told_by_sums(weights: Sequence[Array], mixing: Sequence[int]) -> dict[int, tuple[Array, Array]]:
-    """The attributes told by sums, as many as there are until FEW² numbers stand for one."""
-    made: dict[int, tuple[Array, Array]] = {}
-    for i in mixing:
-        found = few_sums(weights[i])
-        if found is not None and n_sums({**made, i: found}) <= FEW**2:
-            made[i] = found
-    return made
 
 
 def few_sums(weights: Array) -> tuple[Array, Array] | None:

@@ -224,13 +224,7 @@ def _mass(
 ) -> Array:
     """Σ_j w_j [S_j = s] for every target and the sensitive values from 0 to `width`."""
     here = (sensitive >= 0) & (sensitive < width)
-    return _contract(chain, _source_block(chain, here, sensitive, counts, width, exact), weights)
-
-
-def _source_block(
-    chain: Chain, here: Array, sensitive: Array, counts: Array, width: int, exact: bool
-) -> tuple[Array, Array]:
-    """Counts as (source combinations, keys, sums, sensitive values), and the combinations."""
+    # counts as (source combinations, keys, sums, sensitive values), and the combinations
     codes = chain.codes[:, list(chain.order)]
     first, place = distinct(codes, [int(c.max(initial=0)) + 1 for c in codes.T])
     n_keys = int(max(chain.key.max(initial=0), chain.wanted_key.max(initial=0))) + 1
@@ -241,7 +235,8 @@ def _source_block(
     shape = (len(first), n_keys, width)
     at = np.ravel_multi_index((place[here], chain.key[here], sensitive[here]), shape)
     summed = [_added_up(summand, at, math.prod(shape)).reshape(shape) for summand in added.T]
-    return summed[0][:, :, None] if len(summed) == 1 else np.stack(summed, axis=2), codes[first]
+    block = summed[0][:, :, None] if len(summed) == 1 else np.stack(summed, axis=2)
+    return _contract(chain, (block, codes[first]), weights)
 
 
 def _added_up(summands: Array, at: Array, size: int) -> Array:

@@ -114,17 +114,13 @@ def _exact(rows: Array, people: Array, counts: Array, cap: int) -> tuple[Any, st
         each = None if found.values is None else found.values[np.cumsum(people) - people]
     else:
         found = exact_posterior(np.repeat(rows.T, counts, axis=0), people, cap)
-        each = None if found.values is None else _from_the_other_side(found.values, people, counts)
+        each = None
+        if found.values is not None:
+            # beliefs about people from beliefs about values: n_s copies of s, a share of them in each kind
+            each, some = np.zeros((len(people), len(counts))), counts > 0
+            first = (np.cumsum(counts) - counts)[some]
+            each[:, some] = (found.values[first] * counts[some][:, None]).T / people[:, None]
     return (np.nan, IMPOSSIBLE) if each is None or found.flags else (each, EXACT)
-
-
-def _from_the_other_side(of_values: Array, people: Array, counts: Array) -> Array:
-    """Beliefs about people from beliefs about values: n_s copies of s, a share of them in each kind."""
-    after = np.zeros((len(people), len(counts)))
-    some = counts > 0
-    first = (np.cumsum(counts) - counts)[some]
-    after[:, some] = (of_values[first] * counts[some][:, None]).T / people[:, None]
-    return after
 
 
 def alike(rows: Array, counts: Array) -> bool:

@@ -53,7 +53,13 @@ def running_sum_mass(
         here = np.where(s == each, c, 0)
         running = (np.concatenate([[0], np.cumsum(here * v**power)]) for power in range(3))
         s0, s1, s2 = (np.asarray(sums[last] - sums[first]) for sums in running)
-        mass[:, each] = s0 if reach is None else _weighed(s0, x * x * s0 - 2 * x * s1 + s2, reach)
+        mass[:, each] = s0
+        if reach is not None:
+            # people - squares/h², the difference taken in whole numbers
+            top, bottom = (reach * reach).numerator, (reach * reach).denominator
+            squares = x * x * s0 - 2 * x * s1 + s2
+            less = s0.astype(object) * top - squares.astype(object) * bottom
+            mass[:, each] = [n / top for n in less.tolist()]
     return mass
 
 
@@ -69,10 +75,3 @@ def _bounds(
     begin = np.clip(x - whole + 1, low, high + 1) - low
     end = np.clip(x + whole, low, high + 1) - low
     return key * width + begin, key * width + end
-
-
-def _weighed(people: Array, squares: Array, reach: Fraction) -> Array:
-    """people - squares/h², the difference taken in whole numbers."""
-    top, bottom = (reach * reach).numerator, (reach * reach).denominator
-    found = people.astype(object) * top - squares.astype(object) * bottom
-    return np.array([n / top for n in found.tolist()], dtype=float)

@@ -83,7 +83,12 @@ def semantic_privacy(
         return SemanticBound(printed, 0.0, math.tanh(epsilon / 2), "prop15", printed >= 1)
     joint_delta = 2 * delta if most_neighbours else delta
     eps_prime = _exp_less_one(3 * epsilon) + 2 * math.sqrt(delta)
-    failing = _failure_probability(epsilon, delta, joint_delta, people)
+    failing = 0.0
+    if delta:
+        # Sec. 4.2: over t, the two marginals stay within e^(2ε), no event exceeds e^(3ε) by more than 2√δ
+        posterior_part = joint_delta / (2 * math.sqrt(delta))
+        marginal_part = joint_delta / (_exp(epsilon) * _exp_less_one(epsilon)) if epsilon < 300 else 0.0
+        failing = people * (posterior_part + marginal_part)
     printed = math.sqrt(joint_delta) + 2 * joint_delta / (epsilon * _exp(epsilon))
     return SemanticBound(
         eps_prime=eps_prime,
@@ -93,15 +98,6 @@ def semantic_privacy(
         vacuous=eps_prime >= 1,
         delta_prime_printed_lemma=people * printed,
     )
-
-
-def _failure_probability(epsilon: float, delta: float, joint_delta: float, people: int) -> float:
-    # over t: the two marginals stay within e^(2ε), and no event exceeds e^(3ε) by more than 2√δ (Sec. 4.2)
-    if delta == 0:
-        return 0.0
-    posterior_part = joint_delta / (2 * math.sqrt(delta))
-    marginal_part = joint_delta / (_exp(epsilon) * _exp_less_one(epsilon)) if epsilon < 300 else 0.0
-    return people * (posterior_part + marginal_part)
 
 
 def compose(releases: Iterable[tuple[float, float]]) -> Loss:
@@ -224,32 +220,20 @@ def noise_posterior(
     (0.5, 0.5)
     """
     beliefs = _check_histograms(noisy, counts_without_target, scale, prior)
-    logs = [
-        _log_weight(belief, cell, noisy, counts_without_target, scale) for cell, belief in enumerate(beliefs)
-    ]
+    logs = []
+    for cell, belief in enumerate(beliefs):
+        # only the target's own cell differs between the hypotheses, so the other cells cancel
+        moves = (
+            (abs(seen[cell] - others[cell]) - abs(seen[cell] - others[cell] - 1)) / width
+            for seen, others, width in zip(noisy, counts_without_target, scale, strict=True)
+        )
+        logs.append(math.log(belief) + math.fsum(moves) if belief else -math.inf)
     largest = max(logs)
     weights = [math.exp(log - largest) for log in logs]
     total = math.fsum(weights)
     answer = NoisePosterior(weight / total for weight in weights)
     answer.total_eps_substitution = math.fsum(2 / each for each in scale)
     return answer
-
-
-def _log_weight(
-    belief: float,
-    cell: int,
-    noisy: Sequence[Sequence[float]],
-    counts: Sequence[Sequence[float]],
-    scale: Sequence[float],
-) -> float:
-    # only the target's own cell differs between the hypotheses, so the other cells cancel
-    if belief == 0:
-        return -math.inf
-    moves = (
-        (abs(seen[cell] - others[cell]) - abs(seen[cell] - others[cell] - 1)) / width
-        for seen, others, width in zip(noisy, counts, scale, strict=True)
-    )
-    return math.log(belief) + math.fsum(moves)
 
 
 def _check_histograms(

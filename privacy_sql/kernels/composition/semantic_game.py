@@ -68,7 +68,10 @@ def semantic_game(
     _check(mechanism, domain_size, people, epsilon, default, publish_prob)
     databases = list(itertools.product(range(domain_size), repeat=people))
     beliefs = _check_prior(prior, len(databases))
-    table = _table(mechanism, databases, domain_size, epsilon, publish_prob)
+    table = np.array([_MECHANISMS[mechanism](database, domain_size, epsilon) for database in databases])
+    if publish_prob:
+        published = np.array([_publish_one_record(database, domain_size, epsilon) for database in databases])
+        table = np.hstack([table * (1 - publish_prob), published * publish_prob])
     index = {database: row for row, database in enumerate(databases)}
     seen = beliefs @ table
     without = [
@@ -118,32 +121,16 @@ def _differences(table: Floats, replaced: npt.NDArray[np.int64], beliefs: Floats
     return np.where(real_sum == 0, 0.0, np.where(hypothetical_sum == 0, 1.0, distance))
 
 
-def _table(
-    mechanism: str, databases: Sequence[Database], domain_size: int, epsilon: float, publish_prob: float
-) -> Floats:
-    answers = np.array([_MECHANISMS[mechanism](database, domain_size, epsilon) for database in databases])
-    if publish_prob == 0:
-        return answers
-    published = np.array([_publish_one_record(database, domain_size, epsilon) for database in databases])
-    return np.hstack([answers * (1 - publish_prob), published * publish_prob])
-
-
 def _histogram(database: Database, domain_size: int, epsilon: float) -> Floats:
-    ratio = math.exp(-epsilon / 2)
-    cells = [_clamped_geometric(database.count(value), len(database), ratio) for value in range(domain_size)]
-    joint = np.ones(1)
-    for cell in cells:
+    ratio, top, joint = math.exp(-epsilon / 2), len(database), np.ones(1)
+    for value in range(domain_size):
+        count = database.count(value)
+        cell = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(top + 1) - count)
+        # the ends take in everything beyond them: a geometric tail from `count` on, in closed form
+        cell[0] = ratio**count / (1 + ratio)
+        cell[top] = ratio ** (top - count) / (1 + ratio)
         joint = np.outer(joint, cell).ravel()
     return joint
-
-
-def _clamped_geometric(count: int, top: int, ratio: float) -> Floats:
-    values = np.arange(top + 1)
-    probabilities = (1 - ratio) / (1 + ratio) * ratio ** np.abs(values - count)
-    # the ends take in everything beyond them: a geometric tail from `count` on, in closed form
-    probabilities[0] = ratio**count / (1 + ratio)
-    probabilities[top] = ratio ** (top - count) / (1 + ratio)
-    return np.asarray(probabilities)
 
 
 def _randomised_response(database: Database, domain_size: int, epsilon: float) -> Floats:

@@ -45,22 +45,20 @@ def _best(
     last = odds[few[np.searchsorted(total, needed)]]
     sure = few[_ceiling(odds[few]) < last]
     tied = few[(_ceiling(odds[few]) >= last) & (odds[few] <= _ceiling(last))]
-    chosen = np.concatenate([sure, *_settled(shapes, tied, h, target, needed - len(sure))])
+    # shapes that floats cannot tell apart, best first: those whose odds are 0, then the others
+    ruled_out = shapes.top[tied, :h].sum(axis=1) == shapes.size[tied]
+    certain, rest = tied[ruled_out], tied[~ruled_out]
+    if len(certain) >= needed - len(sure):
+        rest = rest[:0]
+    elif len(rest):
+        rest = _exactly_sorted(shapes, rest, h, target)
+    chosen = np.concatenate([sure, certain, rest])
     return _spread(chosen, shapes.copies, needed), float(_ceiling(last))
 
 
 def _ceiling(odds: Floats | float) -> Floats:
     """The largest float that may be equal to `odds` as a fraction."""
     return np.asarray(np.maximum(np.asarray(odds) * (1 + NEAR), TINY))
-
-
-def _settled(shapes: GroupShapes, tied: Ints, h: int, target: bool, needed: int) -> tuple[Ints, Ints]:
-    """Shapes that floats cannot tell apart, best first: those whose odds are 0, then the others."""
-    ruled_out = shapes.top[tied, :h].sum(axis=1) == shapes.size[tied]
-    certain, rest = tied[ruled_out], tied[~ruled_out]
-    if len(certain) >= needed or not len(rest):
-        return certain, rest[:0]
-    return certain, _exactly_sorted(shapes, rest, h, target)
 
 
 def _exactly_sorted(shapes: GroupShapes, tied: Ints, h: int, target: bool) -> Ints:

@@ -43,7 +43,11 @@ def section(material: Material) -> Section:
             *([Line(BEST, facts, better, SAFE, "dash", "diamond")] if better else []),
         ],
         rules=[Rule(_limit(v), f"limit {percent(_limit(v))}") for v in required],
-        zones=[_zone(v) for v in required],
+        zones=[  # where the curve must not be: at most k facts, the limit or more
+            Zone(-0.3, k + 0.15, _limit(v), 1.05, f"stay out\nup to k = {k}")
+            for v in required
+            for k in [int(v["params"]["k"])]
+        ],
         header=("facts", "any facts", 'only "does not have" facts', *([BEST] if better else [])),
         rows=[(k, *map(percent, shares)) for k, *shares in zip(facts, *lines, strict=True)],
     )
@@ -58,9 +62,3 @@ def section(material: Material) -> Section:
 
 def _limit(verdict: Record) -> float:
     return float(Fraction(verdict["limit"]))
-
-
-def _zone(verdict: Record) -> Zone:
-    """Where the curve must not be: at most k facts, the limit or more."""
-    k = int(verdict["params"]["k"])
-    return Zone(-0.3, k + 0.15, _limit(verdict), 1.05, f"stay out\nup to k = {k}")

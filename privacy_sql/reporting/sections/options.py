@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -188,7 +188,17 @@ def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
         for height, row in rows.items()
         for place, levels in enumerate(sorted(row))
     }
-    lines = [_steps(places)] if len(places) <= MOST_EDGES else []
+    lines = []
+    if len(places) <= MOST_EDGES:  # the single steps between neighbouring choices
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for levels, here in places.items():
+            for column, step in enumerate(levels):
+                above = places.get((*levels[:column], step + 1, *levels[column + 1 :]))
+                if above:
+                    x += [here[0], above[0], None]
+                    y += [here[1], above[1], None]
+        lines.append(Line("one step", x, y, "#cbd5e1", marker=None, width=0.8, legend=False))
     by_kind = _by_kind(lattice["choices"], own)
     for kind, points in by_kind:
         at = [places[tuple(p["levels"])] for p in points]
@@ -207,16 +217,3 @@ def _lattice(lattice: Record, own: Sequence[Any]) -> Chart:
         header=("choices", "how many"),
         rows=[(kind, len(points)) for kind, points in by_kind],
     )
-
-
-def _steps(places: Mapping[tuple[int, ...], tuple[float, int]]) -> Line:
-    """The single steps between neighbouring choices."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for levels, here in places.items():
-        for column, step in enumerate(levels):
-            above = places.get((*levels[:column], step + 1, *levels[column + 1 :]))
-            if above:
-                x += [here[0], above[0], None]
-                y += [here[1], above[1], None]
-    return Line("one step", x, y, "#cbd5e1", marker=None, width=0.8, legend=False)
