@@ -102,7 +102,18 @@ class Ledger:
 
 def _account(records: list[Record]) -> Account:
     limits = [record for record in records if record["kind"] == "limit"]
-    charges = tuple(_charge(record) for record in records if record["kind"] == "charge")
+    charges = tuple(
+        Charge(
+            record["release"],
+            Fraction(record["epsilon"]),
+            Fraction(record["delta"]),
+            record["rho"],
+            record["at"],
+            record["ticket"],
+        )
+        for record in records
+        if record["kind"] == "charge"
+    )
     if not limits:
         return Account(charges)
     return Account(charges, Fraction(limits[-1]["epsilon"]), Fraction(limits[-1]["delta"]))
@@ -118,17 +129,6 @@ def _record(charge: Charge) -> Record:
         "ticket": charge.ticket,
         "at": charge.at or manifest.now(),
     }
-
-
-def _charge(record: Record) -> Charge:
-    return Charge(
-        record["release"],
-        Fraction(record["epsilon"]),
-        Fraction(record["delta"]),
-        record["rho"],
-        record["at"],
-        record["ticket"],
-    )
 
 
 def _check(epsilon: Fraction, delta: Fraction) -> None:

@@ -259,22 +259,15 @@ class Register:
             return entry.file
 
     def _problem(self, name: str, entry: Entry) -> PrivacySqlError | None:
-        problems = [self._changed(name, *each) for each in entry.checksums]
-        return next((problem for problem in problems if problem), None)
-
-    def _changed(self, name: str, place: str, sha256: str) -> PrivacySqlError | None:
-        file = self.path.parent / place
-        if not file.exists():
-            return DataError(
-                "release_missing", f'"{name}" is registered, but {file.name} is gone', where=WHERE
-            )
-        if manifest.checksum(file) != sha256:
-            return DataError(
-                "release_changed",
-                f'{file.name} changed since "{name}" was registered',
-                where=WHERE,
-                hint="Restore it: what was published then is still out.",
-            )
+        for place, sha256 in entry.checksums:
+            file = self.path.parent / place
+            if not file.exists():
+                gone = f'"{name}" is registered, but {file.name} is gone'
+                return DataError("release_missing", gone, where=WHERE)
+            if manifest.checksum(file) != sha256:
+                changed = f'{file.name} changed since "{name}" was registered'
+                hint = "Restore it: what was published then is still out."
+                return DataError("release_changed", changed, where=WHERE, hint=hint)
         return None
 
     def _relative(self, file: Path) -> str:

@@ -101,8 +101,10 @@ def run_project(
         ):
             _remember(project, results[-1], recording.unpublished(plan.table, plan.require))
     if not dry_run:
+        content = {"schema": 1, "releases": [result.to_json() for result in results]}
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
         try:
-            _record(project, results)
+            files.write_alone(project.directory / "target" / "run_results.json", f"{text}\n".encode())
         except PrivacySqlError as problem:
             out = [result for result in results if result.published and result.exit == 0]
             if not out:
@@ -137,10 +139,7 @@ def _run(
     """
     result = results[-1]
     output = _ready(plan)
-    # beside an output file; a table's lies with the project
-    place = project.directory / "target" / f"{plan.name}{manifest.SUFFIX}"
-    if isinstance(output, Path):
-        place = manifest.manifest_path(output)
+    place = plan.manifest(project.directory)
     if not dry_run:
         # finish or undo what a killed run left, and say so
         said = intents.settle(place, engine)
@@ -160,7 +159,9 @@ def _run(
         return
     api.refuse_read_alike(release, output)
     result.target = _shown(project, output)
-    result.warnings += _cautions(plan, release, output)
+    result.warnings += api.beside(release)
+    if isinstance(output, Path) and files.kind_of(output) == "csv" and plan.output and not plan.output.escape:
+        result.warnings += api.formulas(release)
     if dry_run:
         result.warnings += register_check.warnings(project.directory, release)
         return
@@ -197,15 +198,6 @@ def _tell(result: Result, release: Release) -> None:
     if not release.safe:
         result.exit = 1
         result.errors = [release.refusal.to_json()] if release.refusal else []
-
-
-def _cautions(plan: Plan, release: Release, output: Path | str) -> list[str]:
-    """What to warn of in the rows of a release."""
-    assert plan.output is not None
-    found = list(api.beside(release))
-    if isinstance(output, Path) and files.kind_of(output) == "csv" and not plan.output.escape:
-        found += api.formulas(release)
-    return found
 
 
 def _registered_and_written(
@@ -371,9 +363,3 @@ def _shown(project: Project, place: Path | str) -> str:
         return place.relative_to(project.directory).as_posix()
     except ValueError:
         return place.as_posix()
-
-
-def _record(project: Project, results: Sequence[Result]) -> None:
-    content = {"schema": 1, "releases": [result.to_json() for result in results]}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    files.write_alone(project.directory / "target" / "run_results.json", f"{text}\n".encode())

@@ -307,7 +307,11 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
     if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
         return None
     columns = ", ".join(table.as_they_are)
-    listed = f"[{', '.join(map(_in_yaml, table.as_they_are))}]"
+    entries = []  # the columns as a list in privacy.yml
+    for name in table.as_they_are:
+        plain = re.fullmatch(r"[^\W\d][\w .-]*", name) and name == name.strip()
+        entries.append(name if plain else json.dumps(name, ensure_ascii=False))
+    listed = f"[{', '.join(entries)}]"
     _, below = found.below(k)
     return NotSafe(
         "known_columns_single_out",
@@ -318,12 +322,6 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
             f' `insensitive: {{columns: {listed}, acknowledge: "the reason"}}`; or `drop: {listed}`.'
         ),
     )
-
-
-def _in_yaml(name: str) -> str:
-    """A column's name as an entry of a list in privacy.yml."""
-    plain = re.fullmatch(r"[^\W\d][\w .-]*", name) and name == name.strip()
-    return name if plain else json.dumps(name, ensure_ascii=False)
 
 
 def _sentence(who: str, told: Mapping[str, Any], below: int, k: int) -> str:

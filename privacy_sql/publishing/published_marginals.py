@@ -82,7 +82,10 @@ def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) ->
         )
         for marginal, relation in marginals.items()
     }
-    totals = {_total(engine, relation) for relation in coded.values()}
+    queries = (
+        render("marginals/separator.sql", marginal=relation, columns=[]) for relation in coded.values()
+    )
+    totals = {int(engine.fetch(query)[0]["n_rows"]) for query in queries}
     if len(totals) > 1:
         raise DataError(
             "different_totals",
@@ -110,11 +113,6 @@ def _labels(engine: Engine, marginals: Mapping[Resolutions, Sql], meant: Margina
         alias: engine.create(render("publishing/marginal_labels.sql", relations=relations, column=name))
         for alias, (name, relations) in shown.items()
     }
-
-
-def _total(engine: Engine, relation: Sql) -> int:
-    (row,) = engine.fetch(render("marginals/separator.sql", marginal=relation, columns=[]))
-    return int(row["n_rows"])
 
 
 def _refuse_disagreement(tables: MarginalTables) -> None:

@@ -17,7 +17,6 @@ from privacy_sql.judge import Verdicts, judge
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import advisories, formulas, verifying
 from privacy_sql.publishing import baseline as guesses
-from privacy_sql.query.template import Sql
 from privacy_sql.table import Table
 
 
@@ -49,9 +48,12 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         )
         for advisory in advisories.about(content)
     ]
+    named = [place.parent / part["file"] for part in manifest.parts(content) if "file" in part]
+    texts = [file for file in named if is_csv(file)]
+    session = engine.session(texts)
     warnings = [
         *(f"{leak.name}: {leak.sentence}" for leak in advisories.about(content, advisories.LEAKS)),
-        *formulas.warnings(*_cells(engine, content, place)),
+        *formulas.warnings(session, [session.source(file) for file in texts]),
     ]
     require, left = _required(content)
     table = _table(content, place)
@@ -77,7 +79,9 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         for verdict in verdicts.values()
         if not verdict.safe
     ]
-    if _permuted(content):
+    # whether values stand in an order nobody can follow within their group
+    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
+    if content["method"] == "bucketize" or choice.get("output") == "bucketized":
         found = guesses.of_group_numbers(grouping, table)
     else:
         found = guesses.of_table(engine, table, grouping)
@@ -103,14 +107,6 @@ def _how_else(content: Manifest) -> str:
     if content["versions"]["privacy_sql"] == __version__:
         return "This version judged it as it was made; `privacy-sql verify` finds any change since."
     return "Run the release again with this version; it is judged as it is made."
-
-
-def _cells(engine: Engine, content: Manifest, place: Path) -> tuple[Engine, list[Sql]]:
-    """The published CSV files, as an engine reads them."""
-    named = [place.parent / part["file"] for part in manifest.parts(content) if "file" in part]
-    files = [file for file in named if is_csv(file)]
-    session = engine.session(files)
-    return session, [session.source(file) for file in files]
 
 
 def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
@@ -159,9 +155,3 @@ def _table(content: Manifest, place: Path) -> Table | None:
         else (),
         name=f"{content['release']} as published",
     )
-
-
-def _permuted(content: Manifest) -> bool:
-    """Whether values stand in an order nobody can follow within their group."""
-    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
-    return content["method"] == "bucketize" or choice.get("output") == "bucketized"

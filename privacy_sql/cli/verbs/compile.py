@@ -219,8 +219,8 @@ def _published(directory: Path, plan: Plan) -> Mapping[str, Any]:
 def _last_run(directory: Path, plan: Plan) -> Mapping[str, Any] | None:
     from privacy_sql import manifest
 
-    place = _manifest_of(directory, plan)
-    return manifest.read(place) if place and place.is_file() else None
+    place = plan.manifest(directory)
+    return manifest.read(place) if plan.output and place.is_file() else None
 
 
 def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
@@ -256,14 +256,3 @@ def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, obj
         (name, {key: str(value) if isinstance(value, float) else value for key, value in own.items()})
         for name, own in found
     ]
-
-
-def _manifest_of(directory: Path, plan: Plan) -> Path | None:
-    """Where the manifest of a release lies: beside its file, or in `target/` for a table."""
-    from privacy_sql import manifest
-
-    if plan.output is None:
-        return None
-    if plan.output.file is None:
-        return directory / "target" / f"{plan.name}{manifest.SUFFIX}"
-    return manifest.manifest_path(plan.output.file)

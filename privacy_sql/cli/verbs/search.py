@@ -59,6 +59,7 @@ def command(
     \b
     Example: privacy-sql search --select people --minimise discernibility
     """
+    from privacy_sql import api
     from privacy_sql.project import reading
     from privacy_sql.reporting import records
 
@@ -71,7 +72,7 @@ def command(
         with connected(read, plan, options["unsafe_debug"]) as engine:
             method = _method(plan, options)
             began = time.monotonic()
-            result = _searched(engine, plan, method, goal)
+            result = api.search(engine, plan.table, plan.require, method, goal=goal)
             refused = not (records.read(directory, plan.name) or {}).get("run", {}).get("safe", True)
             # what is left of the time is enough for the curve, or there is none
             left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
@@ -143,14 +144,6 @@ def _differs(plan: Plan, options: Asked) -> list[str]:
     if own is not None and suppressed is not None and number_in(suppressed) != own.allowed:
         told.append(f"`run` leaves out at most {percent(own.allowed)} of the rows")
     return told
-
-
-def _searched(
-    engine: Engine, plan: Plan, method: FullDomain | Marginals, goal: Goal
-) -> SearchResult | MarginalResult:
-    from privacy_sql.api import search
-
-    return search(engine, plan.table, plan.require, method, goal=goal)
 
 
 def _with_own(

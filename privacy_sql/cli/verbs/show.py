@@ -35,7 +35,12 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: ob
     for plan in read.selected(names):
         with connected(read, plan, unsafe_debug) as engine:
             shown[plan.name] = _levels(engine, plan)
-        whole.lines += [plan.name, *_lines(plan, shown[plan.name]), *_last(directory, plan.name), ""]
+        whole.lines += [plan.name, f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
+        whole.lines += [f"  requires:  {criterion}" for criterion in plan.require]
+        for name, rows in shown[plan.name].items():
+            steps = "  ".join(f"{row['level']}: {row['name']} ({row['distinct']})" for row in rows)
+            whole.lines.append(f"  {name:<20}{steps}")
+        whole.lines += [*_last(directory, plan.name), ""]
     whole.more = {"shown": shown}
     return whole
 
@@ -50,15 +55,6 @@ def _levels(engine: Engine, plan: Plan) -> dict[str, list[dict[str, Any]]]:
         levels = enumerate(zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True))
         made[name] = [{"level": level, "name": word, "distinct": n} for level, (word, n) in levels]
     return made
-
-
-def _lines(plan: Plan, levels: dict[str, list[dict[str, Any]]]) -> list[str]:
-    lines = [f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
-    lines += [f"  requires:  {criterion}" for criterion in plan.require]
-    for name, rows in levels.items():
-        steps = "  ".join(f"{row['level']}: {row['name']} ({row['distinct']})" for row in rows)
-        lines.append(f"  {name:<20}{steps}")
-    return lines
 
 
 def _last(directory: Path, name: str) -> list[str]:

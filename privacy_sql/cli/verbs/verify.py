@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -9,7 +10,6 @@ import click
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import holding, manifest_of_table
 from privacy_sql.errors import number_of
-from privacy_sql.manifest import Manifest
 
 GROUP = "publish"  # of `--help`
 
@@ -32,12 +32,16 @@ def command(
     Example: privacy-sql verify out/people.csv
     """
     from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.publishing.verifying import verify
 
     whole = Outcome("verify", safe=True)
     found = []
     for path in paths:
         try:
-            content = _verified(manifest_of_table(path, directory), url, directory, unsafe_debug)
+            place = manifest_of_table(path, directory)
+            engine = holding(place, url, directory, unsafe_debug)
+            with engine or contextlib.nullcontext():
+                content = verify(place, engine)
         except PrivacySqlError as problem:
             whole.add(problem)
             continue
@@ -50,13 +54,3 @@ def command(
     whole.safe = whole.exit == 0 and all(verdict["safe"] for verdict in whole.verdicts)
     whole.more = {"verified": found}
     return whole
-
-
-def _verified(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> Manifest:
-    from privacy_sql.publishing.verifying import verify
-
-    engine = holding(path, url, directory, unsafe_debug)
-    if engine is None:
-        return verify(path)
-    with engine:
-        return verify(path, engine)
