@@ -24,7 +24,11 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
     # a parameter named like a word of Python (`with`) has a field that ends in _
     fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     raise_all(_misnamed(fields, name, params, where))
-    declared = _declared(kind)
+    try:
+        # the names of types written out: an alias would hide that it holds numbers
+        declared = get_type_hints(kind)
+    except NameError:  # a type that a part of somebody else's imports for its checker alone
+        declared = {field.name: field.type for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     try:
         return kind(
             **{
@@ -40,14 +44,6 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
         raise UsageError(
             "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
         ) from None
-
-
-def _declared(kind: type) -> Mapping[str, Any]:
-    """What each field is, with the names of types written out: an alias would hide that it holds numbers."""
-    try:
-        return get_type_hints(kind)
-    except NameError:  # a type that a part of somebody else's imports for its checker alone
-        return {field.name: field.type for field in dataclasses.fields(kind)}
 
 
 def _misnamed(

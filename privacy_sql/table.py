@@ -71,7 +71,12 @@ class Table:
         quasi = self.quasi if isinstance(self.quasi, Mapping) else dict.fromkeys(self.quasi)
         quasi = {**quasi, **dict.fromkeys(known)}
         put(self, "quasi", {column: hierarchy or AsIs() for column, hierarchy in quasi.items()})
-        put(self, "name", self.name or _name(self.source))
+        name = "table"
+        if isinstance(self.source, Path) or (isinstance(self.source, str) and "/" in self.source):
+            name = Path(self.source).name.partition(".")[0]
+        elif isinstance(self.source, str):
+            name = self.source.partition(".csv")[0].partition(".parquet")[0]
+        put(self, "name", self.name or name)
         if isinstance(self.sensitive, (list, tuple)):
             put(
                 self,
@@ -288,9 +293,3 @@ def _index_of(source: object) -> list[str]:
     if pandas is None or not isinstance(source, pandas.DataFrame):
         return []
     return [str(name) for name in source.index.names if name is not None]
-
-
-def _name(source: object) -> str:
-    if isinstance(source, Path) or (isinstance(source, str) and "/" in source):
-        return Path(source).name.partition(".")[0]
-    return source.partition(".csv")[0].partition(".parquet")[0] if isinstance(source, str) else "table"

@@ -11,7 +11,7 @@ from privacy_sql.attacks.intersection_summary import Findings, unknown
 from privacy_sql.attacks.locating import Crowd, Names, locate, nothing_shared
 from privacy_sql.counted.base import count
 from privacy_sql.engines import Engine
-from privacy_sql.errors import DataError, PrivacySqlError, UsageError, raise_all
+from privacy_sql.errors import DataError, UsageError, raise_all
 from privacy_sql.history import group_contents, kept_privately
 from privacy_sql.history.described import (
     Description,
@@ -47,7 +47,9 @@ class Intersection:
 
     def run(self, engine: Engine, releases: Sequence[Description], people: Table) -> Findings:
         """Locate everybody in every release and intersect what the releases leave possible."""
-        _refuse_unfit(releases, people)
+        if not releases:
+            raise UsageError("no_release", "there is no release to attack")
+        raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
         known = count(engine, people)
         if not known.rows:
             raise DataError("nobody", "there is nobody to attack", hint="Name the people in all releases.")
@@ -77,6 +79,8 @@ def intersection_attack(
     ...     found.people()[0].confidence
     Fraction(1, 1)
     """
+    import pandas as pd
+
     if not isinstance(releases, Iterable) or isinstance(releases, (str, Mapping)):
         hint = 'For example [release, "other.yml"].'
         raise UsageError("bad_argument", "the releases must be a list", hint=hint)
@@ -91,7 +95,17 @@ def intersection_attack(
     if isinstance(people, Table):
         return attack.run(engine, described, people)
     listed = _listed(people)
-    found = attack.run(engine, described, _table(listed))
+    known = sorted({column for person in listed for column in person["qi"]})
+    rows: dict[str, list[str | None]] = {name: [] for name in known}
+    for person in listed:
+        for name in known:
+            value = person["qi"].get(name)
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            rows[name].append(None if value is None else str(value))
+    # numbered in their order
+    frame = pd.DataFrame({**rows, "the person": range(len(listed))})
+    found = attack.run(engine, described, Table(frame, known, identifier="the person", name="people"))
     return replace(found, ids=tuple(person["id"] for person in listed))
 
 
@@ -172,28 +186,3 @@ def _listed(people: object) -> list[Mapping[str, Any]]:
             hint="Of a file, a relation or a frame make a ps.Table with the columns that are known.",
         )
     return listed
-
-
-def _table(people: Sequence[Mapping[str, Any]]) -> Table:
-    """People spelt out one by one, numbered in their order."""
-    import pandas as pd
-
-    known = sorted({column for person in people for column in person["qi"]})
-    rows = {name: [_text(person["qi"].get(name)) for person in people] for name in known}
-    frame = pd.DataFrame({**rows, "the person": range(len(people))})
-    return Table(frame, known, identifier="the person", name="people")
-
-
-def _text(value: object) -> str | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return None if value is None else str(value)
-
-
-def _refuse_unfit(releases: Sequence[Description], people: Table) -> None:
-    if not releases:
-        raise UsageError("no_release", "there is no release to attack")
-    problems: list[PrivacySqlError] = [
-        nothing_shared(each.name) for each in releases if not set(each.columns) & set(people.quasi)
-    ]
-    raise_all(problems)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from privacy_sql.attacks.joined_marginals import joined
 from privacy_sql.counted import fingerprints
@@ -124,13 +123,11 @@ def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelea
             found = source.arrays(query)
             held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
         # a Parquet file keeps numbers, and labels travel as text
-        return target.load(
-            {
-                name: (kind, _texts(values) if kind == "varchar" else values)
-                for name, (kind, values) in held.items()
-            },
-            "moved",
-        )
+        for name, (kind, values) in held.items():
+            if kind == "varchar":  # NULL among numbers arrives as NaN
+                values = [None if value is None or value != value else text_of(value) for value in values]
+            held[name] = kind, values
+        return target.load(held, "moved")
 
     inside = dict.fromkeys(["g", *read.aliases.values()], "bigint")
     return CountedRelease(
@@ -146,11 +143,6 @@ def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelea
         group_names=read.group_names and moved(read.group_names, {"g": "bigint", "value": "varchar"}),
         home=target,
     )
-
-
-def _texts(values: list[Any]) -> list[str | None]:
-    # NULL among numbers arrives as NaN
-    return [None if value is None or value != value else text_of(value) for value in values]
 
 
 def sensitive_names(base: Base, description: Description | None = None) -> dict[int, str | None]:

@@ -98,21 +98,18 @@ def _loaded(engine: Engine, groups: beliefs.PublishedGroups, before: Array, some
     c, value = np.nonzero(before > 0)
     people = {"g": groups.group[here], "c": groups.kind[here], "n_people": groups.people[here]}
     n_rows = groups.counts[g, s]
+    # the steps in which values count in the number of a count vector, group by group; 0 if too large
+    strides, total, last = [], 1, -1
+    for group, n in zip(g.tolist(), n_rows.tolist(), strict=True):
+        total = 1 if group != last else total
+        strides.append(total if total < 2**62 else 0)
+        total, last = total * (n + 1), group
+    stride = np.array(strides, dtype=np.int64)
     return {
         "people": load(engine, "people", **people),
-        "histogram": load(engine, "histogram", g=g, s=s, n_rows=n_rows, stride=_strides(g, n_rows)),
+        "histogram": load(engine, "histogram", g=g, s=s, n_rows=n_rows, stride=stride),
         "prior": load(engine, "prior", c=c, s=value, p=before[c, value]),
     }
-
-
-def _strides(group: Array, n_rows: Array) -> Array:
-    """The steps in which values count in the number of a count vector, group by group; 0 if too large."""
-    strides, total, last = [], 1, -1
-    for g, n in zip(group.tolist(), n_rows.tolist(), strict=True):
-        total = 1 if g != last else total
-        strides.append(total if total < 2**62 else 0)
-        total, last = total * (n + 1), g
-    return np.array(strides, dtype=np.int64)
 
 
 def _placed(groups: beliefs.PublishedGroups, found: dict[str, Array], values: Array) -> Array:

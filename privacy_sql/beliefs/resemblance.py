@@ -114,8 +114,15 @@ def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> R
             hint="Mend them, or widen the declared domain.",
         )
     span = high - low
-    wide = len(values) > WIDE
-    return Resemblance(name, "numeric", None if wide else _apart(numbers, span, exact), numbers, span)
+    if len(values) > WIDE:
+        return Resemblance(name, "numeric", None, numbers, span)
+    missing = np.array([n is None for n in numbers], dtype=bool)
+    filled = [Fraction(0) if n is None else n for n in numbers]
+    column: Array = np.array(filled, dtype=object) if exact else np.array([float(n) for n in filled])
+    cells: Any = abs(column[:, None] - column[None, :])
+    cells = cells / ((span if exact else float(span)) or 1)
+    cells[missing[:, None] ^ missing[None, :]] = Fraction(1) if exact else 1.0
+    return Resemblance(name, "numeric", np.asarray(cells), numbers, span)
 
 
 def _number(value: object) -> Fraction | None:
@@ -125,16 +132,6 @@ def _number(value: object) -> Fraction | None:
     if isinstance(value, Fraction):
         return value
     return Fraction(value.strip()) if isinstance(value, str) and NUMBER.fullmatch(value) else None
-
-
-def _apart(numbers: Sequence[Fraction | None], span: Fraction, exact: bool) -> Array:
-    missing = np.array([n is None for n in numbers], dtype=bool)
-    filled = [Fraction(0) if n is None else n for n in numbers]
-    column: Array = np.array(filled, dtype=object) if exact else np.array([float(n) for n in filled])
-    cells: Any = abs(column[:, None] - column[None, :])
-    cells = cells / ((span if exact else float(span)) or 1)
-    cells[missing[:, None] ^ missing[None, :]] = Fraction(1) if exact else 1.0
-    return np.asarray(cells)
 
 
 def _by_hierarchy(name: str, values: Sequence[Any], hierarchy: Hierarchy, exact: bool) -> Array:

@@ -36,7 +36,11 @@ def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
 
 
 def _labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
-    lookup = engine.load(_lookup(kind), "lookup") if isinstance(kind, Tree) else None
+    lookup = None
+    if isinstance(kind, Tree):
+        by_level = zip(*kind.rows(), strict=True)
+        columns = {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}
+        lookup = engine.load(columns, "lookup")
     return render(
         "counted/levels.sql",
         dictionary=dictionary,
@@ -120,8 +124,3 @@ def _unmapped(n_values: int, n_rows: int, kind: Hierarchy, table: str, column: s
             hint=f"{kind.unmapped_hint} A project run lists them in target/private/unmapped.csv.",
         )
     ]
-
-
-def _lookup(kind: Tree) -> dict[str, tuple[str, list[str]]]:
-    by_level = zip(*kind.rows(), strict=True)
-    return {f"l{level}": ("varchar", list(column)) for level, column in enumerate(by_level)}

@@ -79,7 +79,8 @@ def _told_apart(number: Number, digits: int, kind: str, beside: Number | None) -
     if not isfinite(number):
         return written(digits)
     limits = [] if beside is None else [Fraction(beside), Fraction(f"{float(beside):.{DIGITS}g}")]
-    fractional = abs(number) < 10**DIGITS and _off_whole(number)
+    off = abs(Fraction(number) - round(Fraction(number)))  # how far it is from the nearest whole number
+    fractional = abs(number) < 10**DIGITS and off > (FINE if isinstance(number, float) else 0)
     for places in range(digits, MOST_DIGITS + 1):
         text = written(places)
         if fractional and Fraction(text).denominator == 1:
@@ -91,9 +92,3 @@ def _told_apart(number: Number, digits: int, kind: str, beside: Number | None) -
             continue
         return text
     return text
-
-
-def _off_whole(number: Number) -> bool:
-    exact = Fraction(number)
-    nearest = FINE if isinstance(number, float) else Fraction(0)
-    return abs(exact - round(exact)) > nearest

@@ -67,19 +67,7 @@ def files(
         written = {"columns": columns, "n_rows": output["n_rows"], "checksum": checksum}
         tests = [*_required(require, table), *_alone(table, require), ("matches_manifest", written)]
     else:
-        arguments: dict[str, Any] = {
-            "quasi": _recipes(table),
-            "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
-            "sensitive": list(table.sensitives),
-            "insensitive": list(table.insensitive),
-        }
-        # a manifest rounds the rows that were left out down
-        if manifest["suppressed"] or manifest.get("rows_rounded_to"):
-            arguments["leave_out"] = _leave_out(table, require)
-        if table.where:
-            arguments["where"] = _condition(table)
-        lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
-        candidate = "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
+        candidate = _generalised(table, require, manifest)
         tests = [_covered(table), *_required(require, table), *_alone(table, require)]
     return {
         f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
@@ -114,6 +102,35 @@ def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
     """The requirements whose failing groups a suppression leaves out; None where SQL cannot name them all."""
     found = _leave_out(table, require)
     return found if len(found) == len(require) and len(table.sensitives) < 2 else None
+
+
+def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
+    """The call of `generalise`; after a suppression it leaves out what the suppression did."""
+    arguments: dict[str, Any] = {
+        "quasi": _recipes(table),
+        "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
+        "sensitive": list(table.sensitives),
+        "insensitive": list(table.insensitive),
+    }
+    # a manifest rounds the rows that were left out down
+    if manifest["suppressed"] or manifest.get("rows_rounded_to"):
+        arguments["leave_out"] = _leave_out(table, require)
+    if table.where:
+        arguments["where"] = _condition(table)
+    lines = [f"    {name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()]
+    return "{{ privacy_sql.generalise(\n    " + ",\n".join([_reference(table), *lines]) + "\n) }}\n"
+
+
+def _covered(table: Table) -> Test:
+    """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
+    refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
+    refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
+    arguments: dict[str, Any] = {"of": _reference(table), "quasi": _recipes(table), "not_null": refused}
+    if table.identifier:
+        arguments["person"] = table.identifier
+    if table.where:
+        arguments["condition"] = _condition(table)
+    return "covered", arguments
 
 
 def _leave_out(table: Table, require: Sequence[Criterion]) -> list[Test]:
@@ -163,18 +180,6 @@ def _alone(table: Table, require: Sequence[Criterion]) -> list[Test]:
     if not table.as_they_are or table.also_known or table.acknowledged or not one_row_one_person:
         return []
     return [("k_anonymous", {"quasi": [*table.quasi, *table.as_they_are], "k": least(require)})]
-
-
-def _covered(table: Table) -> Test:
-    """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
-    refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
-    refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
-    arguments: dict[str, Any] = {"of": _reference(table), "quasi": _recipes(table), "not_null": refused}
-    if table.identifier:
-        arguments["person"] = table.identifier
-    if table.where:
-        arguments["condition"] = _condition(table)
-    return "covered", arguments
 
 
 def _recipes(table: Table) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines._sources import is_file, named
-from privacy_sql.kernels.marginals.junction_tree import Resolutions, is_decomposable
+from privacy_sql.kernels.marginals.junction_tree import is_decomposable
 from privacy_sql.marginals.columns import Attributes, Levels, published
 from privacy_sql.marginals.views import COUNT, maximum_entropy, published_columns
 from privacy_sql.query.conditions import with_numbers
@@ -103,29 +103,18 @@ def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[State
     chosen = published(attributes, collection)
     where = _where(table)
     views = [f"{table.name}_marginal_{number}" for number, _ in enumerate(chosen, start=1)]
-    made = [
-        Statement(f"{view}: a published marginal", _marginal(table, attributes, chosen, marginal, where))
-        for view, marginal in zip(views, chosen, strict=True)
-    ]
+    made, source, kinds = [], _relation(table), table.hierarchies
+    for view, marginal in zip(views, chosen, strict=True):
+        shown = [
+            (name, attributes.names[a], level, kinds[attributes.names[a]].recipe() if level else None)
+            for name, (a, level) in published_columns(attributes, chosen, marginal).items()
+        ]
+        query = render("export/marginal.sql", source=source, shown=shown, condition=where, count=COUNT)
+        made.append(Statement(f"{view}: a published marginal", query))
     heading = f"{table.name}: what the marginals say together"
     if not is_decomposable(chosen):
         return [*made, Statement(f"{heading}\nNo closed form: the collection is not decomposable.", None)]
     return [*made, Statement(heading, maximum_entropy(attributes, chosen, views))]
-
-
-def _marginal(
-    table: Table,
-    attributes: Attributes,
-    chosen: Sequence[Resolutions],
-    marginal: Resolutions,
-    where: Sql | None,
-) -> Query:
-    kinds = table.hierarchies
-    shown = [
-        (name, attributes.names[a], level, kinds[attributes.names[a]].recipe() if level else None)
-        for name, (a, level) in published_columns(attributes, chosen, marginal).items()
-    ]
-    return render("export/marginal.sql", source=_relation(table), shown=shown, condition=where, count=COUNT)
 
 
 def _relation(table: Table) -> Sql:

@@ -201,7 +201,12 @@ class Breaks(Hierarchy):
     def __init__(self, *cuts: Iterable[float | Decimal | str] | float | Decimal | str) -> None:
         one_level = all(isinstance(cut, int | float | Decimal | str) for cut in cuts)
         levels = [cuts] if one_level else cuts
-        object.__setattr__(self, "cuts", tuple(_cuts_of(level) for level in levels))
+        made = []
+        for level in levels:
+            if isinstance(level, str) or not isinstance(level, Iterable):
+                raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
+            made.append(tuple(cut if _decimals(cut) else int(cut) for cut in map(_parameter, level)))
+        object.__setattr__(self, "cuts", tuple(made))
         for place, level in enumerate(self.cuts, start=1):
             if not level or any(high <= low for low, high in pairwise(level)):
                 raise UsageError(
@@ -305,10 +310,3 @@ def _with_point(value: Number) -> Decimal:
 def _written(value: Number) -> int | str:
     """A number as plain data: text where the decimal point matters, so that nothing is lost on the way."""
     return value if isinstance(value, int) else str(_with_point(value))
-
-
-def _cuts_of(level: object) -> tuple[Number, ...]:
-    if isinstance(level, str) or not isinstance(level, Iterable):
-        raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
-    numbers = map(_parameter, level)
-    return tuple(cut if _decimals(cut) else int(cut) for cut in numbers)

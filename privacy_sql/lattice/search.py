@@ -163,8 +163,15 @@ class LatticeSearch:
         settles all coarser ones. Anything else settles itself only.
         """
         grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
-        if not grows and self._beyond(choice, seen):
-            return Answer(False, carries=True)
+        if not grows:
+            # when too many rows fail what is required at least, finer choices fail it for more
+            bounding = [c for criterion in self.require for c in growing(criterion)]
+            if self.sides:
+                beyond = self._together(choice, seen, bounding) is None
+            else:
+                beyond = self._too_many(seen, seen.failing(bounding))
+            if beyond:
+                return Answer(False, carries=True)
         shown = self._thinned(choice, seen)
         if shown is None or grows:
             return Answer(shown is not None, carries=grows)
@@ -176,17 +183,17 @@ class LatticeSearch:
         untouched = not shown.n_suppressed and all(c.safe_under_merging for c in self.require)
         return Answer(safe, carries=safe and untouched)
 
-    def _beyond(self, choice: Choice, seen: AnySeen) -> bool:
-        """Whether too many rows fail what is required at least, so that finer choices fail it for more."""
-        bounding = [c for criterion in self.require for c in growing(criterion)]
-        if self.sides:
-            return self._together(choice, seen, bounding) is None
-        return self._too_many(seen, seen.failing(bounding))
-
     def _thinned(self, choice: Choice, seen: AnySeen) -> Shown | None:
         """What stays when failing groups go, and those that fail then; None when too many rows would go."""
         if self.sides:
-            return self._thinned_together(choice, seen)
+            # what fails for one sensitive column leaves for all
+            found = self._together(choice, seen, self.require)
+            if found is None:
+                return None
+            left, n_suppressed = found
+            for side, its in zip((self, *self.sides), left, strict=True):
+                side._last = Shown(choice, its, n_before=n_suppressed)
+            return self._last
         gone = seen.failing(self.require)
         while not self._too_many(seen, gone):
             shown = self._shown(choice, seen, gone)
@@ -197,16 +204,6 @@ class LatticeSearch:
                 return shown
             gone |= more
         return None
-
-    def _thinned_together(self, choice: Choice, seen: AnySeen) -> Shown | None:
-        """The same for several sensitive columns: what fails for one leaves for all."""
-        found = self._together(choice, seen, self.require)
-        if found is None:
-            return None
-        left, n_suppressed = found
-        for side, its in zip((self, *self.sides), left, strict=True):
-            side._last = Shown(choice, its, n_before=n_suppressed)
-        return self._last
 
     def _together(
         self, choice: Choice, seen: AnySeen, require: Sequence[Criterion]

@@ -24,7 +24,6 @@ from privacy_sql.criteria.k_link import KLink
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import refuse_one_table
-from privacy_sql.kernels.marginals.clique_join import JoinClique
 from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
     finest,
@@ -161,17 +160,17 @@ class MarginalSearch:
         tree = junction_tree(cliques)
         join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
         try:
-            return all(self._diverse(c, join) for c in self.diverse) and all(
-                smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded
-            )
+            for criterion in self.diverse:
+                if criterion.kind == "recursive":
+                    worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
+                    safe = worst.exact and worst.value <= criterion.limit
+                else:
+                    safe = criterion.judge(walked(join, criterion.l, criterion.kind, criterion.share)).safe
+                if not safe:
+                    return False
+            return all(smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded)
         except Undecided:  # what cannot be decided is not chosen
             return False
-
-    def _diverse(self, criterion: MaxentLDiversity, join: Sequence[JoinClique]) -> bool:
-        if criterion.kind != "recursive":
-            return criterion.judge(walked(join, criterion.l, criterion.kind, criterion.share)).safe
-        worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
-        return worst.exact and worst.value <= criterion.limit
 
     def safe(self, collection: Collection) -> bool:
         """Whether a collection of admissible marginals is safe.
@@ -272,8 +271,8 @@ class MarginalSearch:
         for a, most in enumerate(self.attributes.finest):
             alone = (tuple(r if b == a else 0 for b in range(len(given))) for r in range(most, 0, -1))
             if a != self.attributes.sensitive:
-                finest = next((marginal for marginal in alone if self.admissible(marginal)), None)
-                left |= {a: finest} if finest else {}
+                own = next((marginal for marginal in alone if self.admissible(marginal)), None)
+                left |= {a: own} if own else {}
         while left:
             after = {a: self.kl([*chosen, marginal]) for a, marginal in left.items()}
             best = min(after, key=lambda a: after[a])

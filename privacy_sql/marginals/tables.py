@@ -129,7 +129,15 @@ class MarginalTables:
         """The marginals with the sensitive attribute as arrays, for the walk over large joins."""
         parts = []
         for branch in self.tree:
-            columns = [*self._shared_columns(branch.clique), Sql("s")]
+            shared: dict[str, Sql] = {}  # the columns that some separator beside the clique uses
+            for beside in self.tree:
+                if beside.parent is not None and branch.clique in (
+                    beside.clique,
+                    self.tree[beside.parent].clique,
+                ):
+                    plain = self.attributes.without_sensitive(beside.separator)
+                    shared.update({str(c): c for c in self.attributes.columns(plain)})
+            columns = [*shared.values(), Sql("s")]
             relation = self.relations_of[branch.clique]
             query = render("marginals/counts.sql", marginal=relation, columns=columns)
             parts.append(self.base.engine.arrays(query))
@@ -195,15 +203,6 @@ class MarginalTables:
             for row in self.base.engine.fetch(query)
         ]
 
-    def _shared_columns(self, clique: Resolutions) -> list[Sql]:
-        """The columns of a clique that some separator beside it uses."""
-        needed: dict[str, Sql] = {}
-        for branch in self.tree:
-            if branch.parent is not None and clique in (branch.clique, self.tree[branch.parent].clique):
-                plain = self.attributes.without_sensitive(branch.separator)
-                needed.update({str(c): c for c in self.attributes.columns(plain)})
-        return list(needed.values())
-
 
 def marginal_tables(base: Base, collection: Sequence[Shown]) -> MarginalTables:
     """A collection of marginals of a counted table; everything wrong with it is said at once."""
@@ -263,18 +262,13 @@ def joined_cliques(
         columns = attributes.columns(attributes.without_sensitive(branch.separator))
         own = [np.asarray(parts[i][c])[firsts[i]] for c in columns]
         above = [np.asarray(parts[parent][c])[firsts[parent]] for c in columns]
-        block, block_of_parent = _numbered(own, above, len(firsts[i]), len(firsts[parent]))
-        cliques.append(JoinClique(matrices[i], parent, block, block_of_parent))
+        # one number per combination of codes, the same on both sides
+        n_own, number = len(firsts[i]), np.zeros(len(firsts[i]) + len(firsts[parent]), dtype=np.int64)
+        if own:
+            rows = np.column_stack([np.concatenate([a, b]) for a, b in zip(own, above, strict=True)])
+            number = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        cliques.append(JoinClique(matrices[i], parent, number[:n_own], number[n_own:]))
     return cliques
-
-
-def _numbered(own: list[Any], above: list[Any], n_own: int, n_above: int) -> tuple[Any, Any]:
-    """One number per combination of codes, the same on both sides."""
-    if not own:
-        return np.zeros(n_own, dtype=np.int64), np.zeros(n_above, dtype=np.int64)
-    rows = np.column_stack([np.concatenate([a, b]) for a, b in zip(own, above, strict=True)])
-    number = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return number[:n_own], number[n_own:]
 
 
 Rows = list[dict[str, Any]]
@@ -344,7 +338,10 @@ class CollectionEvidence:
             return witness
         if not self.tables.decomposable:  # every marginal has a part in what is fitted or programmed
             every = sorted(clique.number for clique in self.tables.cliques)
-            return witness.revealed_by(lambda _: {"cell": self._named(cells)}, marginals=every)
+            # its labels at the finest published levels
+            plain = self.tables.attributes.without_sensitive(finest(self.tables.maximal))
+            shown = [code for code, r in zip(cells, plain, strict=False) if r]
+            return witness.revealed_by(lambda _: {"cell": self._labels(plain, shown)}, marginals=every)
         number = witness.private.get("marginal")
         joined = [clique for clique in self.tables.cliques if clique.sensitive]
         if len(cells) == len(joined) and number in (None, joined[0].number):
@@ -366,11 +363,6 @@ class CollectionEvidence:
         query = render("marginals/cell.sql", marginal=clique.relation, columns=columns, cell=cell)
         (codes,) = self.tables.base.engine.fetch(query)
         return self._labels(plain, [codes[column] for column in columns])
-
-    def _named(self, cell: tuple[int, ...]) -> dict[str, Any]:
-        """INTERNAL: the labels of a cell of the whole collection, at the finest published levels."""
-        plain = self.tables.attributes.without_sensitive(finest(self.tables.maximal))
-        return self._labels(plain, [code for code, r in zip(cell, plain, strict=False) if r])
 
     def _labels(self, plain: Resolutions, codes: Sequence[int]) -> dict[str, Any]:
         """INTERNAL: column -> label, for the codes of the columns that are shown."""

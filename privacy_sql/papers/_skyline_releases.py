@@ -57,10 +57,16 @@ def run(engine: Engine, data: Path, wanted: Sequence[str]) -> Iterator[Figure]:
 def scalability(sizes: Sequence[int], memory_limit: str = "512MB") -> Figure:
     """Fig. 7: seconds of SkylineAnonymize on synthetic records of nine zip codes, against their number."""
     rows = []
+    # records like those of Agrawal et al.'s generator: salary, age, education, car, house, loan and more
+    domains = {"salary": 50, "commission": 20, "age": 61, "elevel": 5, "car": 20, "hvalue": 30, "hyears": 30}
+    drawn = [f"hash(i * 31 + {n}) % {top} as {name}" for n, (name, top) in enumerate(domains.items())]
+    columns = ", ".join([*drawn, "cast(hash(i * 37 + 99) % 9 as varchar) as zip"])
     with tempfile.TemporaryDirectory(prefix="experiment-") as folder:
         for size in sizes:
             path = Path(folder) / f"{size}.parquet"
-            _synthetic(size, path)
+            with connect("duckdb:") as engine:
+                query = f"select {columns} from range({size}) t(i)"
+                engine.write_file(Query(query, "synthetic"), path, "parquet")
             for amounts in SETTINGS:
                 started = time.perf_counter()
                 with connect("duckdb:", memory_limit=memory_limit) as engine:
@@ -85,16 +91,6 @@ def scalability(sizes: Sequence[int], memory_limit: str = "512MB") -> Figure:
         series="setting",
         note=f"Nine zip codes sensitive, seven quasi-identifiers, limit 0.9, memory limit {memory_limit}.",
     )
-
-
-def _synthetic(size: int, path: Path) -> None:
-    """Records like those of Agrawal et al.'s generator: salary, age, education, car, house, loan and more."""
-    domains = {"salary": 50, "commission": 20, "age": 61, "elevel": 5, "car": 20, "hvalue": 30, "hyears": 30}
-    columns = [f"hash(i * 31 + {n}) % {top} as {name}" for n, (name, top) in enumerate(domains.items())]
-    zips = "cast(hash(i * 37 + 99) % 9 as varchar) as zip"
-    with connect("duckdb:") as engine:
-        query = f"select {', '.join(columns)}, {zips} from range({size}) t(i)"
-        engine.write_file(Query(query, "synthetic"), path, "parquet")
 
 
 def _cut(

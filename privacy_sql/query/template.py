@@ -329,18 +329,16 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 def refuse_glue(tree: nodes.Template, template: str) -> None:
     """Raise when a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
     for node in tree.find_all((nodes.Concat, nodes.Mod, nodes.Add, nodes.Filter)):
-        if _glues(node):
+        if isinstance(node, nodes.Add):
+            glues = not any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
+        else:
+            glues = not isinstance(node, nodes.Filter) or node.name in GLUING_FILTERS
+        if glues:
             raise UsageError(
                 "template",
                 f"{template} line {node.lineno} glues strings into SQL",
                 hint="Write the text in the template and print names with adapter.quote.",
             )
-
-
-def _glues(node: nodes.Node) -> bool:
-    if isinstance(node, nodes.Add):
-        return not any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
-    return not isinstance(node, nodes.Filter) or node.name in GLUING_FILTERS
 
 
 @cache

@@ -114,7 +114,11 @@ def _steps(names: tuple[str, ...], directory: Path, unsafe_debug: bool) -> Outco
     found: dict[str, list[dict[str, Any]]] = {}
     lines, results = [], []
     for plan in project.selected(names):
-        with statements.listening(_own_words(plan), plan.table.where) as heard:
+        # the names of columns and tables that stand in the project file
+        table, output = plan.table, plan.output
+        places = (table.source, table.population, output.relation if output else None)
+        own = {part for place in places if isinstance(place, str) for part in place.split(".")}
+        with statements.listening({*table.roles, *own}, table.where) as heard:
             results += running.run_project(
                 project,
                 [plan],
@@ -136,13 +140,6 @@ def _steps(names: tuple[str, ...], directory: Path, unsafe_debug: bool) -> Outco
         problems=[result.problem for result in results if result.problem is not None],
         more={"steps": found},
     )
-
-
-def _own_words(plan: Plan) -> set[str]:
-    """The names of columns and tables that stand in the project file."""
-    table, output = plan.table, plan.output
-    places = (table.source, table.population, output.relation if output else None)
-    return {*table.roles, *(part for place in places if isinstance(place, str) for part in place.split("."))}
 
 
 def _told(name: str, heard: Sequence[Statement], exit: int) -> list[str]:
@@ -168,12 +165,17 @@ def _told(name: str, heard: Sequence[Statement], exit: int) -> list[str]:
 
 def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bool) -> Outcome:
     """The dbt files of each release as it was last published."""
+    from privacy_sql.errors import UsageError
     from privacy_sql.export import dbt as guarding
     from privacy_sql.project import reading
 
     found: dict[str, str] = {}
     for plan in reading.read(directory).selected(names):
-        found |= guarding.files(plan.name, plan.table, plan.require, _published(directory, plan))
+        ran = _last_run(directory, plan)
+        if ran is None:
+            hint = f"Run it first: privacy-sql run --select {plan.name}."
+            raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
+        found |= guarding.files(plan.name, plan.table, plan.require, ran)
     if into is None:
         lines = [
             f"-- {name}\n{text}" if name.endswith("sql") else f"# {name}\n{text}"
@@ -203,17 +205,6 @@ def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path
         except OSError as problem:
             raise files.unwritable(folder, problem) from None
     return [folder / name for name in found]
-
-
-def _published(directory: Path, plan: Plan) -> Mapping[str, Any]:
-    """The manifest of a release's last run."""
-    from privacy_sql.errors import UsageError
-
-    ran = _last_run(directory, plan)
-    if ran is None:
-        hint = f"Run it first: privacy-sql run --select {plan.name}."
-        raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
-    return ran
 
 
 def _last_run(directory: Path, plan: Plan) -> Mapping[str, Any] | None:

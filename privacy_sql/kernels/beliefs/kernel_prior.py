@@ -234,17 +234,16 @@ def _mass(
     added = (counts[here].astype(object) if exact else counts[here])[:, None] * added
     shape = (len(first), n_keys, width)
     at = np.ravel_multi_index((place[here], chain.key[here], sensitive[here]), shape)
-    summed = [_added_up(summand, at, math.prod(shape)).reshape(shape) for summand in added.T]
+    summed = []
+    for summand in added.T:
+        if exact:
+            cells = np.zeros(math.prod(shape), dtype=object)
+            np.add.at(cells, at, summand)
+        else:
+            cells = np.bincount(at, summand, math.prod(shape))
+        summed.append(cells.reshape(shape))
     block = summed[0][:, :, None] if len(summed) == 1 else np.stack(summed, axis=2)
     return _contract(chain, (block, codes[first]), weights)
-
-
-def _added_up(summands: Array, at: Array, size: int) -> Array:
-    if summands.dtype != object:
-        return np.bincount(at, summands, size)
-    made = np.zeros(size, dtype=object)
-    np.add.at(made, at, summands)
-    return made
 
 
 def _products(sides: Sequence[Array], n: int) -> Array:

@@ -173,7 +173,12 @@ def _component(
     ends = list(itertools.accumulate(len(fact.clauses) for fact in facts))
     order = _order(mentioned, clauses, kind)
     keys = tuple(dict.fromkeys(key for key, _ in order))
-    pools = {key: _pool(groups[key[0]], key, mentioned[key], kind) for key in keys}
+    pools = {}
+    for key in keys:
+        group, values = groups[key[0]], tuple(sorted({atom.value for atom in mentioned[key]}))
+        counts = tuple(group.counts.get(value, 0) for value in values)
+        left = group.people - (0 if kind == "multiset" else sum(counts))
+        pools[key] = Pool(group.people, values, (*counts, left), kind == "multiset")
     number = {place: t for t, place in enumerate(order)}
 
     def literals(atoms: Iterable[Atom]) -> tuple[Outcome, ...]:
@@ -195,14 +200,6 @@ def _component(
             if fact.weight != 1
         ),
     )
-
-
-def _pool(group: Group, key: PoolKey, atoms: set[Atom], kind: ValuesPerPerson) -> Pool:
-    values = tuple(sorted({atom.value for atom in atoms}))
-    counts = tuple(group.counts.get(value, 0) for value in values)
-    if kind == "multiset":
-        return Pool(group.people, values, (*counts, group.people), True)
-    return Pool(group.people, values, (*counts, group.people - sum(counts)), False)
 
 
 def _order(
