@@ -34,6 +34,7 @@ class Wanted:
     audience: str | None = None
     static: bool = False
     dry_run: bool = False
+    interactive: bool = False  # with plotly in the page, to turn the skyline
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,14 @@ class Made:
         }
 
 
-def report(release: Release, path: str | Path, *, audience: str | None = None, static: bool = False) -> Path:
+def report(
+    release: Release,
+    path: str | Path,
+    *,
+    audience: str | None = None,
+    static: bool = False,
+    interactive: bool = False,
+) -> Path:
     """Write the report of a release that stands in memory, published or not; returns its path.
 
     >>> import pandas as pd, tempfile
@@ -77,7 +85,9 @@ def report(release: Release, path: str | Path, *, audience: str | None = None, s
     refuse_no_release(release)
     files.refuse_no_path(path, "a report")
     run = recording.recorded(release)
-    return write_page({"release": release.name, "run": run}, Path(path), Wanted(audience, static)).file
+    return write_page(
+        {"release": release.name, "run": run}, Path(path), Wanted(audience, static, interactive=interactive)
+    ).file
 
 
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
@@ -173,7 +183,7 @@ def write_page(
 ) -> Made:
     targets.admit_page(target, reporting.MARK)
     material = reporting.material_of(found, ask.audience, content)
-    page = reporting.page(material, index)
+    page = reporting.page(material, index, interactive=ask.interactive)
     pictures: list[Path] = []
     if not ask.dry_run:
         files.write_alone(target, page.html.encode())

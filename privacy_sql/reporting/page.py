@@ -1,7 +1,7 @@
 """The report of a release as one HTML file, from records alone: it runs no query and judges nothing.
 
-Text and tables stand in the page and need no script; charts are drawn by the script the page holds. A strict
-Content-Security-Policy forbids it to load or send anything.
+Text, tables and charts stand in the page and need no script; one of ours serves the controls of the skyline.
+A strict Content-Security-Policy forbids it to load or send anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import privacy_sql
 from privacy_sql.manifest import Manifest
-from privacy_sql.reporting import plotly_charts, words
+from privacy_sql.reporting import drawing, plotly_script, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.sections import Material, made
@@ -54,15 +54,18 @@ class Page:
     skyline: Mapping[str, Any] | None
 
 
-def page(material: Material, index: str = "") -> Page:
-    """The report of one release; `index` is the page of all releases beside it."""
+def page(material: Material, index: str = "", *, interactive: bool = False) -> Page:
+    """The report of one release; `index` is the page of all releases beside it.
+
+    `interactive`: the page holds plotly, to turn the skyline in three dimensions.
+    """
     sections, verdict = made(material), in_words(material)
-    scripts = [_raw(plotly_charts.script()), _raw(_text("report.js"))]
+    own = {section.key: section.data for section in sections if section.data is not None}
+    needed = [*([plotly_script.script()] if interactive else []), _text("report.js")]
+    scripts = list(map(_raw, needed)) if own else []
     template = _environment().get_template("page.html.j2")
     charts = [chart for section in sections for chart in section.charts]
-    own = {section.key: section.data for section in sections if section.data is not None}
-    drawn = {"charts": {chart.key: plotly_charts.figure(chart) for chart in charts}, **own}
-    data = json.dumps(drawn, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    data = json.dumps(own, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     # nothing in it can end the element it stands in
     data = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     html = template.render(
@@ -76,6 +79,7 @@ def page(material: Material, index: str = "") -> Page:
         scripts=scripts,
         policy=_policy(scripts),
         data=_raw(data),
+        interactive=interactive,
     )
     shown = {section.key: not section.missing for section in sections}
     explored = next(section.data for section in sections if section.key == "skyline")
@@ -117,6 +121,8 @@ def _environment() -> Environment:
         "people": words.people,
         "percent": words.percent,
         "moment": words.moment,
+        "rows_of": drawing.rows_of,
+        "plot_of": drawing.plot_of,
     }
     return made
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import call
 from tests.reporting.browser import axe, browser, complaints, opened, requests
 
 PAGES = ("good", "public", "bad", "index")
@@ -59,9 +60,7 @@ def test_a_page_has_no_error_and_asks_for_nothing_but_itself(driver: Any, pages:
     complaints(driver), requests(driver)
     opened(driver, page)
     if name != "index":
-        until(lambda: script(driver, "document.querySelectorAll('.chart .main-svg').length") > 0)
         driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-        until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
     assert complaints(driver) == []
     assert requests(driver) == {page.as_uri()}
 
@@ -83,8 +82,23 @@ def test_every_section_has_its_chart_drawn(driver: Any, pages: Path) -> None:
     assert set(wanted) == {
         *("facts", "frontier", "lattice", "sizes", "mixed", "background", "exposed", "divergence", "errors"),
     }
-    until(lambda: script(driver, "document.querySelectorAll('.chart .plot-container').length") == len(wanted))
-    assert script(driver, "document.querySelectorAll('.modebar-btn').length") == 0
+    every = "Array.from(document.querySelectorAll('[data-chart]'))"
+    assert min(script(driver, f"{every}.map(c => c.querySelectorAll('.area path, .fill').length)")) > 0
+    # what is drawn lies in its area, and every bar is as long as its number says
+    inside = (
+        "Array.from(document.querySelectorAll('.area path:not(.grid)')).every(p => {"
+        "const a = p.closest('.area').getBoundingClientRect(), b = p.getBBox();"
+        "return b.x >= 0 && b.y >= 0 && b.x + b.width <= 1001 && b.y + b.height <= 1001 && a.width > 200})"
+    )
+    assert script(driver, inside) is True
+    errors = (
+        "Array.from(document.querySelectorAll('[data-chart=errors] .row')).map(r => ["
+        "r.querySelector('.fill').getBoundingClientRect().width,"
+        "parseFloat(r.querySelector('.n').textContent)])"
+    )
+    pairs = [pair for pair in script(driver, errors) if pair[1] > 1]
+    scale = max(width / told for width, told in pairs)
+    assert pairs and all(width == pytest.approx(told * scale, rel=0.1, abs=3) for width, told in pairs)
 
 
 def test_the_limit_changes_cells_summary_and_skyline(driver: Any, pages: Path) -> None:
@@ -134,13 +148,15 @@ def test_the_controls_work_with_the_keyboard_alone(driver: Any, pages: Path) -> 
     start = int(slider.get_attribute("value"))
     slider.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
     assert script(driver, "document.getElementById('skyline-shown').textContent") == f"{start - 2} %"
-    summary = driver.find_element("css selector", "#skyline-3d summary")
+    summary = driver.find_element("css selector", "figure summary")
     summary.send_keys(Keys.ENTER)
-    assert script(driver, "document.getElementById('skyline-3d').open") is True
+    assert script(driver, "document.querySelector('figure details').open") is True
 
 
-def test_three_dimensions_draw_under_the_policy(driver: Any, pages: Path) -> None:
-    opened(driver, pages / "good.html")
+def test_three_dimensions_draw_under_the_policy(driver: Any, records: Path, tmp_path: Path) -> None:
+    words = ["--select", "good", "--audience", "internal", "--interactive"]
+    assert call("report", "--project", records, *words, "-o", tmp_path).exit == 0
+    opened(driver, tmp_path / "good.html")
     complaints(driver)
     driver.execute_script("document.getElementById('skyline-3d').open = true")
     until(lambda: script(driver, "document.querySelectorAll('#skyline-stairs canvas').length") > 0)
@@ -171,7 +187,7 @@ def test_nothing_scrolls_sideways_on_a_narrow_screen(driver: Any, pages: Path, n
     until(lambda: script(driver, "document.readyState") == "complete")
     assert script(driver, "document.documentElement.scrollWidth") <= 500
     cut = "Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > 501"
-    wide = script(driver, f"{cut} && !e.closest('.wide, pre, .chart, .chart3d, .vh')).map(e => e.className)")
+    wide = script(driver, f"{cut} && !e.closest('.wide, pre, .chart3d, .vh')).map(e => e.className)")
     assert wide == []
 
 
@@ -184,10 +200,9 @@ def test_text_and_tables_are_there_with_script_off(driver: Any, pages: Path, nam
         shown = script(driver, "document.body.innerText")
         assert {"Criteria", "Groups", "Provenance and sign-off"} <= set(shown.splitlines())
         assert "k_anonymity(k=5)" in shown and "value 1 of 6" not in shown
-        height = (
-            "document.querySelector('.controls').offsetHeight + document.querySelector('.chart').offsetHeight"
-        )
-        assert script(driver, height) == 0  # what needs script is not there to be clicked in vain
+        # what needs a script is not there to be clicked in vain, and what needs none is
+        assert script(driver, "document.querySelector('.controls').offsetHeight") == 0
+        assert script(driver, "document.querySelector('[data-chart]').offsetHeight") > 100
         assert len(cells(driver)) == 6 * 13 * 7
         driver.execute_script("document.querySelector('figure details').open = true")
         assert script(driver, "document.querySelector('figure details table').offsetHeight") > 100
@@ -195,14 +210,14 @@ def test_text_and_tables_are_there_with_script_off(driver: Any, pages: Path, nam
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_it_prints_with_its_tables_and_without_its_controls(driver: Any, pages: Path) -> None:
+def test_it_prints_without_its_controls_and_what_is_closed_stays_closed(driver: Any, pages: Path) -> None:
     opened(driver, pages / "good.html")
-    until(lambda: script(driver, "document.querySelectorAll('.chart .main-svg').length") > 0)
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         height = "(s) => document.querySelector(s).offsetHeight"
         assert script(driver, f"['nav', '.controls'].map({height})") == [0, 0]
-        assert script(driver, f"({height})('figure details table')") > 0  # closed parts are printed open
+        assert script(driver, "document.querySelectorAll('details[open]').length") == 0
+        assert script(driver, f"({height})('[data-chart]')") > 100
         printed = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
     finally:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -23,6 +23,7 @@ class Asked(Common):
     audience: Literal["internal", "public"] | None
     opens: bool
     static: bool
+    interactive: bool
     dry_run: bool
 
 
@@ -40,6 +41,7 @@ GROUP = "publish"  # of `--help`
 )
 @click.option("--open", "opens", is_flag=True, help="Show it in a browser.")
 @click.option("--static", is_flag=True, help="Also write every chart as SVG and PNG. Needs the extra static.")
+@click.option("--interactive", is_flag=True, help="Turn the skyline in three dimensions; adds 5 MB.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(
@@ -56,7 +58,7 @@ def command(
     """
     from privacy_sql.reporting import making
 
-    ask = making.Wanted(options["audience"], options["static"], options["dry_run"])
+    ask = making.Wanted(options["audience"], options["static"], options["dry_run"], options["interactive"])
     if manifests:
         targets = _targets(manifests, output)
         made, problems = making.of_manifests(manifests, targets, ask, directory)

@@ -6,11 +6,6 @@
                 responsive: true, doubleClick: false, scrollZoom: false};
   root.classList.add("js");
 
-  document.querySelectorAll("[data-chart]").forEach(function (place) {
-    var figure = report.charts[place.dataset.chart];
-    Plotly.newPlot(place, figure.data, figure.layout, config);
-  });
-
   function skyline() {
     var data = report.skyline;
     if (!data) { return; }
@@ -42,7 +37,7 @@
       points.sort(function (a, b) { return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]; });
       shown.textContent = limit.value + " %";
       summary.textContent = words(points);
-      if (details.open) { staircase(points); }
+      if (details && details.open) { staircase(points); }
       return points;
     }
 
@@ -117,26 +112,10 @@
 
     value.addEventListener("change", draw);
     limit.addEventListener("input", draw);
-    details.addEventListener("toggle", draw);
+    if (details) { details.addEventListener("toggle", draw); }
     document.getElementById("skyline-controls").addEventListener("submit", function (event) { event.preventDefault(); });
     draw();
   }
 
   skyline();
-
-  function fit() {
-    document.querySelectorAll(".js-plotly-plot").forEach(function (plot) {
-      if (plot.offsetParent !== null) { Plotly.Plots.resize(plot); }
-    });
-  }
-  var closed = [];
-  window.addEventListener("beforeprint", function () {
-    closed = Array.from(document.querySelectorAll("details:not([open])"));
-    closed.forEach(function (part) { part.open = true; });
-    fit();
-  });
-  window.addEventListener("afterprint", function () {
-    closed.forEach(function (part) { part.open = false; });
-    fit();
-  });
 })();
