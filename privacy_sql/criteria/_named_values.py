@@ -33,6 +33,16 @@ def named_values(
     return own, absent
 
 
+def refuse_named_twice(named: Iterable[object], criterion: str) -> None:
+    """Refuse a value that is named as a number and as text: only one of its limits would hold."""
+    told = list(map(str, named))
+    twice = sorted({value for value in told if told.count(value) > 1})
+    if twice:
+        raise UsageError(
+            "bad_parameter", f'per_value of {criterion} names "{twice[0]}" twice', hint="Remove one."
+        )
+
+
 def absent_notes(absent: Iterable[str]) -> tuple[str, ...]:
     """What a verdict says of named values that nobody has."""
     return tuple(f'"{value}" of per_value does not occur: 0' for value in absent)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from privacy_sql.criteria._named_values import refuse_named_twice
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.kernels.skyline.breach_probability import Amounts
 from privacy_sql.parameters import number_in
@@ -51,6 +52,7 @@ def per_value_of(per_value: object) -> Mapping[str, Any]:
         raise _bad(
             "per_value of privacy_skyline must name values", hint=f"value: [point, ...]; a point is {SHAPE}."
         )
+    refuse_named_twice(per_value, "privacy_skyline")
     return {str(value): points for value, points in per_value.items()}
 
 

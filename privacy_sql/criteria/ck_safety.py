@@ -14,7 +14,7 @@ import numpy as np
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
 from privacy_sql.criteria import Criterion, Exact, at_least, exact
-from privacy_sql.criteria._named_values import absent_notes, named_values
+from privacy_sql.criteria._named_values import absent_notes, named_values, refuse_named_twice
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
 from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.kernels.worst_case.disclosure import (
@@ -143,6 +143,7 @@ class CKSafety(OnArrays):
         own = self.per_value
         if own is not None and not (isinstance(own, Mapping) and own):
             raise _bad(f"per_value of {self.name} must name values", PER_VALUE)
+        refuse_named_twice(own or (), self.name)
         found, problems = [_Limit(self.limit, self.k)], []
         for value, limits in (own or {}).items():
             where = f'per_value "{value}"'

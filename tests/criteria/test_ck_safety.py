@@ -173,6 +173,7 @@ def test_a_limit_or_number_out_of_range_is_refused(c: Any, k: Any) -> None:
         ({}, "must name values"),
         ("flu", "must name values"),
         ({"flu": {"c": "0.5"}}, 'per_value "flu" of ck_safety says c and k'),
+        ({5: {"c": "0.5", "k": 1}, "5": {"c": "0.9", "k": 1}}, 'names "5" twice'),
         ({"flu": {"c": "0.5", "kk": 1}}, 'Did you mean "k"'),
         ({"flu": {"c": "0", "k": 1}}, "above 0"),
         ({"flu": {"c": "1/2", "k": -1}, "gout": {"c": "2", "k": 1}}, "2 errors"),
