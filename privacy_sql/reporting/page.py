@@ -59,7 +59,8 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
 
     `interactive`: the page holds plotly, to turn the skyline in three dimensions.
     """
-    sections, verdict = made(material), in_words(material)
+    sections = made(material)
+    verdict = in_words(material, sections)
     own = {section.key: section.data for section in sections if section.data is not None}
     needed = [*([plotly_script.script()] if interactive else []), _text("report.js")]
     scripts = list(map(_raw, needed)) if own else []

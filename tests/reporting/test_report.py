@@ -171,6 +171,42 @@ def small(engine: ps.Engine, **more: Any) -> ps.Release:
     return ps.publish(engine, table, [ps.LDiversity(2)], ps.Generalise(max_suppressed="0.1"), **more)
 
 
+@pytest.mark.parametrize(
+    ("values", "require", "weak"),
+    [
+        ("xxyy", [ps.KAnonymity(2)], ["more than 95 % sure of 4 people", "Nothing was required of ill"]),
+        ("xyxy", [ps.KAnonymity(2)], ["Nothing was required of ill"]),
+        ("xyxy", [ps.KAnonymity(2), ps.LDiversity(2)], []),
+    ],
+)
+def test_limits_that_hold_and_promise_little_are_called_weak(
+    tmp_path: Path, values: str, require: list[Any], weak: list[str]
+) -> None:
+    rows = pd.DataFrame({"age": ["1", "1", "2", "2"], "ill": list(values)})
+    with ps.connect() as engine:
+        release = ps.publish(engine, ps.Table(rows, ["age"], "ill"), require, ps.Generalise())
+        page = ps.report(release, tmp_path / "weak.html", audience="internal")
+    text = said(page)
+    assert ("▲ Meets the limits that were set, and they are weak" in text) == bool(weak)
+    assert ("✔ Safe against the adversaries named here" in text) != bool(weak)
+    assert all(told in text for told in weak)
+    assert ('class="verdict weak"' in page.read_text(encoding="utf-8")) == bool(weak)
+    # what was not looked at stands in one line at the top, and how to look at it at the end
+    assert "Not asked: " in text and "Together with other releases" in text
+    assert 'id="intersection"' not in page.read_text(encoding="utf-8")
+
+
+def test_a_column_published_as_it_is_that_singles_people_out_makes_the_limits_weak(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"age": ["1"] * 4, "hours": ["8", "9", "9", "9"], "ill": list("xyxy")})
+    table = ps.Table(
+        rows, ["age"], "ill", insensitive={"columns": ["hours"], "acknowledge": "nobody knows them"}
+    )
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, [ps.KAnonymity(2), ps.LDiversity(2)], ps.Generalise())
+        page = ps.report(release, tmp_path / "known.html", audience="internal")
+    assert "Whoever also knows hours finds 1 person alone in the published table." in said(page)
+
+
 def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
     with ps.connect() as engine:
         release = small(engine)
