@@ -223,7 +223,7 @@ def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
         levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
         safe = "safe" if point["safe"] else "not safe"
         gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
-        lines.append(f"  {point['cost']:<10.4g}{safe:<10}{risks}    {levels}{gone}")
+        lines.append(f"  {shown(point['cost']):<10}{safe:<10}{risks}    {levels}{gone}")
     if not result.frontier:
         lines.append(f"  not measured: {result.without_frontier}")
     return [*lines, *([note] if note else [])]
