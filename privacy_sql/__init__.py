@@ -1,4 +1,4 @@
-"""Decide, in SQL, what may be published from a table about people; publish it; check what was published.
+"""Find who could be identified in a table, publish a version that is safe, and prove it.
 
 Names are imported when first used, so that `privacy-sql --help` loads neither pandas nor an engine.
 Criteria and methods are found by their class name (`KAnonymity`, `Generalise`), a study by the name of its

@@ -194,7 +194,9 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
     method.refuse_unfit(table, asked)
     if table.count:
         hint = "Write each row as often as it counts, or check the table only."
-        raise UsageError("counted_rows", "rows that stand for several cannot be published", hint=hint)
+        raise UsageError(
+            "counted_rows", "a table with a `count` column can be checked, not published", hint=hint
+        )
     if table.members_tied:
         told = "household numbers are not published: who is alone in a table may not be alone with the others"
         raise UsageError("household_numbers", told, where=table.name, hint="Write `published: no`.")

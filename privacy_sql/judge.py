@@ -123,7 +123,7 @@ def for_column(requirement: str, base: Known) -> str:
 
 
 def refuse_one_table(require: Sequence[Criterion]) -> None:
-    """Of marginals together only those requirements can be asked that say what that means."""
+    """Refuse requirements that do not apply to several marginals together."""
     unfit = [str(criterion) for criterion in require if "cliques" not in criterion.reads]
     if unfit:
         raise UsageError(

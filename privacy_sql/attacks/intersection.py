@@ -52,7 +52,7 @@ class Intersection:
         raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
         known = count(engine, people)
         if not known.rows:
-            raise DataError("nobody", "there is nobody to attack", hint="Name the people in all releases.")
+            raise DataError("nobody", "the people table is empty", hint="Name the people in all releases.")
         crowd = Crowd.of(known)
         codes = Names()
         located = tuple(locate(crowd, each, codes) for each in releases)

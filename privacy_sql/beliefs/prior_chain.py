@@ -1,6 +1,6 @@
 """The prior in SQL: a chain of kernel joins, one attribute at a time (li2009, eq. (2)).
 
-What goes on after a step are only the values that targets have, so no step lists pairs of people. A numeric
+Each step keeps only the values of the targets, so none lists pairs of people. A numeric
 column with too many values for a table of weights is told by running sums, exactly, in whole numbers.
 """
 

@@ -76,6 +76,7 @@ class KAnonymity(ByFormula):
         if small:
             story += (
                 f" Smaller than {self.k}: {number_of(facts['groups_below_limit'], 'group')} with"
-                f" {people(facts['people_below_limit'])} in all, found by who knows their quasi-identifiers."
+                f" {people(facts['people_below_limit'])} in all;"
+                " anyone who knows their quasi-identifiers can find them."
             )
         return self.verdict(size, Witness(facts, {"g": worst["g"]}), story)

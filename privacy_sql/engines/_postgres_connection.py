@@ -84,12 +84,12 @@ class Connection:
 
 
 def where(place: str, dsn_env: str | None) -> str:
-    """Where the server is, from the environment; a password in the words of a connection is refused."""
+    """Where the server is, from the environment; a password in the connection URL is refused."""
     if dsn_env is not None:
         if dsn_env not in os.environ:
             raise UsageError("no_dsn", f"the environment has no {dsn_env}", hint="Set it to a libpq DSN.")
         return os.environ[dsn_env]
     if "password" in place or "@" in place:
         hint = "Use PGPASSWORD, a service file or dsn_env."
-        raise UsageError("inline_secret", "credentials do not belong in the words of a connection", hint=hint)
+        raise UsageError("inline_secret", "do not put credentials into the connection URL", hint=hint)
     return place

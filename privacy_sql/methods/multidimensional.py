@@ -18,7 +18,7 @@ from privacy_sql.table import Table
 
 SPLITS = ("median", "range", "information_gain")
 OUTPUTS = ("generalised", "bucketized")
-SHOWN = "the range or node of its box; * where NULL lies in a box with other values"
+SHOWN = "a range, different for each group; * where a group has missing values beside others"
 
 
 @dataclass(frozen=True)

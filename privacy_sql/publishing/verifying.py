@@ -92,7 +92,9 @@ def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
     """
     asked = Path(path)
     if not asked.name:
-        raise UsageError("no_manifest", "a folder is no release", hint="Name a manifest or an output.")
+        raise UsageError(
+            "no_manifest", "expected a manifest or an output file, got a folder", hint="Name the file in it."
+        )
     place = asked
     if asked.name.endswith(manifest.SUFFIX):
         intents.settle(place, engine)

@@ -123,7 +123,7 @@ def explained(verdict: Record) -> Record:
 def _one_column(grouping: Grouping) -> Grouping:
     """The groups, where there is one sensitive column."""
     if grouping.base.sides:
-        raise UsageError("several_sensitive", "it is told of one sensitive column at a time")
+        raise UsageError("several_sensitive", "this section supports one sensitive column")
     return grouping
 
 

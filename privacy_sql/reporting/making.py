@@ -71,7 +71,7 @@ def report(
     static: bool = False,
     interactive: bool = False,
 ) -> Path:
-    """Write the report of a release that stands in memory, published or not; returns its path.
+    """Write the report of a release that was written or not; returns its path.
 
     >>> import pandas as pd, tempfile
     >>> import privacy_sql as ps

@@ -1,4 +1,4 @@
-"""What a report shows of a release that stands in memory: plain counts, levels and words.
+"""What a report shows of a release that has not been written: plain counts, levels and words.
 
 A run records what a report cannot read in the published rows; the rest is `describing.py`.
 Each part is measured on its own, and one that cannot be is recorded with the reason, so that a report says

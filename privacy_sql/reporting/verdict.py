@@ -119,9 +119,8 @@ def _sentence(material: Material) -> str:
     closest = min(verdicts, key=slack)
     words = {1: "The requirement holds", 2: "Both requirements hold"}
     every = words.get(len(verdicts), f"All {len(verdicts)} requirements hold")
-    return (
-        f"{every}. Closest to its limit: {_told(closest)} It promises nothing against a stronger adversary."
-    )
+    more = "Somebody who knows more than assumed here may still learn more."
+    return f"{every}. Closest to its limit: {_told(closest)} {more}"
 
 
 def _baseline(material: Material) -> list[str]:

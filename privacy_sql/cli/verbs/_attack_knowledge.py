@@ -37,7 +37,11 @@ class Asked(About):
 @click.command()
 @click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
 @click.option(
-    "--t", "limit", default="0.2", show_default=True, help="A move of belief above this is a breach."
+    "--t",
+    "limit",
+    default="0.2",
+    show_default=True,
+    help="Beliefs that change by more than this count as a breach.",
 )
 @click.option("--bandwidth", "texts", multiple=True, help="An adversary, or several: 0.3,0.5. Repeatable.")
 @click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)

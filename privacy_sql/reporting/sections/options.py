@@ -139,7 +139,7 @@ def _frontier(material: Material, lattice: Record, own: Sequence[Any]) -> Chart 
         Axis(f"{name}: {'a lower' if verdict['relation'].startswith('<') else 'a higher'} value is safer",
              percent=unit == "share"),
         Axis(f"lost ({lattice['cost_of']})"),
-        lines=[Line("none is better in both", x, y, PLAIN, "dash", None, step=True, width=1.2), *lines],
+        lines=[Line("best trade-offs", x, y, PLAIN, "dash", None, step=True, width=1.2), *lines],
         rules=[Rule(float(Fraction(verdict["limit"])), limit(verdict), upright=True)],
         header=("choice", name, lattice["cost_of"], "which"),
         rows=[

@@ -54,4 +54,4 @@ def _shown(material: Material, column: Record) -> str:
         return str(column["shown_as"])
     if column["level"] is not None:
         return level(material.hierarchies.get(column["name"]), column["level"])
-    return "exact" if column["role"] != "sensitive" else "exact, in rows whose order says nothing"
+    return "exact" if column["role"] != "sensitive" else "unchanged; rows are shuffled"

@@ -55,8 +55,8 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
     return {
         "rule": verdict["requirement"] if asked else "",
         "safe": verdict["safe"],
-        "start": f"Take a person of group {witness['group']}, person 1 below. The group has {size}{holders}."
-        " Nothing else is known yet.",
+        "start": f"Take one person in group {witness['group']} (person 1 below)."
+        f" The group has {size}{holders}. Nothing else is known yet.",
         "steps": [
             {**step, "over": stop is not None and step["share"] >= stop, "percent": percent(step["share"])}
             for step in steps

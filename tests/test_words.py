@@ -1,0 +1,65 @@
+"""Phrases that read as if translated stay retired, and the glossary has every word once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+RETIRED = [
+    "Decide, in SQL, what may be published",
+    "promises nothing against a stronger",
+    "found by who knows",
+    "among the mechanisms",
+    "only those requirements can be asked",
+    "a folder is no release",
+    "what is required is a list",
+    "rows that stand for several cannot",
+    "has a group for nobody",
+    "there is nobody to attack",
+    "in the words of a connection",
+    "stands in memory",
+    "is met with the nearest name",
+    "it is told of one sensitive column",
+    "nothing finer is",
+    "none is better in both",
+    "whose order says nothing",
+    "node of its box",
+    "people or more have fewer",
+    "Take a person of group",
+    "The SQL whose rows leave",
+    "SQL whose rows leave",
+    "A move of belief above",
+    "Who made what, from which",
+    "asked one by one",
+    "tell it for every target",
+    "What goes on after a step",
+]
+WRITTEN = [
+    *sorted((ROOT / "privacy_sql").rglob("*.py")),
+    *sorted((ROOT / "privacy_sql").rglob("*.html")),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "pyproject.toml")),
+]
+
+
+def together(place: Path) -> str:
+    """A text on one line, so that no phrase hides behind the end of a line or of a string."""
+    return re.sub(r'["\s]*\n[\s"f#]*', " ", place.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("phrase", RETIRED)
+def test_a_retired_phrase_is_not_written_again(phrase: str) -> None:
+    found = [place.relative_to(ROOT).as_posix() for place in WRITTEN if phrase in TEXTS[place]]
+    assert not found, f"{phrase!r} in {found}: say it as to a colleague"
+
+
+TEXTS = {place: together(place) for place in WRITTEN}
+
+
+def test_the_glossary_has_every_word_once_and_in_order() -> None:
+    rows = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.M)
+    assert len(rows) > 20 and rows == sorted(rows) and len(set(rows)) == len(rows)
