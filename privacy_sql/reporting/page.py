@@ -81,10 +81,21 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
         policy=_policy(scripts),
         data=_raw(data),
         interactive=interactive,
+        covers=_covered(material),
     )
     shown = {section.key: not section.missing for section in sections}
     explored = next(section.data for section in sections if section.key == "skyline")
     return Page(html, verdict.sentence, shown, charts, explored)
+
+
+def _covered(material: Material) -> Mapping[str, str] | None:
+    """The published file a signature stands for, and its checksum; several are covered by the manifest's."""
+    if material.manifest is None:
+        return None
+    output = material.manifest["output"]
+    if "sha256" in output and (name := output.get("file") or output.get("relation")):
+        return {"file": name, "sha256": output["sha256"]}
+    return {"file": "what the manifest lists", "sha256": material.manifest["checksum"]}
 
 
 def index_page(project: str, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -207,6 +207,25 @@ def test_a_column_published_as_it_is_that_singles_people_out_makes_the_limits_we
     assert "Whoever also knows hours finds 1 person alone in the published table." in said(page)
 
 
+def test_a_signature_covers_one_file(pages: Path, records: Path, tmp_path: Path) -> None:
+    manifest = json.loads((records / "out" / "good.csv.manifest.json").read_text(encoding="utf-8"))
+    checksum = manifest["output"]["sha256"]
+    text = said(pages / "good.html")
+    assert "Your decision" in text and "☐ Approve with conditions" in text
+    covered = f"The signature covers good.csv, SHA-256 {checksum[:8]} … {checksum[-8:]}, and no other file."
+    assert covered in said(_internal(records, tmp_path))
+    assert "Your decision" not in said(pages / "public.html") + said(pages / "bad.html")
+
+
+def _internal(records: Path, folder: Path) -> Path:
+    """The internal report of a manifest."""
+    manifest = records / "out" / "good.csv.manifest.json"
+    page = folder / "good.html"
+    words = ["--project", records, "--audience", "internal", "-o", page]
+    assert call("report", manifest, *words).exit == 0
+    return page
+
+
 def test_a_public_report_hides_counts_below_five(tmp_path: Path) -> None:
     with ps.connect() as engine:
         release = small(engine)

@@ -22,7 +22,7 @@ def section(material: Material) -> Section:
         limits.insert(1, "What a method promises cannot be checked from rows; it is kept in the ledger.")
     return Section(
         "provenance",
-        "Provenance and sign-off",
+        "Provenance",
         "Provenance",
         {"rows": rows, "limits": limits, "sql": material.run.get("sql") or ""},
     )
