@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 import privacy_sql as ps
 from privacy_sql.errors import PrivacySqlError
 from tests import parts
+from tests.conftest import NIGHTLY
 from tests.oracles.verdicts import Known, keeps
 from tests.test_matrix import refused
 
-few = settings(deadline=None, max_examples=3, suppress_health_check=list(HealthCheck))
+few = settings(deadline=None, max_examples=3 if NIGHTLY else 2, suppress_health_check=list(HealthCheck))
 
 AGES = [20, 21, 25, 31, 38]
 PARENTS = {"a": "x", "b": "x", "c": "y", "d": "y"}
