@@ -325,29 +325,16 @@ def released(
     release = Release(
         name=base.table.name,
         table=base.table,
-        view=proposal.view,
+        proposal=proposal,
         verdicts=verdicts,
         require=asked.require,
         method=method.name,
-        choice=proposal.choice,
         rows_in=rows_in,
         rows_out=rows_out,
         repeated=repeated,
         step=public_record.step(verdicts) if differ and proposal.published is None else None,
-        quasi=proposal.quasi,
-        levels=proposal.levels,
-        group=proposal.group,
-        shown_as=proposal.shown_as,
         columns=base.engine.columns(view),
-        search=proposal.search,
-        rehearsal=proposal.rehearsal,
-        claims=proposal.claims,
-        promise=proposal.promise,
-        parts=proposal.parts,
         base=base,
-        grouping=proposal.grouping,
-        permuted=proposal.permuted,
-        lattice=proposal.lattice,
         audited_rows=audited_rows,
     )
     known = guesses.of_release(release)
@@ -556,8 +543,8 @@ def _levels(release: Release, column: str) -> set[int]:
 def _published_as(release: Release, column: str) -> str:
     if column == release.group:
         return "group number"
-    if column in release.shown_as:
-        return release.shown_as[column]
+    if column in release.proposal.shown_as:
+        return release.proposal.shown_as[column]
     if column not in release.quasi:
         return str(release.table.roles.get(column, "as it is"))
     level = release.levels.get(column, 0)

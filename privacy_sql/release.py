@@ -21,45 +21,111 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """What would be published, and the grouping the requirements are judged on."""
+
+    grouping: Candidate
+    view: Query  # the rows that would leave
+    choice: Mapping[str, Any]  # plain data, for the manifest
+    quasi: tuple[str, ...]  # published quasi-identifiers
+    levels: Mapping[str, int] = field(default_factory=dict)  # the level each is shown at
+    group: str | None = None  # the published group number, when groups are not the quasi-identifiers
+    shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
+    suppressed: int = 0
+    search: Mapping[str, Any] | None = None
+    lattice: Mapping[str, Any] | None = None  # the choices that were decided, for a report
+    rehearsal: bool = False  # made with a seed: not for publication
+    # for methods that promise instead of showing rows that can be judged
+    claims: Mapping[str, str] = field(default_factory=dict)
+    promise: Callable[[], Mapping[str, Verdict]] | None = (
+        None  # the verdicts on the promise, asked again by the audit
+    )
+    published: int | None = None  # lines published, when they are not rows of the source
+    counted: int | None = None  # then: how many rows they count, where that is public
+    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
+    # several tables that leave together, by name; `view` then shows them in one statement
+    parts: Mapping[str, Query] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Release(Judgeable):
     """One way to publish a table, judged. Nothing has left yet: `write` audits and writes it."""
 
     name: str
     table: Table
-    view: Query  # the rows that would leave
+    proposal: Proposal = field(repr=False)  # what would be published, as the method proposed it
     verdicts: Mapping[str, Verdict]
     require: tuple[Any, ...]  # of `Criterion`: its room lies above
     method: str
-    choice: Mapping[str, Any]
     rows_in: int | None  # None: how many rows the counts are made from is nobody's business
     rows_out: int
     repeated: int = 0  # rows that say of a person what another one says
     step: int | None = (
         None  # rows left out or repeated are told to others in whole steps; None: there are none
     )
-    quasi: tuple[str, ...] = ()
-    levels: Mapping[str, int] = field(default_factory=dict)
-    group: str | None = None
-    shown_as: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
-    search: Mapping[str, Any] | None = None
-    rehearsal: bool = False
-    # promised by the method, not checkable from rows (a privacy loss)
-    claims: Mapping[str, Any] = field(default_factory=dict)
-    promise: Callable[[], Mapping[str, Verdict]] | None = field(
-        default=None, repr=False
-    )  # the verdicts on the claims, asked again by the audit
-    # several tables that leave together; `view` shows them in one statement
-    parts: Mapping[str, Query] = field(default_factory=dict)
     base: Base = field(kw_only=True, repr=False)  # the counted table it is made from
-    grouping: Candidate = field(kw_only=True, repr=False)  # what was judged
-    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     baseline: Any = field(default=None, repr=False)  # how sure anybody is who guesses from what is published
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
-    # the choices a search decided on the way; for a report, not for the manifest
-    lattice: Mapping[str, Any] | None = field(default=None, repr=False)
     # how its rows are written and audited: that room lies above
     audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
+
+    # what people ask of a release although the method has said it
+
+    @property
+    def view(self) -> Query:
+        """The rows that would leave."""
+        return self.proposal.view
+
+    @property
+    def grouping(self) -> Candidate:
+        """What was judged."""
+        return self.proposal.grouping
+
+    @property
+    def choice(self) -> Mapping[str, Any]:
+        """What the method chose, as plain data."""
+        return self.proposal.choice
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The published quasi-identifiers."""
+        return self.proposal.quasi
+
+    @property
+    def levels(self) -> Mapping[str, int]:
+        """The level each of them is shown at."""
+        return self.proposal.levels
+
+    @property
+    def group(self) -> str | None:
+        """The published group number, when groups are not the quasi-identifiers."""
+        return self.proposal.group
+
+    @property
+    def search(self) -> Mapping[str, Any] | None:
+        """What was searched."""
+        return self.proposal.search
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether it was made with a seed, and is not for publication."""
+        return self.proposal.rehearsal
+
+    @property
+    def claims(self) -> Mapping[str, Any]:
+        """What the method promises, not checkable from rows (a privacy loss)."""
+        return self.proposal.claims
+
+    @property
+    def parts(self) -> Mapping[str, Query]:
+        """Several tables that leave together; `view` shows them in one statement."""
+        return self.proposal.parts
+
+    @property
+    def promise(self) -> Callable[[], Mapping[str, Verdict]] | None:
+        """The verdicts on the claims, asked again by the audit."""
+        return self.proposal.promise
 
     def to_arrow(self) -> pa.Table:
         """The rows that may leave as an Arrow table: what was audited, or the error of `write`."""

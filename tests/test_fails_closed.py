@@ -17,7 +17,7 @@ from privacy_sql import registry
 from privacy_sql.criteria import Criterion
 from privacy_sql.judge import Verdicts
 from privacy_sql.query.template import Query
-from privacy_sql.release import Release
+from privacy_sql.release import Proposal, Release
 from privacy_sql.verdict import COMPARE, TOLERANCE, Verdict, finite, holds
 from tests import parts
 from tests.seeds import seeds
@@ -55,7 +55,7 @@ def test_a_verdict_without_a_number_shows_none_in_json() -> None:
 
 def test_no_verdict_at_all_is_not_safe() -> None:
     assert not Verdicts()
-    empty = Release("r", None, Query("select 1"), {}, (), "m", {}, 0, 0, base=None, grouping=None)
+    empty = Release("r", None, Proposal(None, Query("select 1"), {}, ()), {}, (), "m", 0, 0, base=None)
     assert not empty.safe
 
 

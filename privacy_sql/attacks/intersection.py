@@ -128,7 +128,7 @@ def _of_release(release: Release) -> Description:
                 name,
                 hierarchy=release.table.hierarchies[name],
                 # where only boxes and centres are shown, their labels say which level it is
-                levels=None if name in release.shown_as else (release.levels.get(name, 0),),
+                levels=None if name in release.proposal.shown_as else (release.levels.get(name, 0),),
                 own=True,
             )
             for name in release.quasi

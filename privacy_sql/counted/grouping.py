@@ -6,6 +6,7 @@ A `Grouping` of the base, in a few small relations; several marginals together a
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -111,10 +112,13 @@ class Candidate(Protocol):
         """A witness with its place, and with the door to the keys and values behind it."""
 
 
-class Judgeable:
+class Judgeable(ABC):
     """Something made of a candidate, that requirements can be asked of as it is."""
 
-    grouping: Candidate
+    @property
+    @abstractmethod
+    def grouping(self) -> Candidate:
+        """What they are asked of."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ asks the requirements again about the proposal, and once more about the publishe
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
@@ -26,7 +25,7 @@ from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
 from privacy_sql.parameters import bind, number_in
-from privacy_sql.query.template import Query
+from privacy_sql.release import Proposal as Proposal
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
 
@@ -48,33 +47,6 @@ class Asked(Protocol):
 
     @property
     def not_safe_under_merging(self) -> tuple[str, ...]: ...
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """What would be published, and the grouping the requirements are judged on."""
-
-    grouping: Candidate
-    view: Query  # the rows that would leave
-    choice: Mapping[str, Any]  # plain data, for the manifest
-    quasi: tuple[str, ...]  # published quasi-identifiers
-    levels: Mapping[str, int] = field(default_factory=dict)  # the level each is shown at
-    group: str | None = None  # the published group number, when groups are not the quasi-identifiers
-    shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
-    suppressed: int = 0
-    search: Mapping[str, Any] | None = None
-    lattice: Mapping[str, Any] | None = None  # the choices that were decided, for a report
-    rehearsal: bool = False  # made with a seed: not for publication
-    # for methods that promise instead of showing rows that can be judged
-    claims: Mapping[str, str] = field(default_factory=dict)
-    promise: Callable[[], Mapping[str, Verdict]] | None = (
-        None  # the verdicts on the promise, asked again by the audit
-    )
-    published: int | None = None  # lines published, when they are not rows of the source
-    counted: int | None = None  # then: how many rows they count, where that is public
-    permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
-    # several tables that leave together, by name; `view` then shows them in one statement
-    parts: Mapping[str, Query] = field(default_factory=dict)
 
 
 class Method(ABC):

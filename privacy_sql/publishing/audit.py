@@ -45,7 +45,7 @@ def _refuse_singled_out(engine: Engine, published: str | Path, release: Release)
     Where values stand in an order nobody can follow, and of people with several values, no reader can count
     people by their own insensitive columns; such releases are judged by their groups, or refused.
     """
-    if release.permuted or release.promise is not None or release.table.values_per_person != "one":
+    if release.proposal.permuted or release.promise is not None or release.table.values_per_person != "one":
         return
     if release.table.as_they_are:
         found = baseline.of_published(engine, published, release)

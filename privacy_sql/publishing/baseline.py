@@ -224,7 +224,7 @@ def of_release(release: Release) -> Baseline | None:
         return None
     table, base = release.table, grouping.base
     free = table.as_they_are
-    if release.permuted:
+    if release.proposal.permuted:
         return of_group_numbers(grouping, table)
     # two groups may print one centre; of people with several values the groups as judged tell no less
     by_label = grouping.located_by == "members" and table.values_per_person == "one"
@@ -232,7 +232,7 @@ def of_release(release: Release) -> Baseline | None:
         return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
     if table.values_per_person == "one":
         return of_published(base.engine, base.engine.rows_of(release.view), release)
-    if grouping.gone is None and not release.shown_as and release.group is None:
+    if grouping.gone is None and not release.proposal.shown_as and release.group is None:
         return _of_levels(release, free)
     known = {name: _not_knowing(grouping, set(free) - {*columns}) for name, columns in _readers(free).items()}
     return Baseline(_not_knowing(grouping, set(free)), known)

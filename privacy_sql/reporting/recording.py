@@ -69,7 +69,7 @@ def _by_run(release: Release) -> Record:
         "search": plain(release.search),
         "columns": tried(lambda: list(_columns(release))),
         "usefulness": tried(lambda: _usefulness(release)),
-        "lattice": plain(release.lattice),
+        "lattice": plain(release.proposal.lattice),
     }
 
 
@@ -121,9 +121,9 @@ def _columns(release: Release) -> Iterator[Record]:
             "shown": shown,
             "level": level,
             "levels": several,  # where several tables leave together
-            "shown_as": release.shown_as.get(name, ""),
+            "shown_as": release.proposal.shown_as.get(name, ""),
             "before": before,
-            "after": None if several or name in release.shown_as else after if shown else 0,
+            "after": None if several or name in release.proposal.shown_as else after if shown else 0,
         }
 
 
@@ -133,7 +133,7 @@ def _usefulness(release: Release) -> Record:
     masked = release.group and any(release.levels.values())
     if grouping.base.sides or (grouping.base.table.values_per_person != "one" and release.group):
         raise UsageError("several_sensitive", "it is measured of one sensitive value per person")
-    if release.shown_as or masked or not (release.levels or release.group):
+    if release.proposal.shown_as or masked or not (release.levels or release.group):
         why = "it is measured where each column is shown at one level, or exactly beside permuted values"
         raise UsageError("no_levels", why)
     several = grouping.base.statistics["s"]["n_values"] if release.group else 1

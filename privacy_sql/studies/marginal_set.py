@@ -89,23 +89,27 @@ class MarginalSet(Judgeable):
         self._base = count(engine, table, several=True)
         if not self._base.rows:
             raise no_rows(table)
-        self.grouping: MarginalTables = marginal_tables(self._base, collection)
+        self._tables: MarginalTables = marginal_tables(self._base, collection)
         self._leaves = leaves(self._base, self._attributes, domain)
         if self._attributes.sensitive is not None:
             values = len(self._leaves.domain.paths[self._attributes.sensitive])
-            self.grouping = replace(self.grouping, n_values=values)
+            self._tables = replace(self._tables, n_values=values)
+
+    @property
+    def grouping(self) -> MarginalTables:
+        return self._tables
 
     @property
     def _attributes(self) -> Attributes:
-        return self.grouping.attributes
+        return self._tables.attributes
 
     @property
     def _maximal(self) -> list[Resolutions]:
-        return self.grouping.maximal
+        return self._tables.maximal
 
     @cached_property
     def _counts(self) -> dict[Resolutions, dict[Cell, int]]:
-        return {m: self._fetched(m, self.grouping.relations_of[m]) for m in self._maximal}
+        return {m: self._fetched(m, self._tables.relations_of[m]) for m in self._maximal}
 
     def _fetched(self, marginal: Resolutions, relation: Sql) -> dict[Cell, int]:
         columns = self._attributes.columns(marginal)
@@ -339,8 +343,8 @@ class MarginalSet(Judgeable):
         if not self.decomposable:
             raise UsageError("not_decomposable", "the relaxation is defined for decomposable marginals")
         if not self._at[self._sensitive()]:
-            return self.grouping.n_values
-        join = self.grouping.join()
+            return self._tables.n_values
+        join = self._tables.join()
         return int(fewest_near_top(join, (1 - share) ** len(join)).value)
 
     def _sensitive(self) -> int:

@@ -364,6 +364,6 @@ def test_a_release_records_the_choices_a_search_records_and_describes_none_but_i
         release = ps.publish(engine, table, require, method)
     found = method.search(count(engine, table), Requirements.of(table, require), "best")
     assert found.best is not None and found.frontier
-    assert (release.lattice, release.choice["levels"]) == (found.lattice, found.best["levels"])
+    assert (release.proposal.lattice, release.choice["levels"]) == (found.lattice, found.best["levels"])
     assert set(release.search["values"]) <= {"loss", "granularity"}
     assert not [one.name for one in heard if one.name.startswith("utilities/query_error")]
