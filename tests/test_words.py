@@ -63,3 +63,8 @@ TEXTS = {place: together(place) for place in WRITTEN}
 def test_the_glossary_has_every_word_once_and_in_order() -> None:
     rows = re.findall(r"^\| \*\*(.+?)\*\*", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"), re.M)
     assert len(rows) > 20 and rows == sorted(rows) and len(set(rows)) == len(rows)
+
+
+def test_the_readme_says_the_problem_first_and_is_short() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 120 and lines[2].startswith("Removing names is not enough")
