@@ -19,6 +19,7 @@ from privacy_sql.criteria.k_anonymity import KAnonymity as KAnonymity
 from privacy_sql.criteria.k_combinatorial import KCombinatorial as KCombinatorial
 from privacy_sql.criteria.k_link import KLink as KLink
 from privacy_sql.criteria.k_map import KMap as KMap
+from privacy_sql.criteria.known_columns import KnownColumns as KnownColumns
 from privacy_sql.criteria.l_diversity import LDiversity as LDiversity
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity as MaxentLDiversity
 from privacy_sql.criteria.privacy_skyline import PrivacySkyline as PrivacySkyline

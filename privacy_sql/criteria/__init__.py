@@ -72,6 +72,14 @@ class Criterion:
     # a group that contains a safe group is safe, whoever else is in it
     safe_in_larger_groups: ClassVar[bool] = False
 
+    @property
+    def safe_under_generalisation(self) -> bool:
+        """Whether mapping the labels of a column together keeps it, as merging whole groups does.
+
+        Only a search over levels that leaves nobody out may prune by it: other merges are of single groups.
+        """
+        return self.safe_under_merging
+
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
         """What the value of a verdict with these parameters counts: people, values, a share, or nothing."""

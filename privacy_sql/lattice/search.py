@@ -63,7 +63,7 @@ class LatticeSearch:
 
     def __post_init__(self) -> None:
         # what settles most with least counting is asked first
-        self.order = sorted(self.require, key=lambda c: (not c.safe_under_merging, c.reads_sensitive))
+        self.order = sorted(self.require, key=lambda c: (not c.safe_under_generalisation, c.reads_sensitive))
         self.part = Part(self.steering.levels(self.base.table))
         self.pricing = Pricing(self)
         together = bool(self.base.sides and self.allowed)
@@ -132,7 +132,7 @@ class LatticeSearch:
 
     def _plain(self, choices: Sequence[Choice], seen: Sequence[AnySeen]) -> list[Answer]:
         """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
-        carries = all(criterion.safe_under_merging for criterion in self.require)
+        carries = all(criterion.safe_under_generalisation for criterion in self.require)
         answers = dict.fromkeys(choices, Answer(True, carries))
         undecided: Undecided | None = None
         for criterion in self.order:
@@ -148,8 +148,8 @@ class LatticeSearch:
                 continue
             for shown, verdict in zip(left, found, strict=True):
                 if not verdict.safe:
-                    # what is not proved to be safe under merging proves nothing about finer choices
-                    answers[shown.choice] = Answer(False, carries=criterion.safe_under_merging)
+                    # what a coarser choice may break proves nothing about finer choices
+                    answers[shown.choice] = Answer(False, carries=criterion.safe_under_generalisation)
         if undecided is not None and any(answer.safe for answer in answers.values()):
             raise undecided
         return list(answers.values())

@@ -17,6 +17,7 @@ HEADINGS = {
     "safe_under_merging": "Merging groups keeps it safe",
     "safe_under_suppression": "Leaving out the groups that fail keeps the rest safe",
     "safe_in_larger_groups": "A group that contains a safe group is safe",
+    "safe_under_generalisation": "Mapping the labels of a column together keeps it safe",
 }
 NOTED = re.compile(r"(syntax tree )(?:`[0-9a-f]+`|@@HASH@@)")
 
@@ -34,7 +35,10 @@ def headings(text: str) -> set[str]:
 def declared(name: str) -> list[str]:
     """The properties that a criterion, or a kind of it in the same file, declares."""
     module = registry.load("criteria", name)
-    return [word for word in HEADINGS if any(getattr(kind, word) for kind in _kinds(module))]
+    own = {word: [getattr(kind, word) for kind in _kinds(module)] for word in HEADINGS}
+    # what follows from safe_under_merging has its proof there
+    inherited = Criterion.safe_under_generalisation
+    return [word for word, said in own.items() if any(each and each is not inherited for each in said)]
 
 
 def _kinds(module: ModuleType) -> list[type[Criterion]]:

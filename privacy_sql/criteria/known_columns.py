@@ -1,0 +1,317 @@
+"""Known columns: somebody who knows only some of the columns finds a crowd, whichever these are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, islice
+from math import comb
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from privacy_sql.criteria import Criterion, Evidence, Exact, Row, at_least, exact
+from privacy_sql.errors import UsageError, did_you_mean, number_of, people, raise_all
+from privacy_sql.query.template import Sql, names, render
+from privacy_sql.verdict import Number, Verdict, Witness
+
+if TYPE_CHECKING:
+    from privacy_sql.counted.grouping import Grouping
+
+MOST_SETS = 2_000
+AT_ONCE = 40  # sets in one statement
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One set of columns that somebody may know, and what is asked of the groups they make."""
+
+    columns: tuple[str, ...]
+    k: int
+    share: Fraction | None
+
+
+class Measure(NamedTuple):
+    """One thing asked of a set, as it was found."""
+
+    safe: bool
+    slack: Fraction  # relative to the limit
+    value: Number
+    relation: str
+    limit: Number
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the groups of one set hold: the fewest people, and the largest share of one value."""
+
+    asked: Asked
+    smallest: int
+    share: Fraction | None
+    below: int  # groups that are smaller than k
+
+    @classmethod
+    def of(cls, asked: Asked, sizes: Sequence[Row]) -> Found:
+        shares = [Fraction(row["n_top"], row["n_people"]) for row in sizes]
+        return cls(
+            asked,
+            min(row["n_people"] for row in sizes),
+            max(shares) if asked.share is not None else None,
+            sum(row["n_groups"] for row in sizes if row["n_people"] < asked.k),
+        )
+
+    @property
+    def nearest(self) -> Measure:
+        """What has least slack, a failing measure first."""
+        k = self.asked.k
+        found = [Measure(self.smallest >= k, Fraction(self.smallest, k) - 1, self.smallest, ">=", k)]
+        limit = self.asked.share
+        if limit is not None and self.share is not None:
+            found.append(Measure(self.share <= limit, 1 - self.share / limit, self.share, "<=", limit))
+        return min(found[1:] if k == 1 and found[1:] else found, key=lambda one: one[:2])
+
+    @property
+    def slack(self) -> tuple[bool, Fraction]:
+        return self.nearest[:2]
+
+    @property
+    def safe(self) -> bool:
+        return self.nearest.safe
+
+    @property
+    def value(self) -> Number:
+        return self.nearest.value
+
+
+def _nothing() -> Sequence[Row]:
+    return ()
+
+
+@dataclass(frozen=True)
+class SetsFound:
+    """What all sets hold, and on request the groups with people who stand below a limit for one of them."""
+
+    found: Sequence[Found]
+    below: Callable[[], Sequence[Row]] = _nothing  # g, n_people, is_small
+
+
+@dataclass(frozen=True)
+class KnownColumns(Criterion):
+    """Whoever knows m columns of a person, whichever, finds k people or more; `value` is the fewest.
+
+    k-anonymity (ganta2008, Sec. 2) for wide tables, as LKC-privacy (Mohammed et al. 2009): it holds against
+    no adversary who knows m + 1 columns. With `share` no value is more than that share of any such group.
+    `sets` names the columns that are known together, each with its own k and share.
+
+    Smaller sets are implied, their groups being unions. Mapping the labels of a column together makes the
+    groups of every set unions, so it keeps the requirement; merging two groups of several columns, or leaving
+    one out, takes people out of the groups of a set and does not.
+    """
+
+    name: ClassVar[str] = "known_columns"
+    question: ClassVar[str] = "Can somebody who knows only some columns single a person out?"
+    against: ClassVar[str] = (
+        "somebody who knows at most so many columns of a person, and nobody who knows one column more"
+    )
+    relation: ClassVar[str] = ">="
+    of_labels: ClassVar[bool] = True
+    safe_under_generalisation: ClassVar[bool] = True
+
+    m: int | None = None
+    k: int = 1
+    share: Exact | None = None
+    sets: Sequence[Mapping[str, int | Any]] = ()  # [{columns, k, share}, ...]
+
+    def __post_init__(self) -> None:
+        if (self.m is None) == (not self.sets):
+            hint = "For example known_columns(m=2, k=5)."
+            raise UsageError("bad_parameter", f"{self.name} needs either m or sets", hint=hint)
+        if self.sets:
+            if self.k != 1 or self.share is not None:
+                raise UsageError("bad_parameter", f"k and share of {self.name} are said of each of its sets")
+            _ = [self._of(entry) for entry in self.sets]
+        else:
+            at_least(self.m, 1, self.name, "m")
+            self._limits(self.k, self.share)
+
+    def _limits(self, k: object, share: Exact | None) -> tuple[int, Fraction | None]:
+        if share is not None and not 0 < exact(share, self.name, "share", 0, 1) < 1:
+            hint = "At 1 no table can fail it, and at 0 every table does."
+            raise UsageError("bad_parameter", f"share of {self.name} lies between 0 and 1", hint=hint)
+        limit = None if share is None else Fraction(str(share))
+        return at_least(k, 1, self.name, "k"), limit
+
+    def _of(self, entry: object) -> Asked:
+        """One entry of `sets`."""
+        if not isinstance(entry, Mapping) or set(entry) - {"columns", "k", "share"}:
+            hint = "For example {columns: [age, zip], k: 5}."
+            raise UsageError("bad_parameter", f"a set of {self.name} has columns, k and share", hint=hint)
+        columns = entry.get("columns") or ()
+        columns = (columns,) if isinstance(columns, str) else tuple(map(str, columns))
+        if not columns or len(set(columns)) < len(columns):
+            raise UsageError("bad_parameter", f"columns of a set of {self.name} names columns, each once")
+        k, share = self._limits(entry.get("k", 1), entry.get("share"))
+        if k == 1 and share is None:
+            raise UsageError("bad_parameter", f"a set of {self.name} asks nothing: k is 1, and no share")
+        return Asked(columns, k, share)
+
+    @classmethod
+    def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
+        return "people" if relation == ">=" else "share"
+
+    @property
+    def reads_sensitive(self) -> bool:  # type: ignore[override]
+        shares = [entry.get("share") for entry in self.sets] if self.sets else [self.share]
+        return any(share is not None for share in shares)
+
+    @property
+    def cannot_fail(self) -> bool:
+        return not self.sets and self.k == 1 and self.share is None
+
+    @property
+    def needs_one_value(self) -> bool:
+        return self.reads_sensitive
+
+    @property
+    def limit(self) -> Number:
+        return self.k if not self.sets else min(self._of(entry).k for entry in self.sets)
+
+    # -- evidence --------------------------------------------------------------------------------------------
+
+    def gather(self, grouping: Grouping) -> SetsFound:
+        """The groups of every set, counted from the groups of all columns."""
+        aliases = _columns(grouping)
+        wanted = self._wanted(list(aliases), grouping.base.table.name)
+        engine = grouping.base.engine
+        values = names(["s"]) if self.reads_sensitive else []
+        counted = engine.create(
+            render(
+                "counted/labelled_groups.sql",
+                candidate=grouping.candidate if values else grouping.members,
+                columns=[*aliases.values(), *values],
+            )
+        )
+
+        def rows(sets: Sequence[Asked], *, below: bool) -> Iterator[Row]:
+            for batch in _batches(sets):
+                given = [
+                    (n, [aliases[name] for name in each.columns], each.k, _nearly(each.share))
+                    for n, each in enumerate(batch)
+                ]
+                query = render(
+                    "criteria/known_columns.sql",
+                    counted=counted,
+                    sets=given,
+                    of_values=bool(values),
+                    below=below,
+                )
+                for row in engine.fetch(query):
+                    yield row if below else {**row, "asked": batch[row["set_number"]]}
+
+        found: dict[Asked, list[Row]] = {each: [] for each in wanted}
+        for row in rows(wanted, below=False):
+            found[row["asked"]].append(row)
+        made = [Found.of(each, sizes) for each, sizes in found.items() if sizes]
+        return SetsFound(made, lambda: list(rows([each.asked for each in made if not each.safe], below=True)))
+
+    def _wanted(self, columns: Sequence[str], table: str) -> list[Asked]:
+        """The sets that are asked about, of the published columns."""
+        if self.sets:
+            wanted = [self._of(entry) for entry in self.sets]
+            raise_all(
+                [
+                    UsageError(
+                        "unknown_column",
+                        f'{self.name} names "{name}", which is no published quasi-identifier',
+                        where=table,
+                        hint=did_you_mean(name, columns),
+                    )
+                    for each in wanted
+                    for name in each.columns
+                    if name not in columns
+                ]
+            )
+            return wanted
+        assert self.m is not None
+        size = min(self.m, len(columns))
+        n_sets = comb(len(columns), size)
+        if n_sets > MOST_SETS:
+            raise UsageError(
+                "too_many_sets",
+                f"{self} asks about {n_sets:,} sets of {size} of {len(columns)} columns, which is too many",
+                where=table,
+                hint="Name those that somebody may know: known_columns(sets=[{columns: [age, zip], k: 5}]).",
+            )
+        k, share = self._limits(self.k, self.share)
+        return [Asked(some, k, share) for some in combinations(columns, size)]
+
+    # -- decided ---------------------------------------------------------------------------------------------
+
+    def failing(self, evidence: Evidence) -> list[int]:
+        """The groups with people who stand below a limit for some set; the rest has to be asked again."""
+        return sorted({row["g"] for row in evidence.below()})
+
+    def judge(self, evidence: Evidence) -> Verdict:
+        """The set with least slack decides, a failing one first.
+
+        >>> found = Found(Asked(("age",), 5, None), 3, None, 2)
+        >>> KnownColumns(m=1, k=5).judge(SetsFound([found])).value
+        3
+        """
+        if not evidence or not evidence.found:
+            return self.verdict(None, Witness({}), safe=False)
+        worst = min(evidence.found, key=lambda each: each.slack)
+        measure = worst.nearest
+        below = {row["g"]: row["n_people"] for row in evidence.below() if row["is_small"]}
+        unsafe = sum(not each.safe for each in evidence.found)
+        facts: dict[str, Any] = {
+            "columns": list(worst.asked.columns),
+            "size": worst.smallest,
+            "sets": len(evidence.found),
+            "sets_below_limit": unsafe,
+            "people_below": sum(below.values()),
+        }
+        shares = [each.share for each in evidence.found if each.share is not None]
+        if shares:
+            facts["largest_share"] = str(max(shares))
+        told = f"somebody who knows {', '.join(worst.asked.columns)}"
+        if measure.relation == ">=":
+            story = f"Among {people(worst.smallest)} is where {told} finds a person at worst."
+        else:
+            story = f"In the worst group of {told}, a value has the share {measure.value}."
+        if below:
+            story += f" {people(facts['people_below'])} are below the limit for one of the sets or more."
+        if self.m is not None:
+            story += f" Nothing is said of somebody who knows {number_of(self.m + 1, 'column')}."
+        return self.verdict(
+            measure.value,
+            Witness(facts),
+            story,
+            safe=not unsafe,
+            limit=measure.limit,
+            relation=measure.relation,
+            points=tuple(evidence.found),
+        )
+
+
+def _columns(grouping: Grouping) -> dict[str, Sql]:
+    """The published columns and the keys with their labels."""
+    base = grouping.base
+    if any(key.column not in base.columns for key in grouping.keys):
+        raise UsageError(
+            "no_columns",
+            "what somebody knows of single columns is counted where each group shows a label for each",
+            where=base.table.name,
+            hint="Publish by generalise or full_domain, and check the table without a group column.",
+        )
+    return {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
+
+
+def _batches(sets: Sequence[Asked]) -> Iterator[list[Asked]]:
+    rest = iter(sets)
+    while batch := list(islice(rest, AT_ONCE)):
+        yield batch
+
+
+def _nearly(share: Fraction | None) -> str | None:
+    """A little less than a share, as text: which groups leave is decided on the safe side of rounding."""
+    return None if share is None else repr(float(share) * (1 - 1e-9))
