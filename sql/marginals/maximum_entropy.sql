@@ -22,6 +22,8 @@ inner join {{ relation }} as m{{ here }}
     {% for name in shared %}
     coalesce(cast(m{{ parent }}.{{ adapter.quote(name) }} as varchar), '')
     = coalesce(cast(m{{ here }}.{{ adapter.quote(name) }} as varchar), '')
+    and case when m{{ parent }}.{{ adapter.quote(name) }} is null then 1 else 0 end
+    = case when m{{ here }}.{{ adapter.quote(name) }} is null then 1 else 0 end
     {% if not loop.last %}
     and
     {% endif %}
@@ -44,6 +46,8 @@ inner join (
     {% for name in shared %}
     coalesce(cast(m{{ here }}.{{ adapter.quote(name) }} as varchar), '')
     = coalesce(cast(s{{ here }}.{{ adapter.quote(name) }} as varchar), '')
+    and case when m{{ here }}.{{ adapter.quote(name) }} is null then 1 else 0 end
+    = case when s{{ here }}.{{ adapter.quote(name) }} is null then 1 else 0 end
     {% if not loop.last %}
     and
     {% endif %}

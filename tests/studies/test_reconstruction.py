@@ -88,6 +88,26 @@ def test_what_one_table_shows_is_known_and_the_rest_is_an_estimate(tmp_path: Pat
     ) or found.independences == ("Given age_level_2, ill says nothing about age_level_1 and sex.",)
 
 
+def test_an_empty_text_and_a_missing_value_stay_apart_where_they_are_apart_in_the_files(
+    tmp_path: Path,
+) -> None:
+    rows = pd.DataFrame(
+        {"sex": ["", None, "", "M"], "age": ["1", "2", "3", "3"], "ill": ["a", "b", "b", "a"]}
+    )
+    collection = [{"sex": 0, "ill": 0}, {"sex": 0, "age": 0}]
+    with ps.connect() as engine:
+        table = ps.Table(rows, ["age", "sex"], "ill", name="people")
+        release = ps.publish(engine, table, [ps.KLink(1)], ps.Marginals(collection=collection))
+        found = ps.reconstruct(ps.write(engine, release, tmp_path / "people.parquet"))
+    assert found.to_pandas()["expected"].sum() == 4
+    assert {cell.values: cell.least for cell in found.query("sex").cells} == {("",): 2, (None,): 1, ("M",): 1}
+
+
+def test_columns_of_one_table_are_known_whatever_else_is_published(tmp_path: Path) -> None:
+    found = ps.reconstruct(published(tmp_path, TRIANGLE))
+    assert all(cell.known for cell in found.query("age, ill").cells)
+
+
 def test_a_collection_without_closed_form_names_the_association_it_leaves_out(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     found = ps.reconstruct(published(tmp_path, TRIANGLE))

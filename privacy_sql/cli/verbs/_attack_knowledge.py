@@ -11,6 +11,7 @@ from privacy_sql.cli.outcome import Outcome, connected, shared, size
 from privacy_sql.cli.tables import About, about_a_table, each_table, exact_number, listed
 from privacy_sql.display.rounding import as_asked, decimals, percent
 from privacy_sql.errors import UsageError, first_exit, people
+from privacy_sql.parameters import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,7 +174,7 @@ def _lines(found: KnowledgeAttack) -> list[str]:
             lines.append(
                 f"{'':>14}  {people(adversary.without_prior)} without a prior; their groups are undecided"
             )
-    if any(adversary.undecided for adversary in found.adversaries) and found.exact:
+    if any(adversary.witness["undecided_groups"] for adversary in found.adversaries) and found.exact:
         told = "  Groups too large for exact beliefs are undecided: --posterior estimate estimates them all,"
         lines.append(f"{told} which is no upper bound.")
     if not found.exact:
@@ -192,7 +193,9 @@ def _decided(found: KnowledgeAttack, adversary: Adversary) -> str:
         if left
         else ""
     )
-    return f"bandwidth {_named(adversary)}: decided for {of}{over}"
+    named = _named(adversary)
+    brings = isinstance(adversary.bandwidth, str) and named != "inf" and number_in(named) is None
+    return f"{'beliefs of' if brings else 'bandwidth'} {named}: decided for {of}{over}"
 
 
 def _named(adversary: Adversary) -> str:

@@ -18,6 +18,7 @@ from privacy_sql.errors import Undecided
 from privacy_sql.kernels.marginals.consistent_tables import MOST_GROWN, largest_support, scipy_parts
 from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
+    contains,
     finest,
     intersection,
     is_decomposable,
@@ -75,6 +76,9 @@ def answers(
 
     Bounds that are not tight come from single marginals, where a linear program would be too large.
     """
+    whole = next((m for m in marginals if contains(m, question.at)), None)
+    if whole is not None:
+        return _of_two(domain, {whole: marginals[whole]}, question), True
     left = summed_out(domain, marginals, question.at)
     if len(left) < 3:
         return _of_two(domain, left, question), True
@@ -176,7 +180,7 @@ def _of_several(
         key = question.key(domain, cell, at)
         expected[key] = expected.get(key, 0) + n
     asked = list(dict.fromkeys(keys))
-    single = {key: _of_single(domain, left, question, key) for key in asked}
+    single = _of_single(domain, left, question, asked)
     try:
         if len(cells) * len(asked) > PROGRAM_WORK:
             raise Undecided("program_too_large", "too many cells for linear programs")
@@ -216,17 +220,25 @@ def _of_single(
     domain: LeafDomain,
     left: Mapping[Resolutions, Mapping[Cell, int]],
     question: Question,
-    key: Key,
-) -> tuple[int, int]:
+    asked: Sequence[Key],
+) -> dict[Key, tuple[int, int]]:
     """Bounds by what each marginal says by itself of the classes it shows."""
-    matching = []
-    for at, counts in left.items():
-        rows = ((question.key(domain, cell, at), n) for cell, n in counts.items())
-        matching.append(
-            sum(n for own, n in rows if all(a is None or a == b for a, b in zip(own, key, strict=True)))
-        )
     total = sum(next(iter(left.values())).values())
-    return max(0, sum(matching) - (len(matching) - 1) * total), min(matching)
+    counted = [(at, _summed(domain, counts, at, question)) for at, counts in left.items()]
+    found = {}
+    for key in asked:
+        matching = [
+            sums.get(
+                tuple(
+                    part if wanted <= shown else None
+                    for part, wanted, shown in zip(key, question.at, at, strict=True)
+                ),
+                0,
+            )
+            for at, sums in counted
+        ]
+        found[key] = max(0, sum(matching) - (len(matching) - 1) * total), min(matching)
+    return found
 
 
 class _LinearProgram:
