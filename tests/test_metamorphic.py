@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+from zlib import crc32
 
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ import privacy_sql as ps
 from privacy_sql import registry
 from privacy_sql.criteria import make
 from tests import cases as reading
-from tests.conftest import cases
+from tests.conftest import NIGHTLY, cases
 
 
 def shuffled(table: ps.Table) -> ps.Table:
@@ -75,7 +76,9 @@ def test_a_table_that_says_the_same_of_everybody_gets_the_same_verdict(
     engine: Any, name: str, case: dict[str, Any]
 ) -> None:
     before = judged(engine, name, case)
-    for what, change in same(name, case).items():
+    changes = list(same(name, case).items())
+    # in the build every other change of a case, and of the next case the others
+    for what, change in changes if NIGHTLY else changes[crc32(case["name"].encode()) % 2 :: 2]:
         after = judged(engine, name, case, change)
         assert (after.safe, after.value, after.limit) == (before.safe, before.value, before.limit), what
 
