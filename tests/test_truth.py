@@ -69,12 +69,7 @@ CRITERIA: dict[str, Any] = {
     "delta_disclosure": st.builds(ps.DeltaDisclosure, st.sampled_from(["0.3", "0.7", "1", "2"])),
     "k_map": st.builds(ps.KMap, SMALL),
     "delta_presence": st.builds(ps.DeltaPresence, st.sampled_from(["0", "1/4"]), SHARE),
-    "ck_safety": st.one_of(
-        st.builds(ps.CKSafety, SHARE, st.integers(0, 2)),
-        st.builds(
-            lambda c, own, k: ps.CKSafety(c, 0, {"flu": {"c": own, "k": k}}), SHARE, SHARE, st.integers(0, 1)
-        ),
-    ),
+    "ck_safety": st.builds(ps.CKSafety, SHARE, st.integers(0, 2)),
     "privacy_skyline": st.builds(
         lambda points, limit: ps.PrivacySkyline([[*points, limit]]),
         st.tuples(*[st.integers(0, 1)] * 3),
