@@ -377,11 +377,16 @@ def _cut(evidence: _Seen, groups: Sequence[int]) -> tuple[Mapping[int, int], lis
 
 
 def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, Any]:
-    """The counts of every group as arrays; they are as many as groups and values, not as rows.
+    """The counts of every group as arrays; they are as many as groups and values, not as rows."""
+    refuse_other_worlds(grouping.base)
+    query = render("criteria/ck_safety.sql", histogram=grouping.histogram, per_value=by_value)
+    arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
+    return arrays
 
-    Tables in which a person may have several values are refused: they have other worlds than counted here.
-    """
-    table = grouping.base.table
+
+def refuse_other_worlds(base: Base) -> None:
+    """Refuse tables in which a person may have several values: they have other worlds than counted here."""
+    table = base.table
     if table.values_per_person != "one":
         raise UsageError(
             "several_values",
@@ -391,11 +396,8 @@ def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, 
         )
     if not table.sensitives:
         raise UsageError("no_sensitive", "maximum disclosure needs a sensitive column", where=table.name)
-    if not grouping.base.rows:
+    if not base.rows:
         raise no_rows(table)
-    query = render("criteria/ck_safety.sql", histogram=grouping.histogram, per_value=by_value)
-    arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
-    return arrays
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from privacy_sql.counted.base import count
-from privacy_sql.criteria.ck_safety import group_counts, within_reach
+from privacy_sql.criteria.ck_safety import group_counts, refuse_other_worlds, within_reach
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.worst_case.disclosure import implication_curve
 from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
+from privacy_sql.lattice.in_memory import InMemory, fits
 from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.progress import report
 from privacy_sql.table import Table
@@ -42,18 +43,27 @@ class Choice:
 def every_choice(engine: Engine, table: Table, facts: Sequence[int] = FACTS) -> list[Choice]:
     """Entropy and disclosure of all choices of a table's levels, where they are at most a thousand."""
     base = count(engine, table)
+    refuse_other_worlds(base)
     rollup = Rollup(base, with_sensitive=True)
     if rollup.lattice.size > MOST_CHOICES:
         hint = f"Up to {MOST_CHOICES} choices are counted one by one."
         raise UsageError("too_many_choices", f"there are {rollup.lattice.size} choices", hint=hint)
+    held = InMemory(base, with_sensitive=True) if fits(base, ()) else None
     made = []
     for number, choice in enumerate(rollup.lattice.choices()):
         report("every choice", number, rollup.lattice.size)
-        counts = group_counts(rollup.grouping(choice))
-        shapes = GroupShapes.from_columns(counts["g"], counts["n_rows"], max(facts) + 1)[0]
+        if held is None:
+            counts = group_counts(rollup.grouping(choice))
+            shapes = GroupShapes.from_columns(counts["g"], counts["n_rows"], max(facts) + 1)[0]
+            entropy = lowest_entropy(counts)
+        else:
+            groups = held.groups(choice)
+            ranked = groups.people, groups.start, groups.ranked
+            shapes = GroupShapes.from_ranked(*ranked, max(facts) + 1)[0]
+            entropy = max(0.0, float(groups.entropies.min()))
         with within_reach():
             curve = implication_curve(shapes, max(facts))
-        made.append(Choice(rollup.named(choice), lowest_entropy(counts), {k: curve[k] for k in facts}))
+        made.append(Choice(rollup.named(choice), entropy, {k: curve[k] for k in facts}))
     return made
 
 
