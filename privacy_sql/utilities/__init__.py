@@ -12,7 +12,7 @@ In: counts of a choice. Out: one number. Read `loss.py` first; each utility is a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.groups import Groups
 
 Row = Mapping[str, Any]
-Query = dict[int, frozenset[int]]
+Query = Mapping[int, Collection[int]]
 """Which values a counting query asks for, per column; values are numbers below the size of their domain."""
 Answered = tuple[Mapping[int, float], Mapping[int, float]]  # the true answer to each query, and a reader's
 

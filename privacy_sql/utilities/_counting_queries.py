@@ -15,6 +15,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.utilities import Held, Queries, Query
+from privacy_sql.utilities.query_error import Some
 
 Shares = npt.NDArray[np.float64]
 # so many queries about the same columns are answered faster from the counts of these columns alone
@@ -70,7 +71,7 @@ class Answers:
         groups, last = held.groups, len(self.values) - 1
         columns = [*(codes[groups.of_each] for codes in held.labels), groups.value]
         alike: dict[tuple[int, ...], list[int]] = {}
-        for number, query in enumerate(self._asked_codes):
+        for number, query in enumerate(self.queries):
             alike.setdefault(tuple(sorted(query.keys() - {last})), []).append(number)
         answers = {}
         for positions, numbers in alike.items():
@@ -78,7 +79,7 @@ class Answers:
             if len(numbers) >= WORTH_GROUPING:
                 told, n = grouped(told, n)
             for number in numbers:
-                answers[number] = self._one(self._asked_codes[number], told, n, positions, choice)
+                answers[number] = self._one(self._codes(self.queries[number]), told, n, positions, choice)
         return answers
 
     def _one(
@@ -103,17 +104,18 @@ class Answers:
             places, told = places[meets], told[meets] * share[meets]
         return float(told.sum())
 
+    def _codes(self, query: Query) -> dict[int, npt.NDArray[np.int64]]:
+        """The codes that a query asks for, by column; those of all queries would be as many as all values."""
+        return {
+            column: self._arrays[column][
+                asked.chosen if isinstance(asked, Some) else np.fromiter(asked, np.int64, len(asked))
+            ]
+            for column, asked in query.items()
+        }
+
     @cached_property
-    def _asked_codes(self) -> list[dict[int, npt.NDArray[np.int64]]]:
-        """For each query the codes it asks for, by column."""
-        values = [np.array(codes, np.int64) for codes in self.values]
-        return [
-            {
-                column: values[column][np.fromiter(places, np.int64, len(places))]
-                for column, places in q.items()
-            }
-            for q in self.queries
-        ]
+    def _arrays(self) -> list[npt.NDArray[np.int64]]:
+        return [np.array(codes, np.int64) for codes in self.values]
 
     def _labels_in_memory(self, position: int, level: int) -> tuple[npt.NDArray[np.int64], Shares]:
         """The label of every raw value at a level, and how many leaves each label has; both by code."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.utilities import Measurable, Query, Utility
 
@@ -17,12 +19,13 @@ def random_queries(
     Xiao and Tao 2006, Sec. 6, as Li et al. 2009, Sec. V (Fig. 6), use it: every predicate accepts the same
     share of its domain, so that together they accept about `selectivity` of the rows.
 
-    >>> random_queries([10, 4, 2], 1, 0.25, 1, np.random.default_rng(1))
-    [{0: frozenset({0, 1, 3, 5, 7}), 2: frozenset({1})}]
+    >>> (query,) = random_queries([10, 4, 2], 1, 0.25, 1, np.random.default_rng(1))
+    >>> {column: list(values) for column, values in query.items()}
+    {0: [0, 1, 3, 5, 7], 2: [1]}
     """
     last = len(domains) - 1
     share = selectivity ** (1 / (dimension + 1))
-    queries = []
+    queries: list[Query] = []
     for _ in range(n_queries):
         columns = sorted(int(c) for c in generator.choice(last, size=min(dimension, last), replace=False))
         queries.append({c: some(domains[c], share, generator) for c in [*columns, last]})
@@ -50,10 +53,42 @@ def mean_relative_error(answers: Iterable[tuple[int, float]]) -> float | None:
     return sum(errors) / len(errors) if errors else None
 
 
-def some(domain: int, share: float, generator: np.random.Generator) -> frozenset[int]:
+@dataclass(frozen=True)
+class Some(Collection[int]):
+    """Some of the values of a domain, a bit for each: of a million values many queries are remembered.
+
+    >>> Some.of(np.array([2, 0]), 9).chosen.tolist(), 2 in Some.of(np.array([2, 0]), 9)
+    ([0, 2], True)
+    """
+
+    bits: bytes
+    domain: int
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.int64], domain: int) -> Some:
+        held = np.zeros(domain, np.bool_)
+        held[values] = True
+        return cls(np.packbits(held).tobytes(), domain)
+
+    @property
+    def chosen(self) -> npt.NDArray[np.int64]:
+        """The values, in order."""
+        return np.flatnonzero(np.unpackbits(np.frombuffer(self.bits, np.uint8), count=self.domain))
+
+    def __contains__(self, value: object) -> bool:
+        return bool((self.chosen == value).any())
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.chosen.tolist())
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+
+def some(domain: int, share: float, generator: np.random.Generator) -> Some:
     """A random share of a domain, at least one value."""
     wanted = max(1, round(domain * share))
-    return frozenset(int(value) for value in generator.choice(domain, size=wanted, replace=False))
+    return Some.of(generator.choice(domain, size=wanted, replace=False), domain)
 
 
 class QueryError(Utility):
