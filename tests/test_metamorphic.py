@@ -104,7 +104,7 @@ def thrice(table: ps.Table) -> ps.Table:
 
 
 # more people of each kind never help who knows of a few; a share beside a size
-OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity"}
+OTHERS = {"ck_safety", "privacy_skyline", "alpha_k_anonymity", "reidentification_risk"}
 
 
 @pytest.mark.parametrize("name", registry.available("criteria"))
@@ -120,5 +120,6 @@ def test_every_person_three_times_leaves_every_share_and_makes_every_size_three_
                 assert after.value is None, found["name"]
             else:
                 # a number of people grows with them; all else is a share
-                times = 3 if registry.get("criteria", name).unit == "people" else 1
+                unit = registry.get("criteria", name).unit_of(before.params, before.relation)
+                times = 3 if unit == "people" else 1
                 assert after.value == pytest.approx(times * Fraction(before.value)), found["name"]
