@@ -177,7 +177,8 @@ class DuckDB(Engine):
         except (TypeError, duckdb.InvalidInputException):
             raise no_frame(frame) from None
         self._mine[name] = "view"
-        if _once(frame):
+        kind = type(frame)
+        if (kind.__module__.partition(".")[0], kind.__name__) not in READ_AGAIN:
             read = self._name("frame")
             self._run(Query(f"create temp table {read} as select * from {name}", "frame"))
             self._mine[read] = "table"
@@ -369,12 +370,6 @@ class DuckDB(Engine):
                 raise KeyboardInterrupt from None
             told = explain(problem, query.origin, self._to.files)
             raise told from (problem if self._to.debug else None)
-
-
-def _once(frame: object) -> bool:
-    """Whether a frame may be one that can be read only once, so that it is copied."""
-    kind = type(frame)
-    return (kind.__module__.partition(".")[0], kind.__name__) not in READ_AGAIN
 
 
 def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:

@@ -28,7 +28,8 @@ def load(path: Path) -> object:
         raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
     except MarkedYAMLError as problem:
         place, mark = _line(path, problem), problem.problem_mark
-        if mark is not None and "\t" in _indent(path, mark.line):
+        line = path.read_text(encoding="utf-8").split("\n")[mark.line] if mark else ""
+        if "\t" in line[: len(line) - len(line.lstrip())]:
             told, hint = "a tab indents the line, and YAML takes blanks only", "Put blanks in its place."
         else:
             told, hint = "the file is not YAML", "Look at the indentation, the colons and the quotes there."
@@ -42,12 +43,6 @@ def load(path: Path) -> object:
 
 def _line(path: Path, problem: MarkedYAMLError) -> str:
     return f"{path.name}, line {problem.problem_mark.line + 1}" if problem.problem_mark else path.name
-
-
-def _indent(path: Path, line: int) -> str:
-    """What stands before the first letter of a line."""
-    text = path.read_text(encoding="utf-8").split("\n")[line]
-    return text[: len(text) - len(text.lstrip())]
 
 
 def add_lines(path: Path, problems: Sequence[PrivacySqlError]) -> None:
