@@ -59,11 +59,13 @@ print("STATEMENTS", len(asked))
 
 def called(checkout: Path, words: list[str], folder: Path) -> tuple[float, str]:
     """The CPU seconds of a command of a checkout in a process of its own, and what it printed."""
+    # compiled modules are kept, as those of an installed package are
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env={**kept, "PYTHONPATH": str(checkout)},
         capture_output=True,
         text=True,
         check=False,

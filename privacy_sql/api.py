@@ -139,8 +139,10 @@ def beside(release: Release) -> tuple[str, ...]:
 def formulas(release: Release) -> tuple[str, ...]:
     """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
     engine: Engine = release.base.engine
+    if release.alike is not None:
+        return in_cells.warnings(engine, [release.alike])
     views = release.parts.values() or (release.view,)
-    return in_cells.warnings(engine, [engine.create(view, view=True) for view in views])
+    return in_cells.warnings(engine, [(engine.create(view, view=True), None) for view in views])
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import glob
 import os
 import re
 import secrets
@@ -160,9 +159,11 @@ def hidden(target: Path, token: str) -> Path:
 
 def sweep(target: Path) -> None:
     """Remove what a killed run left beside a target; call it while the folder is held."""
-    for more in ("", ".old", ".parts"):
-        for left in target.parent.glob(f".{'[0-9a-f]' * 12}-{glob.escape(target.name)}{more}"):
-            remove(left)
+    ours = {f"{target.name}{more}" for more in ("", ".old", ".parts")}
+    if target.parent.is_dir():
+        for left in list(target.parent.iterdir()):
+            if left.name[14:] in ours and re.fullmatch("[.][0-9a-f]{12}-", left.name[:14]):
+                remove(left)
 
 
 def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:

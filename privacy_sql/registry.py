@@ -31,6 +31,11 @@ def available(family: str) -> list[str]:
     return sorted({*_ours(family), *(entry.name for entry in _theirs(family))})
 
 
+def has(family: str, name: str) -> bool:
+    """Whether there is a part of that name; ours are looked for first, which takes no time."""
+    return name in _ours(family) or any(entry.name == name for entry in _theirs(family))
+
+
 @cache
 def _ours(family: str) -> tuple[str, ...]:
     """The names of our own parts."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql.counted.base import Base
+from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
 from privacy_sql.display import notebook
 from privacy_sql.errors import NotSafe, UsageError, number_of
@@ -45,6 +46,7 @@ class Proposal:
     permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     # several tables that leave together, by name; `view` then shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
+    alike: Alike | None = None  # the rows of `view` counted, where it is made from counts
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,11 @@ class Release(Judgeable):
     def parts(self) -> Mapping[str, Query]:
         """Several tables that leave together; `view` shows them in one statement."""
         return self.proposal.parts
+
+    @property
+    def alike(self) -> Alike | None:
+        """The same rows counted, where the counts tell all that is published."""
+        return self.proposal.alike
 
     @property
     def promise(self) -> Callable[[], Mapping[str, Verdict]] | None:

@@ -72,6 +72,48 @@ def test_how_large_a_search_is_is_said_before_anything_is_counted(caplog: Any) -
     assert "20 quasi-identifiers have 1,048,576 choices of levels, 9 s at most" in caplog.text
 
 
+def test_what_a_search_counts_from_is_said_before_its_first_choice(
+    caplog: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from privacy_sql.lattice.search import LatticeSearch
+
+    told: list[str] = []
+    monkeypatch.setattr(LatticeSearch, "run", lambda *_: told.append(caplog.text) or 1 / 0)
+    frame = pd.DataFrame({"a": [str(n % 40) for n in range(90)], "b": ["x"] * 90})
+    table = ps.Table(frame, {"a": ps.Intervals(2, 4), "b": ps.KeepOrDrop()})
+    with ps.connect() as engine, caplog.at_level(logging.WARNING):
+        for most in (7, 8):
+            with pytest.raises(ZeroDivisionError):
+                ps.search(engine, table, [ps.KAnonymity(3)], ps.FullDomain(most_choices=most))
+            caplog.clear()
+    assert "have 8 choices of levels, without a time limit" in told[0]
+    assert "choices are counted from 40 combinations of values, in up to 1 MB of memory" in told[0]
+    assert told[1] == ""
+
+
+def test_of_how_many_marginals_collections_are_made_is_said_before_anything_is_counted(caplog: Any) -> None:
+    quasi = {f"q{n}": ps.KeepOrDrop() for n in range(9)}
+    method = ps.Marginals(time_limit="1.5", most_choices=1000)
+    with ps.connect() as engine, caplog.at_level(logging.WARNING), pytest.raises(ps.PrivacySqlError):
+        ps.search(engine, ps.Table("nothing_of_that_name", quasi), [ps.KAnonymity(2)], method)
+    assert "collections are made of 19,683 marginals, 1.5 s at most" in caplog.text
+
+
+@pytest.mark.parametrize("limit", [0, -1, "soon", float("nan"), float("inf"), True])
+@pytest.mark.parametrize("method", [ps.FullDomain, ps.Marginals])
+def test_a_time_limit_that_is_none_is_refused(method: Any, limit: Any) -> None:
+    with pytest.raises(ps.PrivacySqlError, match="a number of seconds above 0"):
+        method(time_limit=limit)
+
+
+def test_too_many_choices_for_a_picture_are_refused_before_anything_is_counted() -> None:
+    from privacy_sql.studies.every_choice import every_choice
+
+    quasi = {f"q{n}": ps.KeepOrDrop() for n in range(11)}
+    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="there are 2048 choices"):
+        every_choice(engine, ps.Table("nothing_of_that_name", quasi, "s"))
+
+
 def test_a_search_that_is_stopped_in_a_statement_keeps_its_best_choice(monkeypatch: Any) -> None:
     """The alarm rings while a later choice is counted: what was safe before is what is reported."""
     from privacy_sql.lattice.search import LatticeSearch

@@ -60,3 +60,16 @@ def test_checking_and_publishing_a_table_loads_no_frames_graphs_or_parsers() -> 
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"loaded {done.stderr}"
+
+
+def test_checking_a_project_loads_no_arrays(tmp_path: Path) -> None:
+    """The example asks for k-anonymity, ℓ-diversity and t-closeness, which statements decide."""
+    example.write(tmp_path)
+    heavy = {"numpy", "pandas", "sqlglot", "rich"}
+    code = (
+        "import sys\nfrom privacy_sql.cli.main import main\n"
+        f"try: main(['check', '--project', {str(tmp_path)!r}])\nexcept SystemExit: pass\n"
+        f"sys.exit(','.join({heavy} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"loaded {done.stderr}"

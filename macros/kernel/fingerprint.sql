@@ -1,15 +1,18 @@
 {#
 A checksum of a relation's rows, whatever their order: md5 of each row's text, summed in pieces of four hex digits.
 `alike`: texts that are equal look equal, so rows that are the same are hashed once and counted. Where a collation may
-hold more equal, as in a table of dbt, every row is hashed.
+hold more equal, as in a table of dbt, every row is hashed. `counted`: how many rows a row of the relation stands for.
 #}
-{% macro fingerprint(relation, columns, empty_is_null=false, alike=false) %}
+{% macro fingerprint(relation, columns, empty_is_null=false, alike=false, counted=none) %}
 with texts as (
     select
         {% for column in columns %}
-        cast({{ adapter.quote(column) }} as varchar) as c{{ loop.index }}{% if not loop.last %},{% endif %}
+        cast({{ adapter.quote(column) }} as varchar) as c{{ loop.index }}{% if counted is not none or not loop.last %},{% endif %}
 
         {% endfor %}
+        {% if counted is not none %}
+        {{ counted }} as n
+        {% endif %}
     from {{ relation }}
 ),
 counted as (
@@ -17,9 +20,13 @@ counted as (
         {% for column in columns %}
         c{{ loop.index }},
         {% endfor %}
+        {% if counted is not none %}
+        n
+        {% else %}
         {% if alike %}cast(count(*) as bigint){% else %}1{% endif %} as n
+        {% endif %}
     from texts
-    {% if alike %}
+    {% if alike and counted is none %}
     group by
         {% for column in columns %}
         c{{ loop.index }}{% if not loop.last %},{% endif %}

@@ -27,6 +27,12 @@ GROUPS = {
 }
 
 
+def _is_verb(name: str) -> bool:
+    from privacy_sql import registry
+
+    return "_" not in name and registry.has("cli.verbs", name.replace("-", "_"))
+
+
 class Verbs(click.Group):
     """The verbs, loaded when asked for, so that `--help` imports neither pandas nor an engine."""
 
@@ -38,7 +44,7 @@ class Verbs(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         from privacy_sql import registry
 
-        if name not in self.list_commands(context):
+        if not _is_verb(name):
             return None
         found: click.Command = registry.load("cli.verbs", name.replace("-", "_")).command
         return found
@@ -68,7 +74,7 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         from privacy_sql.errors import UsageError, did_you_mean
 
-        if args and args[0] not in self.list_commands(context) and not args[0].startswith("-"):
+        if args and not _is_verb(args[0]) and not args[0].startswith("-"):
             hint = did_you_mean(args[0], self.list_commands(context))
             raise UsageError("unknown_verb", f'there is no verb "{args[0]}"', hint=hint)
         return super().resolve_command(context, args)

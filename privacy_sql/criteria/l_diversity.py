@@ -12,7 +12,7 @@ from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels.diversity import UNSURE, entropy_reaches, exponential_entropy
-from privacy_sql.verdict import Number, Verdict, Witness, shown
+from privacy_sql.verdict import Number, Verdict, Witness, holds, shown
 
 if TYPE_CHECKING:
     from privacy_sql.counted.groups import Bools, Groups
@@ -167,6 +167,12 @@ class LDiversity(ByFormula):
         }
         return kinds[self.kind](evidence)
 
+    def keeps(self, evidence: Sequence[Row]) -> bool:
+        if self.kind != "recursive" or not evidence:
+            return super().keeps(evidence)
+        worst = None if any(not row["n_tail"] for row in evidence) else max(map(_top_of_tail, evidence))
+        return holds(worst, self.relation, self.limit)
+
     def _distinct(self, evidence: Sequence[Row]) -> Verdict:
         worst = min(evidence, key=lambda row: int(row["n_values"]))
         below = sum(row["n_groups"] for row in evidence if row["n_values"] < self.ell)
@@ -183,13 +189,13 @@ class LDiversity(ByFormula):
             )
             facts = {"largest_count": emptied[0]["n_top"], "tail": 0, "groups_below_limit": below}
             return self.verdict(None, Witness(facts, {"g": emptied[0]["g"]}), story)
-        worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_tail"]))
+        worst = max(evidence, key=_top_of_tail)
         facts = {"largest_count": worst["n_top"], "tail": worst["n_tail"]}
         story = (
             f"In the worst group the commonest value occurs {number_of(worst['n_top'], 'time')}; all values"
             f" but the {int(self.ell) - 1} commonest occur {number_of(worst['n_tail'], 'time')} together."
         )
-        value = Fraction(worst["n_top"], worst["n_tail"])
+        value = _top_of_tail(worst)
         return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)
 
     def _probabilistic(self, evidence: Sequence[Row]) -> Verdict:
@@ -217,3 +223,7 @@ class LDiversity(ByFormula):
             f" as hard to guess as {shown(values[worst])} equally likely ones."
         )
         return self.verdict(values[worst], Witness(facts, {"g": worst}), story, safe=not short)
+
+
+def _top_of_tail(row: Row) -> Fraction:
+    return Fraction(row["n_top"], row["n_tail"])

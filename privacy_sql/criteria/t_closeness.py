@@ -12,7 +12,7 @@ from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import DataError, people
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.query.template import Sql
-from privacy_sql.verdict import Verdict, Witness, shown
+from privacy_sql.verdict import Verdict, Witness, holds, shown
 
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
@@ -100,8 +100,7 @@ class TCloseness(ByFormula):
         >>> TCloseness("1/2").judge([{**counts, "n_stray": 0, "n_blurred": 0, "g": 1}]).value
         Fraction(1, 2)
         """
-        self._refuse_without_order(evidence[:1])
-        distances = {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
+        distances = self._distances(evidence)
         if not distances:
             return self.verdict(None, Witness({}))
         group = max(distances, key=lambda g: distances[g])
@@ -110,6 +109,13 @@ class TCloseness(ByFormula):
         far = shown(distances[group], beside=self.limit)
         story = f"The farthest group holds {people(size)} and lies {far} away."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
+
+    def keeps(self, evidence: Sequence[Row]) -> bool:
+        return holds(max(self._distances(evidence).values(), default=None), self.relation, self.limit)
+
+    def _distances(self, evidence: Sequence[Row]) -> dict[int, Fraction | float]:
+        self._refuse_without_order(evidence[:1])
+        return {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
 
     def _refuse_without_order(self, evidence: Sequence[Row]) -> None:
         reasons = (

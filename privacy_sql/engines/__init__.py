@@ -107,6 +107,10 @@ class Engine(ABC):
     def rows_of(self, query: Query) -> Sql:
         """The rows a query would publish, as a view on the engine that writes them."""
 
+    def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query | None:
+        """The rows of a relation, each as often as it counts, in its order; None where it would be lost."""
+        return None
+
     @abstractmethod
     def load(self, columns: Columns, origin: str) -> Sql:
         """A small table of ours as a temporary relation: {name: (type, values)}."""

@@ -10,7 +10,7 @@ import contextlib
 import shutil
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from privacy_sql.engines._sources import (
 )
 from privacy_sql.errors import DataError, EngineError, UsageError
 from privacy_sql.query import statements
-from privacy_sql.query.template import Query, Sql, literal, quote
+from privacy_sql.query.template import Query, Sql, free_name, literal, quote
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,7 @@ KINDS = {
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
 }
+PIECE = 1000  # rows that are laid out at once
 
 
 # frames that can be read any number of times
@@ -120,7 +121,9 @@ class DuckDB(Engine):
             return as_meant(self, source, self._plain(self._file(existing(Path(source)))))
         if isinstance(source, str):
             known = self._known(source)
-            return self._plain(known, bool(self.fetch(Query(COLLATED, "looking for collations"))))
+            # what is ours is made of plain columns
+            theirs = not isinstance(source, Sql)
+            return self._plain(known, theirs and bool(self.fetch(Query(COLLATED, "looking for collations"))))
         return self._plain(self._frame(source))
 
     def _plain(self, relation: Sql, collated: bool = False) -> Sql:
@@ -242,6 +245,17 @@ class DuckDB(Engine):
     def rows_of(self, query: Query) -> Sql:
         return self.create(query, view=True)
 
+    def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query:
+        shown = ", ".join(quote(name) for name in columns)
+        start = free_name("start", [*columns, n])
+        # one thread counts what a limit lets through, so rows are written as they come, and none waits in
+        # memory; that all are let through nobody knows beforehand
+        lines = f"select * from {counted} limit (select count(*) from {counted})"
+        # in two steps, as a list is made whole before it is laid out in rows
+        pieces = f"select {shown}, {n}, unnest(range(0, {n}, {PIECE})) as {start} from ({lines})"
+        rows = f"select {shown}, unnest(range(least({PIECE}, {n} - {start}))) from ({pieces})"
+        return Query(f"select {shown} from ({rows})", "published rows", one_by_one=True)
+
     def fetch(self, query: Query) -> list[Row]:
         result = self._run(query)
         names = [column[0] for column in result.description or []]
@@ -278,7 +292,7 @@ class DuckDB(Engine):
         return name
 
     def beside(self) -> DuckDB:
-        return DuckDB(unsafe_debug=self._to.debug)
+        return DuckDB(**self._to.limits, unsafe_debug=self._to.debug)
 
     def drop(self, relation: Sql) -> None:
         kind = self._mine.pop(relation, None)
@@ -290,6 +304,8 @@ class DuckDB(Engine):
     def write_file(self, query: Query, path: Path, kind: str) -> None:
         self.connection.execute("select 1")
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
+        if query.one_by_one:  # nothing is to be put back in order
+            options += ", preserve_order false"
         # DuckDB reaches its own private folder only; the file moves from there
         made = Path(str(self._to.private)) / f"{next(self._to.numbers)}.{kind}"
         made.touch(mode=0o600)

@@ -16,7 +16,7 @@ from privacy_sql.kernels.marginals.junction_tree import is_decomposable
 from privacy_sql.marginals.columns import Attributes, Levels, published
 from privacy_sql.marginals.views import COUNT, maximum_entropy, published_columns
 from privacy_sql.query.conditions import with_numbers
-from privacy_sql.query.template import Query, Sql, condition, names, quote, render, with_steps
+from privacy_sql.query.template import Query, Sql, condition, free_name, names, quote, render, with_steps
 from privacy_sql.table import Table
 
 LeaveOut = Sequence[tuple[str, Mapping[str, Any]]]
@@ -138,9 +138,6 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
     shown = [
         (name, levels.get(name, 0), kinds[name].recipe() if levels.get(name) else None) for name in columns
     ]
-    group = "ps_group"
-    while group in {column.lower() for column in columns}:  # a name that no column of the user has
-        group += "_"
     return render(
         "export/published.sql",
         source=_relation(table),
@@ -149,7 +146,7 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
         keys=list(table.quasi),
         sensitive=table.sensitives[0] if table.sensitives else None,
         leave_out=leave_out,
-        group=Sql(group),
+        group=free_name("ps_group", columns),
     )
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.parameters import number_in
-from privacy_sql.searches import Found
-from privacy_sql.spaces.lattice import Choice, Lattice
 from privacy_sql.table import Table
+
+if TYPE_CHECKING:  # whose arrays take longer to load than a check of a table
+    from privacy_sql.searches import Found
+    from privacy_sql.spaces.lattice import Choice, Lattice
 
 ENDS = ("min_level", "max_level")
 
@@ -129,11 +131,14 @@ class Part:
     def lattice(self, whole: Lattice) -> Lattice:
         """Its choices, with the labels of the whole one.
 
+        >>> from privacy_sql.spaces.lattice import Lattice
         >>> Part(((1, 2), (0,))).lattice(Lattice(((9, 4, 1), (7, 1)))).labels
         ((4, 1), (7,))
         """
         pairs = zip(whole.labels, self.levels, strict=True)
-        return Lattice(tuple(tuple(labels[level] for level in allowed) for labels, allowed in pairs))
+        return replace(
+            whole, labels=tuple(tuple(labels[level] for level in allowed) for labels, allowed in pairs)
+        )
 
     def choice(self, places: Choice) -> Choice:
         """The levels of a choice of this part.

@@ -18,9 +18,7 @@ from privacy_sql.counted.base import Base, sizes
 from privacy_sql.counted.grouping import Candidate, Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import UsageError, did_you_mean, raise_all
-from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.steering import Steering
-from privacy_sql.lattice.suppression import published, thinned
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
@@ -215,9 +213,11 @@ def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Frac
     grouping, suppressed = Grouping.by(base, base.keys(levels)), 0
     if allowed:
         grouping, suppressed = suppress(grouping, asked, allowed)
+    view, alike = generalised(grouping, levels)
     return Proposal(
         grouping=grouping,
-        view=generalised(grouping, levels),
+        view=view,
+        alike=alike,
         choice={"levels": levels},
         quasi=tuple(levels),
         levels=levels,
@@ -233,6 +233,10 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
     """
     if grouping.base.sides:
         refuse_suppression(grouping.base.table, asked)
+        # loaded where they are needed: a check of a table needs no arrays
+        from privacy_sql.lattice.rollup import Rollup
+        from privacy_sql.lattice.suppression import published, thinned
+
         # the same for several sensitive columns: what fails for one leaves for all
         base = grouping.base
         levels = {base.columns[key.column][0]: key.level for key in grouping.keys}

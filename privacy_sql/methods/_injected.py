@@ -47,9 +47,8 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     if list(beside.columns(relation)) != shown:
         told = f"{file.name} describes other columns than there are"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
-    meant = base.engine.rows_of(
-        Query(generalised(Grouping.by(base, base.keys(levels)), levels).sql, "injected")
-    )
+    view, _ = generalised(Grouping.by(base, base.keys(levels)), levels)
+    meant = base.engine.rows_of(Query(view.sql, "injected"))
     columns = [name for name in shown if name in base.aliases or name in base.table.sensitives]
     absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
     marks = fingerprint(beside, relation, columns, empty_is_null=csv)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from privacy_sql.counted.base import Base
+from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import UsageError
-from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.query.template import Query, Sql, free_name, render
 
 GROUP = "group_id"
 COUNT = "n_people"
@@ -27,15 +28,54 @@ def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | N
     return made
 
 
-def generalised(grouping: Grouping, levels: Mapping[str, int]) -> Query:
+def generalised(grouping: Grouping, levels: Mapping[str, int]) -> tuple[Query, Alike | None]:
     """The view of a full-domain generalisation."""
     base = grouping.base
     keys = [
-        (Sql(f"k{number}"), Sql(key.column), key.level, base.levels[key.column] if key.level else None)
+        (
+            Sql(f"k{number}"),
+            Sql(key.column),
+            key.level,
+            base.levels[key.column] if key.level else None,
+            base.dictionaries[key.column],
+        )
         for number, key in enumerate(grouping.keys, start=1)
     ]
     places = base.engine.create(render("methods/group_places.sql", members=grouping.members, keys=keys))
-    return render("methods/generalise.sql", rows=grouping.rows, places=places, shown=shown(base, levels))
+    columns = shown(base, levels)
+    made = from_counts(grouping, places, [(name, alias) for name, alias, *_ in columns])
+    if made is not None:
+        return made
+    return render("methods/generalise.sql", rows=grouping.rows, places=places, shown=columns), None
+
+
+def from_counts(
+    grouping: Grouping, places: Sql, columns: Sequence[tuple[str, Sql]]
+) -> tuple[Query, Alike] | None:
+    """The rows of a table whose groups and values were counted; None where a row shows more than these.
+
+    `places` has what is published of each group under the internal names of `columns`. Laying counts out in
+    rows leaves the source alone, and puts in order what is published once and not row by row.
+    """
+    base = grouping.base
+    if base.table.values_per_person != "one" or not {alias for _, alias in columns} <= {"s", *base.columns}:
+        return None
+    names = [name for name, _ in columns]
+    n = free_name("n_rows", names)
+    if base.engine.repeated(places, names, n) is None:
+        return None
+    query = render(
+        "methods/alike.sql",
+        histogram=grouping.histogram,
+        places=places,
+        values=base.dictionaries.get("s"),
+        shown=columns,
+        counted=n,
+    )
+    alike = Alike(base.engine.create(query), n)
+    view = base.engine.repeated(alike.relation, names, n)
+    assert view is not None
+    return view, alike
 
 
 def refuse_unfit(base: Base, method: str) -> None:

@@ -19,6 +19,7 @@ from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
+from privacy_sql.parameters import number_in
 from privacy_sql.progress import report
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
@@ -27,6 +28,7 @@ from privacy_sql.utilities import Additive
 
 log = logging.getLogger("privacy_sql")
 
+BYTES = 350  # that a combination takes at most, with the choices that are kept
 SHOWN = "at the finest level that was safe for its row"
 
 
@@ -68,12 +70,12 @@ class FullDomain(Method):
                 f"{self.minimise} is no sum over columns, so no column can be more important in it",
                 hint=f"Minimise one of {', '.join(sums)}, or leave out importance.",
             )
-        if self.time_limit is not None and not 0 < _number(self.time_limit) < float("inf"):
+        if self.time_limit is not None and (number_in(self.time_limit) or 0) <= 0:
             raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
 
     @property
     def seconds(self) -> float | None:
-        return None if self.time_limit is None else _number(self.time_limit)
+        return None if self.time_limit is None else float(number_in(self.time_limit) or 0)
 
     @property
     def steering(self) -> Steering:
@@ -150,6 +152,13 @@ class FullDomain(Method):
         search = LatticeSearch(
             base, asked.require, self.minimise, self.allowed, steering=self.steering, only_best=only_best
         )
+        if self.size(base.table) > self.most_choices:
+            memory = f"in up to {-(-base.combinations * BYTES // 10**6):,} MB of memory"
+            where = memory if search.in_memory else "by statements, as they are too many for memory"
+            log.warning(
+                "%s: choices are counted from %s combinations of values, %s",
+                *(base.table.name, f"{base.combinations:,}", where),
+            )
         limits = self._limits()
         found = search.run(goal, limits)
         if found.stopped == "interrupted":
@@ -226,10 +235,3 @@ class FullDomain(Method):
             progress=partial(report, "search"),
             interrupt=lambda: "time limit" if deadlines.rang() else "interrupted",
         )
-
-
-def _number(text: str | float) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

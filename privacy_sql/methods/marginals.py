@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,11 +23,14 @@ from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.marginals.tables import MarginalTables, of_resolutions
 from privacy_sql.marginals.views import COUNT, published_columns
 from privacy_sql.methods import Asked, Method, Proposal, _injected
+from privacy_sql.parameters import number_in
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.searches import Limits, Reached
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.spaces.marginal_sets import Collection
 from privacy_sql.table import Table
+
+log = logging.getLogger("privacy_sql")
 
 WORK_PER_SECOND = 60_000  # of `MarginalSearch.work`: a tenth of what one idle processor does
 WORK_LIMIT = "work limit"
@@ -61,6 +66,8 @@ class Marginals(Method):
             raise UsageError("bad_parameter", "marginals takes a collection, or inject, not both")
         if self.recipe and self.inject is None:
             raise UsageError("bad_parameter", "the recipe adds to a table: name it with inject")
+        if self.time_limit is not None and (number_in(self.time_limit) or 0) <= 0:
+            raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
         for word, number in (
             ("beam", self.beam),
             ("most_choices", self.most_choices),
@@ -71,11 +78,18 @@ class Marginals(Method):
 
     @property
     def seconds(self) -> float | None:
-        return None if self.time_limit is None else float(self.time_limit)
+        return None if self.time_limit is None else float(number_in(self.time_limit) or 0)
 
     @property
     def named_marginals(self) -> Sequence[Shown] | None:
         return self.collection
+
+    def tell_size(self, table: Table) -> None:
+        """Say from how many marginals a search will choose, before anything is counted."""
+        size = prod(kind.height + 2 for kind in table.hierarchies.values())  # at a level, or left out
+        if self.collection is None and size > self.most_choices:
+            limit = "without a time limit" if self.seconds is None else f"{self.seconds:g} s at most"
+            log.warning("%s: collections are made of %s marginals, %s", table.name, f"{size:,}", limit)
 
     def within(self, directory: Path) -> Marginals:
         """The same with the path of a manifest read from a folder."""

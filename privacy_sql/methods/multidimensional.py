@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan
 from privacy_sql.counted.base import Base
+from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
 from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, share, suppress
-from privacy_sql.methods._views import GROUP, permuted, refuse_unfit, secret
+from privacy_sql.methods._views import GROUP, from_counts, permuted, refuse_unfit, secret
 from privacy_sql.parameters import given
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
@@ -93,11 +94,14 @@ class Multidimensional(Method):
             aliases = base.aliases.items()
             printed = {} if marked else {name: labels[alias] for name, alias in aliases}
             grouping = replace(grouping, located_by="boxes", printed=printed)
+        if exact:
+            view, alike = permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed)), None
+        else:
+            view, alike = self._view(boxes, labels)
         return Proposal(
             grouping=grouping,
-            view=permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed))
-            if exact
-            else self._view(boxes, labels),
+            view=view,
+            alike=alike,
             choice={key: value for key, value in given(self).items() if key != "seed"},
             quasi=tuple(base.table.quasi),
             shown_as={} if exact else {c: SHOWN for c in base.table.quasi if c not in base.table.also_known},
@@ -123,19 +127,29 @@ class Multidimensional(Method):
                 hint="Relax that requirement; cutting cannot help.",
             )
 
-    def _view(self, boxes: Boxes, labels: Mapping[str, Sql]) -> Query:
+    def _view(self, boxes: Boxes, labels: Mapping[str, Sql]) -> tuple[Query, Alike | None]:
         base = boxes.places.base
-        shown: list[tuple[str, Sql, Sql | None]] = []
+        shown: list[tuple[str, Sql, bool]] = []
         for name in base.source_columns:
             if name in boxes.places.as_they_are:
-                shown.append((name, Sql(f"r_{base.aliases[name]}"), None))
+                shown.append((name, Sql(f"r_{base.aliases[name]}"), False))
             elif name in base.aliases:
-                shown.append((name, Sql(base.aliases[name]), labels[base.aliases[name]]))
+                shown.append((name, Sql(base.aliases[name]), True))
             elif name in base.others:
-                shown.append((name, Sql(base.others[name]), None))
-        return render(
+                shown.append((name, Sql(base.others[name]), False))
+        labelled = [(alias, labels[alias]) for _, alias, labelled in shown if labelled]
+        places = base.engine.create(
+            render("methods/box_places.sql", columns=labelled, numbered=not self.strict)
+        )
+        if self.strict:
+            made = from_counts(boxes.grouping, places, [(name, alias) for name, alias, _ in shown])
+            if made is not None:
+                return made
+        view = render(
             "methods/multidimensional.sql",
             rows=boxes.grouping.rows,
+            places=places,
             shown=shown,
             group_id=None if self.strict else Sql(GROUP),
         )
+        return view, None

@@ -7,13 +7,13 @@ every requirement again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from privacy_sql.counted.base import OUT, count
-from privacy_sql.counted.fingerprints import fingerprint, is_csv
+from privacy_sql.counted.fingerprints import Alike, fingerprint, is_csv
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion
 from privacy_sql.engines import Engine
@@ -22,24 +22,44 @@ from privacy_sql.judge import Verdicts, judge
 from privacy_sql.methods._views import COUNT
 from privacy_sql.publishing import baseline
 from privacy_sql.query.statements import step
-from privacy_sql.query.template import Query, Sql, names, render
+from privacy_sql.query.template import Query, Sql, free_name, names, render
 from privacy_sql.release import Release
 from privacy_sql.table import Table
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was written, read back once: its rows, alike ones counted together."""
+
+    engine: Engine
+    rows: Alike
+    columns: Sequence[str]
+    is_csv: bool
 
 
 def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
     """The verdicts on the published bytes; raises when they are not the rows that should have left."""
     with step("read back"):
-        same_rows(engine, published, release)
-        _known_labels(engine, published, release)
+        read = _read(engine, published)
+        _same_rows(read, release)
+        _known_labels(read.engine, read.rows.relation, release)
         if release.table.values_per_person != "one":
-            _same_values(engine, published, release)
+            _same_values(read, release)
     with step("judge"):
-        _refuse_singled_out(engine, published, release)
-        return _kept(judge_published(engine, published, release), release)
+        _refuse_singled_out(read, release)
+        return _kept(_judge_published(read, release), release)
 
 
-def _refuse_singled_out(engine: Engine, published: str | Path, release: Release) -> None:
+def _read(engine: Engine, published: str | Path) -> Read:
+    session = engine.session([published]) if not isinstance(published, str) else engine.session()
+    relation = session.source(published)
+    columns = list(session.columns(relation))
+    counted = free_name("n_rows", columns)
+    query = render("publishing/written.sql", written=relation, columns=columns, counted=counted)
+    return Read(session, Alike(session.create(query), counted), columns, is_csv(published))
+
+
+def _refuse_singled_out(read: Read, release: Release) -> None:
     """Insensitive columns single nobody out in the published bytes either, as a reader counts them.
 
     Where values stand in an order nobody can follow, and of people with several values, no reader can count
@@ -48,7 +68,7 @@ def _refuse_singled_out(engine: Engine, published: str | Path, release: Release)
     if release.proposal.permuted or release.promise is not None or release.table.values_per_person != "one":
         return
     if release.table.as_they_are:
-        found = baseline.of_published(engine, published, release)
+        found = baseline.of_published(read.engine, read.rows.relation, release, read.rows.n)
         refusal = baseline.singled_out(release.table, release.require, found)
         if refusal is not None:
             raise refusal
@@ -59,7 +79,7 @@ def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release)
     with step("read back"):
         relations = {name: engine.source(place) for name, place in published.items()}
         same_parts(engine, published, relations, release)
-        _known_labels(engine, published["people"], release)
+        _known_labels(engine, relations["people"], release)
     with step("judge"):
         # the verdicts that the published values of each group decide; the others stand as judged
         by_counts = [c.as_published() for c in release.require if decidable(c, release.table)]
@@ -92,14 +112,14 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
 
 
-def judge_published(engine: Engine, published: str | Path, release: Release) -> Verdicts:
+def _judge_published(read: Read, release: Release) -> Verdicts:
     """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
     if release.promise is not None:
         return Verdicts(release.promise())
     by_rows = [c.as_published() for c in release.require if decidable(c, release.table)]
     verdicts = Verdicts(release.verdicts)
     if by_rows:
-        base = count(engine, published_table(published, release), several=True)
+        base = count(read.engine, published_table(read.rows.relation, release, read.rows.n), several=True)
         verdicts.update(judge(Grouping.by(base, base.own_keys()), by_rows))
     return verdicts
 
@@ -121,8 +141,8 @@ def decidable(criterion: Criterion, table: Table) -> bool:
     return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
 
 
-def published_table(published: str | Path, release: Release) -> Table:
-    """The published columns in their roles: quasi-identifiers as they stand, no person, no count."""
+def published_table(published: str | Path, release: Release, counted: str | None = None) -> Table:
+    """The published columns in their roles: quasi-identifiers as they stand, no person."""
     table = release.table
     return Table(
         published,
@@ -130,6 +150,7 @@ def published_table(published: str | Path, release: Release) -> Table:
         sensitive_hierarchy=table.sensitive_hierarchy,
         domains=table.domains,
         distances=table.distances,
+        count=counted,
     )
 
 
@@ -149,24 +170,35 @@ def published_roles(release: Release) -> dict[str, Any]:
 
 
 def same_rows(engine: Engine, published: str | Path, release: Release) -> None:
+    """What was written holds exactly the rows of the release's view, each as often."""
+    _same_rows(_read(engine, published), release)
+
+
+def _same_rows(read: Read, release: Release) -> None:
     """The published rows are exactly the rows of the release's view, each as often."""
-    session = engine.session([published]) if not isinstance(published, str) else engine.session()
-    relation = session.source(published)
     columns = list(release.columns)
-    if list(session.columns(relation)) != columns:
+    if list(read.columns) != columns:
         raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
-    home: Engine = release.base.engine
-    meant = home.rows_of(Query(release.view.sql, "published rows"))
-    csv = is_csv(published)
-    marks = fingerprint(session, relation, columns, empty_is_null=csv)
+    marks = fingerprint(
+        read.engine, read.rows.relation, columns, empty_is_null=read.is_csv, counted=read.rows.n
+    )
     # the view reads the source again, so it must still be the one that was counted and judged
     release.base.refuse_changed()
-    same = marks == fingerprint(home, meant, columns, empty_is_null=csv)
-    if marks["n_rows"] != release.rows_out or not same:
+    if marks["n_rows"] != release.rows_out or marks != _meant(release, columns, csv=read.is_csv):
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
 
 
-def _same_values(engine: Engine, published: str | Path, release: Release) -> None:
+def _meant(release: Release, columns: Sequence[str], *, csv: bool) -> dict[str, int]:
+    """The fingerprint of the rows that should leave."""
+    home: Engine = release.base.engine
+    if release.alike is not None:
+        relation, n = release.alike
+        return fingerprint(home, relation, columns, empty_is_null=csv, counted=n)
+    meant = home.rows_of(Query(release.view.sql, "published rows"))
+    return fingerprint(home, meant, columns, empty_is_null=csv)
+
+
+def _same_values(read: Read, release: Release) -> None:
     """Who reads the rows counts the groups, the values in them and the missing ones that were judged.
 
     The people of a group are not in the rows, so their number is that of the source; but a file may write
@@ -174,9 +206,9 @@ def _same_values(engine: Engine, published: str | Path, release: Release) -> Non
     """
     if release.promise is not None:
         return
-    read = count(engine, published_table(published, release), several=True)
-    theirs, ours = Grouping.by(read, read.own_keys()), release.groups
-    missing = read.statistics["s"]["n_nulls"] if read.table.sensitives else 0
+    found = count(read.engine, published_table(read.rows.relation, release, read.rows.n), several=True)
+    theirs, ours = Grouping.by(found, found.own_keys()), release.groups
+    missing = found.statistics["s"]["n_nulls"] if found.table.sensitives else 0
     judged = ours.n_groups, _n_values(ours), ours.n_lines - ours.n_rows
     if (theirs.n_groups, _n_values(theirs), missing) != judged:
         raise NotSafe(
@@ -197,8 +229,9 @@ def refuse_read_alike(release: Release) -> None:
         return
     home: Engine = release.base.engine
     alike: dict[str, None] = {}
-    for view in release.parts.values() if release.parts else (release.view,):
-        relation = home.rows_of(Query(view.sql, "published rows"))
+    views = release.parts.values() if release.parts else (release.view,)
+    rows = (home.rows_of(Query(view.sql, "published rows")) for view in views)
+    for relation in [release.alike.relation] if release.alike else rows:
         kinds = home.columns(relation).items()
         texts = [name for name, kind in kinds if kind == "text" and name not in release.table.insensitive]
         if texts:
@@ -236,20 +269,19 @@ def same_parts(
             raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
 
 
-def _known_labels(engine: Engine, published: str | Path, release: Release) -> None:
+def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     """Every published label is one that the column's hierarchy has at its level."""
     base = release.base
     generalised = {c: level for c, level in release.levels.items() if level and c in release.columns}
     if not generalised:
         return
-    session = engine.session([published]) if not isinstance(published, str) else engine.session()
     columns = []
     for number, (column, level) in enumerate(generalised.items(), start=1):
         levels = base.levels[base.aliases[column]]
         query = render("publishing/known_labels.sql", levels=levels, level=level)
         known = [row["label"] for row in base.engine.fetch(query)]
         columns.append((column, Sql(f"c{number}"), session.load({"label": ("varchar", known)}, "labels")))
-    query = render("publishing/labels.sql", published=session.source(published), columns=columns)
+    query = render("publishing/labels.sql", published=published, columns=columns)
     (strange,) = session.fetch(query)
     for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
         if n_values:

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from privacy_sql.boxes.partitioning import printing_alike
 from privacy_sql.counted.base import Base, count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import least
@@ -52,6 +51,7 @@ class Guess:
         """The numbers under their names; those about values are None where no column is sensitive."""
         counted = {"alone": 0, "smallest": self.smallest, "groups": 0}
         people_above, right_above = dict.fromkeys(SURE, 0), dict.fromkeys(SURE, 0)
+        shares = {sure: Fraction(sure).as_integer_ratio() for sure in SURE}
         worst: Fraction | None = None
         everybody = right = certain = 0
         for n, top, alike in self.groups:
@@ -63,8 +63,8 @@ class Guess:
             right += top * alike
             certain += n * alike if top == n else 0
             worst = max(worst or Fraction(0), Fraction(top, n))
-            for sure in SURE:
-                if Fraction(top, n) > Fraction(sure):
+            for sure, (part, whole) in shares.items():
+                if top * whole > part * n:
                     people_above[sure] += n * alike
                     right_above[sure] += top * alike
         if worst is None:
@@ -244,6 +244,8 @@ def _not_knowing(grouping: Grouping, unknown: Collection[str]) -> tuple[Guess, .
         return (guess(grouping),)  # boxes with a number of their own stay apart for everybody
     if not grouping.printed:
         return (guess(grouping.without_keys(unknown) or grouping),)
+    from privacy_sql.boxes.partitioning import printing_alike  # loads arrays, which few need here
+
     base = grouping.base
     histogram, members = printing_alike(grouping, unknown)
     return (_guess(base.engine, histogram, members, bool(base.table.sensitives)),)
@@ -272,7 +274,9 @@ def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
     return Baseline(_each(base, partial(by, ())), known)
 
 
-def of_published(engine: Engine, published: str | Path, release: Release) -> Baseline:
+def of_published(
+    engine: Engine, published: str | Path, release: Release, counted: str | None = None
+) -> Baseline:
     """The baseline of published rows, one value per person, as anybody may count it."""
     table = release.table
     free = table.as_they_are
@@ -286,6 +290,7 @@ def of_published(engine: Engine, published: str | Path, release: Release) -> Bas
             joint=bool(table.joined),
             group=release.group,
             insensitive=free,
+            count=counted,
             name=f"{release.name} as published",
         ),
     )

@@ -11,14 +11,19 @@ from privacy_sql.errors import number_of
 from privacy_sql.query.template import Sql, render
 
 
-def warnings(engine: Engine, shown: Iterable[Sql]) -> tuple[str, ...]:
-    """A warning for each column of what is shown as CSV in which text begins like a formula."""
+def warnings(engine: Engine, shown: Iterable[tuple[Sql, Sql | None]]) -> tuple[str, ...]:
+    """A warning for each column of what is shown as CSV in which text begins like a formula.
+
+    `shown` are relations, each with the column that says how many rows a row stands for, if one does.
+    """
     counts: Counter[str] = Counter()
-    for relation in shown:
+    for relation, counted in shown:
         counts.update({name: 1 for name in engine.columns(relation) if is_formula(name)})
         texts = [name for name, kind in engine.columns(relation).items() if kind == "text"]
         if texts:
-            query = render("publishing/formulas.sql", relation=relation, columns=texts, formula=FORMULA)
+            query = render(
+                "publishing/formulas.sql", relation=relation, columns=texts, formula=FORMULA, counted=counted
+            )
             (found,) = engine.fetch(query)
             counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
     return tuple(

@@ -52,14 +52,13 @@ def smallest_told(verdicts: Iterable[Mapping[str, Any]]) -> int:
 
 def step(verdicts: Mapping[str, Any]) -> int:
     """In what steps rows that are left out, or written again, are told: the smallest count that is told."""
-    known = registry.available("criteria")
     return smallest_told(
         {
             "params": verdict.params,
             "unit": registry.get("criteria", verdict.criterion).unit_of(verdict.params, verdict.relation),
         }
         for verdict in verdicts.values()
-        if verdict.criterion in known
+        if registry.has("criteria", verdict.criterion)
     )
 
 

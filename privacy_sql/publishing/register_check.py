@@ -7,8 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 from privacy_sql import manifest
-from privacy_sql.attacks.intersection_summary import Findings, Others
-from privacy_sql.attacks.locating import known_of
 from privacy_sql.counted.grouping import Candidate
 from privacy_sql.criteria import Criterion
 from privacy_sql.display.rounding import decimals
@@ -49,6 +47,10 @@ def compared(
     ]
     if not out.groups:
         return told
+    # loaded where something is out to compare with
+    from privacy_sql.attacks.intersection_summary import Findings, Others
+    from privacy_sql.attacks.locating import known_of
+
     groups = grouping.one_table
     if groups is None or len(groups.base.table.sensitives) != 1 or method in COUNTS:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]

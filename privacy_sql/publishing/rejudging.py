@@ -53,7 +53,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     session = engine.session(texts)
     warnings = [
         *(f"{leak.name}: {leak.sentence}" for leak in advisories.about(content, advisories.LEAKS)),
-        *formulas.warnings(session, [session.source(file) for file in texts]),
+        *formulas.warnings(session, [(session.source(file), None) for file in texts]),
     ]
     require, left = _required(content)
     table = _table(content, place)
@@ -101,7 +101,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
 
 def _how_else(content: Manifest) -> str:
     """How to learn what published rows do not tell. Noise is not drawn again for that: it would cost anew."""
-    known = content["method"] in registry.available("methods")
+    known = registry.has("methods", content["method"])
     if known and registry.get("methods", content["method"]).promises:
         return "`privacy-sql verify` finds any changed byte, `privacy-sql budget show` says what was charged."
     if content["versions"]["privacy_sql"] == __version__:
@@ -114,7 +114,7 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
     made: dict[str, Criterion] = {}
     left: list[str] = []
     for verdict in content["verdicts"]:
-        if verdict["criterion"] not in registry.available("criteria"):  # a promise of the method
+        if not registry.has("criteria", verdict["criterion"]):  # a promise of the method
             left.append(verdict["requirement"])
             continue
         criterion = criteria.make(verdict["criterion"], verdict["params"])

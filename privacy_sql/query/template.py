@@ -8,14 +8,19 @@ user's data can therefore not become SQL by accident.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, nodes
+import jinja2
+from jinja2 import FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, TemplateError, nodes
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
@@ -51,6 +56,18 @@ def quote(name: str) -> Sql:
     if "\x00" in name:
         raise UsageError("bad_name", "a name may not hold a NUL character", hint="Rename the column.")
     return Sql('"' + name.replace('"', '""') + '"')
+
+
+def free_name(name: str, columns: Iterable[str]) -> Sql:
+    """An internal name that no column of the user has, in any letter case.
+
+    >>> print(free_name("n_rows", ["age", "N_rows"]))
+    n_rows_
+    """
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return Sql(name)
 
 
 def literal(value: str | int | None) -> Sql:
@@ -132,6 +149,7 @@ class Query:
 
     sql: str
     origin: str = "query"
+    one_by_one: bool = False  # its rows come one after the other, in their order, from one thread
 
     def text(self, dialect: str = "duckdb") -> str:
         """The statement for one engine; DuckDB reads what the template says."""
@@ -341,9 +359,27 @@ def refuse_glue(tree: nodes.Template, template: str) -> None:
             )
 
 
+class Kept(FileSystemBytecodeCache):
+    """Compiled templates where Python keeps our compiled modules, and under its conditions.
+
+    Whoever can write there can change the modules too. A template that changed is compiled again.
+    """
+
+    def __init__(self) -> None:
+        place = Path(importlib.util.cache_from_source(__file__))
+        super().__init__(str(place.parent), f"{place.stem}.jinja{jinja2.__version__}-%s.cache")
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if not sys.dont_write_bytecode:
+            with contextlib.suppress(OSError):  # as Python does where it may not write
+                super().dump_bytecode(bucket)
+
+
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
-    return environment([folder("sql"), folder("macros")])
+    made = environment([folder("sql"), folder("macros")])
+    made.bytecode_cache = Kept()
+    return made
 
 
 def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:

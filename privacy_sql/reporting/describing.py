@@ -26,7 +26,6 @@ from privacy_sql.publishing import verifying
 from privacy_sql.query.template import names, render
 from privacy_sql.reporting import records
 from privacy_sql.reporting.records import Record
-from privacy_sql.studies import disclosure_curve, skyline
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
 
@@ -106,7 +105,7 @@ def told(verdict: Verdict) -> Record:
 def explained(verdict: Record) -> Record:
     """A verdict as `--json` has it, with the question it answers, against whom, and what its value counts."""
     name = verdict["criterion"]
-    if name not in registry.available("criteria"):  # a promise of the method
+    if not registry.has("criteria", name):  # a promise of the method
         return {**verdict, "question": "", "against": "", "unit": ""}
     kind = registry.get("criteria", name)
     unit = kind.unit_of(verdict["params"], verdict["relation"])
@@ -149,6 +148,8 @@ def _groups(grouping: Grouping) -> Record:
 
 def _curves(grouping: Grouping) -> Record:
     """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
+    from privacy_sql.studies import disclosure_curve
+
     found = disclosure_curve.of_groups(_one_column(grouping), FACTS)
     return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
 
@@ -165,6 +166,8 @@ def _unasked(grouping: Grouping, asked: set[str]) -> Record | None:
 def _skyline(grouping: Grouping) -> Record:
     if grouping.base.table.values_per_person != "one":
         raise UsageError("several_values", "it is measured of one sensitive value per person")
+    from privacy_sql.studies import skyline
+
     found, n_values = skyline.explored(_one_column(grouping))
     values = [{"label": one.label, "people": one.people, "breach": one.breach} for one in found]
     return {"values": values, "n_values": n_values}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,13 @@ class Choice:
 
 def every_choice(engine: Engine, table: Table, facts: Sequence[int] = FACTS) -> list[Choice]:
     """Entropy and disclosure of all choices of a table's levels, where they are at most a thousand."""
+    size = prod(kind.height + 1 for kind in table.hierarchies.values())
+    if size > MOST_CHOICES:
+        hint = f"Up to {MOST_CHOICES} choices are counted one by one."
+        raise UsageError("too_many_choices", f"there are {size} choices", hint=hint)
     base = count(engine, table)
     refuse_other_worlds(base)
     rollup = Rollup(base, with_sensitive=True)
-    if rollup.lattice.size > MOST_CHOICES:
-        hint = f"Up to {MOST_CHOICES} choices are counted one by one."
-        raise UsageError("too_many_choices", f"there are {rollup.lattice.size} choices", hint=hint)
     held = InMemory(base, with_sensitive=True) if fits(base, ()) else None
     made = []
     for number, choice in enumerate(rollup.lattice.choices()):

@@ -36,7 +36,7 @@ named_{{ column }}_{{ level }} as (
 ){% if not loop.last or not outer.last %},{% endif %}
 
 {% endfor %}
-{% elif kind == "known" %}
+{% else %}
 named_{{ column }} as (
     select
         final.g,
@@ -47,8 +47,6 @@ named_{{ column }} as (
     group by final.g
 ){% if not loop.last %},{% endif %}
 
-{% else %}
-{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
 {% endif %}
 {% endfor %}
 select
@@ -76,11 +74,9 @@ select
         else '*'
     end as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% elif kind == "known" %}
+    {% else %}
     named_{{ column }}.label as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% else %}
-    {{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
     {% endif %}
     {% endfor %}
 from {{ reach }} as reach
@@ -95,10 +91,8 @@ inner join named_{{ column }} as high_{{ column }}
 inner join named_{{ column }}_{{ level }}
     on reach.lo_{{ column }}_{{ level }} = named_{{ column }}_{{ level }}.code
 {% endfor %}
-{% elif kind == "known" %}
+{% else %}
 inner join named_{{ column }}
     on reach.box = named_{{ column }}.g
-{% else %}
-{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
 {% endif %}
 {% endfor %}

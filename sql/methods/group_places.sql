@@ -1,8 +1,9 @@
--- Where each group stands when groups are in the order of what is published of them.
--- in: members (g, k1..), keys [(alias, column, level, levels (code, l1..))]    out: g, place    grain: group
+-- Where each group stands when groups are in the order of what is published of them, and what that is.
+-- in: members (g, k1..), keys [(alias, column, level, levels (code, l1..lH), dictionary (code, value))]
+-- out: g, the columns, place    grain: group
 with found as (
     select distinct
-        {% for alias, column, level, levels in keys %}
+        {% for alias, column, level, levels, dictionary in keys %}
         {{ alias }},
         {% endfor %}
         g
@@ -10,9 +11,16 @@ with found as (
 )
 select
     found.g,
+    {% for alias, column, level, levels, dictionary in keys %}
+    {% if level %}
+    l_{{ column }}.l{{ level }} as {{ column }},
+    {% else %}
+    l_{{ column }}.value as {{ column }},
+    {% endif %}
+    {% endfor %}
     dense_rank() over (
         order by
-            {% for alias, column, level, levels in keys %}
+            {% for alias, column, level, levels, dictionary in keys %}
             {% if level %}
             l_{{ column }}.l{{ level }}
             {%- else %}
@@ -22,9 +30,7 @@ select
             {% endfor %}
     ) as place
 from found
-{% for alias, column, level, levels in keys %}
-{% if level %}
-inner join {{ levels }} as l_{{ column }}
+{% for alias, column, level, levels, dictionary in keys %}
+inner join {% if level %}{{ levels }}{% else %}{{ dictionary }}{% endif %} as l_{{ column }}
     on found.{{ alias }} = l_{{ column }}.code
-{% endif %}
 {% endfor %}
