@@ -59,7 +59,7 @@ TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OTHERS = 3  # off DuckDB one in so many cases runs
 # a property with an engine has one in so many of its examples in the build, and no fewer than the least
-SHARE_OF_EXAMPLES = {"duckdb": 3, "postgres": 4, "postgres_travelling": 4}
+SHARE_OF_EXAMPLES = {"duckdb": 2, "postgres": 4, "postgres_travelling": 4}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
 
 

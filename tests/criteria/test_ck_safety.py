@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import privacy_sql as ps
@@ -47,6 +47,7 @@ def verdict_on(engine: Any, rows: list[tuple[str, str]], c: str, k: int, own: An
 
 @few
 @given(rows=ROWS, k=st.integers(0, 1), c=st.sampled_from(["1/2", "2/3", "0.75", "1"]))
+@example(rows=[("a", "x"), ("a", "y")], k=0, c="1/2")  # at the limit, which is not below it
 def test_safe_is_what_all_basic_implications_say(engine: Any, rows: Any, k: int, c: str) -> None:
     worlds = oracle.tables(groups_of(rows))
     worst = oracle.maximum_disclosure(worlds, oracle.basic_implications(worlds), k)
