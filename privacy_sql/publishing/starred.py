@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, TypeAlias
 
 from privacy_sql.counted.base import Base
 from privacy_sql.hierarchies.base import TOP
 from privacy_sql.query.template import names, render
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints: TypeAlias = npt.NDArray[np.int64]
+
 MOST_PAIRS = 10**7  # of groups that are held against each other
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ def read_as_anything(base: Base) -> Starred | None:
     stars = {row["position"]: row["code"] for row in base.engine.fetch(query)}
     if not stars:
         return None
+    import numpy as np  # loaded where a star is shown: other checks need no arrays
+
     sensitive = ["s"] if base.table.sensitives else []
     columns = names([*aliases, *sensitive, "n_rows"])
     found = base.engine.arrays(render("counted/listed.sql", relation=base.relation, columns=columns))
@@ -69,6 +74,8 @@ def read_as_anything(base: Base) -> Starred | None:
 
 def _fitting(keys: Ints, is_star: npt.NDArray[np.bool_], group: Ints, n: Ints, s: Ints | None) -> Starred:
     """The people and values that fit each group, from those of every group that fits it."""
+    import numpy as np
+
     starred = np.flatnonzero(is_star.any(axis=1))
     if s is None:
         held = np.zeros((len(keys), 1))
