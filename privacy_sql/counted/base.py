@@ -91,7 +91,7 @@ class Base:
     people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
     holders: Sql | None  # the same for people with at least one value
     dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
-    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
+    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top, star
     rows: int
     combinations: int
     source_columns: Mapping[str, str]  # every column of the source and its kind

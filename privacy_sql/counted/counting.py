@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from privacy_sql.engines import Engine
+from privacy_sql.hierarchies.base import TOP
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
 
 COUNTED = Sql("counted")
 # the sizes of a part without rows
-NOTHING: Mapping[str, int] = dict.fromkeys(["n_values", "n_rows", "n_nulls", "top"], 0)
+NOTHING: Mapping[str, int] = {"n_values": 0, "n_rows": 0, "n_nulls": 0, "top": 0, "star": -1}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Counted:
     people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
     holders: Sql | None  # the same for people with at least one value
     dictionaries: Mapping[str, Sql]  # internal column -> (code, value, n_rows)
-    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top
+    statistics: Mapping[str, Mapping[str, int]]  # internal column -> n_values, n_nulls, top, star
     rows: int
     combinations: int
 
@@ -124,7 +125,11 @@ def _coded(
             kept=list({column: alias for alias, _, column in reversed(own)}.items()),
         )
     )
-    sizes = {row.pop("part"): row for row in engine.fetch(render("counted/parts.sql", counted=whole))}
+    texts = dict.fromkeys(
+        column for (name, _), (*_, column) in zip(wanted, own, strict=True) if kinds.get(name) == "text"
+    )
+    parts = render("counted/parts.sql", counted=whole, texts=list(texts), star=TOP)
+    sizes = {row.pop("part"): row for row in engine.fetch(parts)}
     codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
     code, rows = Sql("code"), Sql("n_rows")
     return Counted(

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from privacy_sql.counted.base import Base
-from privacy_sql.hierarchies.base import TOP
 from privacy_sql.query.template import names, render
 
 if TYPE_CHECKING:
@@ -50,9 +49,8 @@ def read_as_anything(base: Base) -> Starred | None:
     aliases = list(base.aliases.values())
     if base.table.values_per_person != "one" or not aliases or base.sides:
         return None
-    query = render("publishing/stars.sql", columns=[(a, base.dictionaries[a]) for a in aliases], star=TOP)
-    stars = {row["position"]: row["code"] for row in base.engine.fetch(query)}
-    if not stars:
+    stars = [base.statistics[alias]["star"] for alias in aliases]
+    if max(stars) < 0:
         return None
     import numpy as np  # loaded where a star is shown: other checks need no arrays
 
@@ -62,7 +60,7 @@ def read_as_anything(base: Base) -> Starred | None:
     labels = np.stack([found[alias].astype(np.int64) for alias in aliases], axis=1)
     keys, group = np.unique(labels, axis=0, return_inverse=True)
     group = group.reshape(-1)
-    is_star = np.stack([keys[:, n] == stars.get(n, -1) for n in range(len(aliases))], axis=1)
+    is_star = keys == np.array(stars)
     if (
         not (is_star.any(axis=0) & ~is_star.all(axis=0)).any()
         or len(keys) * int(is_star.any(axis=1).sum()) > MOST_PAIRS
