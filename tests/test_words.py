@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
+import privacy_sql
 from tests.conftest import ROOT
 
 RETIRED = [
@@ -68,3 +70,10 @@ def test_the_glossary_has_every_word_once_and_in_order() -> None:
 def test_the_readme_says_the_problem_first_and_is_short() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 120 and lines[2].startswith("Removing names is not enough")
+
+
+def test_what_is_cited_is_this_version_and_its_five_papers() -> None:
+    cited = YAML(typ="safe").load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == privacy_sql.__version__
+    keys = {paper["authors"][0]["family-names"].lower() + str(paper["year"]) for paper in cited["references"]}
+    assert keys == set(re.findall(r"^## (\w+\d{4})$", (ROOT / "docs" / "papers.md").read_text("utf-8"), re.M))
