@@ -526,6 +526,8 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
         "output": output,
     }
+    if release.signoff:
+        content["signoff"] = dict(release.signoff)
     if release.parts:
         content["parts"] = {name: view.public() for name, view in release.parts.items()}
     return manifest.canonical(content)

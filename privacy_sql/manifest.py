@@ -61,6 +61,7 @@ class Manifest(TypedDict):
     sql: str
     parts: NotRequired[Mapping[str, str]]  # where several tables leave together
     rehearsal: str | None
+    signoff: NotRequired[Mapping[str, Any]]  # since 0.2.0, where a project says for whom and why
     output: Mapping[str, Any]
     checksum: NotRequired[str]  # over all of the above
 

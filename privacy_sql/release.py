@@ -69,6 +69,8 @@ class Release(Judgeable):
     base: Base = field(kw_only=True, repr=False)  # the counted table it is made from
     baseline: Any = field(default=None, repr=False)  # how sure anybody is who guesses from what is published
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
+    # for whom and why it is published, as a person says
+    signoff: Mapping[str, Any] = field(default_factory=dict, repr=False)
     # how its rows are written and audited: that room lies above
     audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
 

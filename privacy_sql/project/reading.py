@@ -5,9 +5,10 @@ Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number i
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ from privacy_sql.table import Table
 PROJECT_KEYS = ("version", "name", "connections", "releases")
 RELEASE_KEYS = (
     *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
-    *("method", "output", "population", "joint", "household"),
+    *("method", "output", "population", "joint", "household", "signoff"),
 )
 SOURCE_KEYS = ("file", "connection", "relation", "where")
 IDENTIFIER_KEYS = ("column", "on_duplicate")
 QUASI_KEYS = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
 SENSITIVE_KEYS = ("column", "nulls", "values_per_person", "hierarchy", "distance")
 INSENSITIVE_KEYS = ("columns", "known", "acknowledge")
+# what a person decides and signs, in their words
+SIGNOFF_KEYS = ("purpose", "recipient", "name", "role", "conditions", "review", "reasons")
 OUTPUT_KEYS = ("target", "connection", "relation", "csv")
 CONNECTION_KEYS = {
     "duckdb": ("type", "path", "memory_limit", "threads"),
@@ -68,6 +71,8 @@ class Plan:
     connection: str | None  # where the source lies; None: the embedded default
     drops_rest: bool = False  # every column without a role stays out of the release
     steering: Steering = FREE  # bounds of levels, and how much each column matters
+    # for whom and why it is published, and the reason of each limit
+    signoff: Mapping[str, Any] = field(default_factory=dict)
 
     def manifest(self, directory: Path) -> Path:
         """Where the manifest of this release is once it was written."""
@@ -200,13 +205,14 @@ class _Reader(Fields):
         if method is None or not method.promises or "require" in fields:
             require = self.requirements(fields.get("require"), f"{where}.require")
         output = self.output(fields.get("output"), f"{where}.output")
+        signoff = self.signoff(fields.get("signoff", {}), require, f"{where}.signoff")
         if len(self.problems) > before or source is None:
             return None
         with self.noting(where):
             table = Table(source, name=name, where=condition, **columns)
             steering.levels(table)  # names a level that a hierarchy does not have
             rest = fields.get("drop") == REST
-            return Plan(name, table, require, method, output, connection, rest, steering)
+            return Plan(name, table, require, method, output, connection, rest, steering, signoff)
         return None
 
     # -- parts of a release ------------------------------------------------------------------------------
@@ -375,6 +381,25 @@ class _Reader(Fields):
             self.wrong(f"{where}.csv", "is about a file; a table has no cells that a spreadsheet runs")
         connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
         return Output(connection=connection, relation=str(fields["relation"]))
+
+    def signoff(self, content: object, require: Sequence[Criterion], where: str) -> Mapping[str, Any]:
+        """For whom and why it is published: sentences of a person, and a reason for each requirement."""
+        fields = self.mapping(content, SIGNOFF_KEYS, where)
+        reasons = self.mapping(fields.pop("reasons", {}), None, f"{where}.reasons")
+        known = {criterion.name for criterion in require}
+        for name in reasons:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                self.wrong(f"{where}.reasons.{name}", f'"{name}" is not required', hint)
+        for key, said in [*fields.items(), *((f"reasons.{key}", said) for key, said in reasons.items())]:
+            if not isinstance(said, str) or not said.strip():
+                self.wrong(f"{where}.{key}", "is a sentence")
+        if isinstance(day := fields.get("review"), str):
+            try:
+                datetime.date.fromisoformat(day)
+            except ValueError:
+                self.wrong(f"{where}.review", "is a day, such as 2027-01-31")
+        return {**fields, **({"reasons": reasons} if reasons else {})}
 
     def known_connection(self, name: str | None, where: str) -> str | None:
         if name is not None and str(name) not in self.connections:

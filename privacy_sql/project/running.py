@@ -6,7 +6,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,7 @@ def _run(
     _refuse_unnamed(plan, engine)
     if plan.method is not None and plan.method.spends and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, place, overwrite))
-    release = _chosen(project, plan, engine, results[:-1], dry_run)
+    release = replace(_chosen(project, plan, engine, results[:-1], dry_run), signoff=plan.signoff)
     _tell(result, release)
     if not release.safe:
         if not dry_run:

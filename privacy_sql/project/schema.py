@@ -60,6 +60,7 @@ def _release() -> Schema:
         "output": _object(reading.OUTPUT_KEYS, {"csv": {"type": "object"}}, []),
         "population": file,
         "joint": FLAG,
+        "signoff": _object(reading.SIGNOFF_KEYS, {"reasons": {"type": "object"}}, []),
     }
     return _object(reading.RELEASE_KEYS, known, ["source", "quasi_identifiers"])
 

@@ -82,6 +82,7 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
         data=_raw(data),
         interactive=interactive,
         covers=_covered(material),
+        signoff=material.run.get("signoff") or {},
     )
     shown = {section.key: not section.missing for section in sections}
     explored = next(section.data for section in sections if section.key == "skyline")

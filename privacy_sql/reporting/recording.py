@@ -63,6 +63,7 @@ def _by_run(release: Release) -> Record:
         "claims": plain(release.claims),
         "baseline": release.baseline.to_json() if release.baseline else None,
         "insensitive": baseline.declared(release.table),
+        "signoff": plain(release.signoff),
         "risk": tried(lambda: risk.of_release(release)),
         "rehearsal": release.rehearsal,
         "sql": release.view.public(),
