@@ -75,7 +75,9 @@ class Figure:
             return tabled(self.title, self.columns, [[shown(cell) for cell in row] for row in self.rows])
         lines: dict[str, list[tuple[float, float]]] = {}
         for row in self.to_json()["rows"]:
-            label = f"{self.series} {row[self.series]}" if self.series else self.y
+            value = row[self.series] if self.series else self.y
+            # a word says of itself what it is; a number does not
+            label = value if isinstance(value, str) else f"{self.series} {value}"
             lines.setdefault(label, []).append((float(row[self.x]), float(row[self.y])))
         return plotted(self.title, self.x, self.y, lines)
 

@@ -15,14 +15,15 @@ NAMES = {
     "ganta": "Ganta, Kasiviswanathan, Smith 2008: composition attacks",
     "kifer": "Kifer, Gehrke 2006: anonymized marginals",
 }
+SHORT = 12  # rows of a table that stands open
 TITLE = "<title>The papers, computed again</title>"
 STYLE = """
 body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
-svg{width:100%;height:auto}
 table{border-collapse:collapse;margin:1rem 0}
-td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid #ddd}
-td:first-child,th:first-child{text-align:left}
-details{margin:1rem 0;overflow-x:auto}
+td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}
+td{overflow-wrap:anywhere}
+.number{text-align:right;white-space:nowrap}
+.wide,details{margin:1rem 0;overflow-x:auto}
 """
 
 
@@ -48,21 +49,33 @@ def page(papers: Mapping[str, Sequence[Figure]], problems: Mapping[str, str]) ->
 
 def _figure(paper: str, figure: Figure) -> list[str]:
     said = printed(paper, figure.name)
-    numbers = beside(said, figure.to_json()["rows"])
+    compared = beside(said, figure.to_json()["rows"])
+    drawn = figure.x is not None and figure.y is not None
+    # a table of a few rows is read as it stands; numbers that are drawn, and long tables, are opened
+    seen = " open" if not drawn and len(figure.rows) <= SHORT else ""
+    numbers = f"<details{seen}><summary>Numbers</summary>{_table(figure.columns, figure.rows)}</details>"
     return [
         f"<section><h3>{escape(figure.title)}</h3>",
-        figure.svg(),
+        # as wide as it is drawn: on a phone it is moved sideways, and its words stay readable
+        f'<div class="wide" tabindex="0">{figure.svg()}</div>' if drawn else numbers,
         f"<p>{escape(figure.note)}</p>" if figure.note else "",
         f"<p><strong>The paper:</strong> {escape(said.finds)}</p>" if said.finds else "",
-        _table(["", "paper", "here"], numbers) if numbers else "",
+        _table(["", "paper", "here"], compared) if compared else "",
         f"<p><strong>Difference:</strong> {escape(said.differs)}</p>" if said.differs else "",
-        "<details><summary>Numbers</summary>",
-        _table(figure.columns, [[shown(cell) for cell in row] for row in figure.rows]),
-        "</details></section>",
+        numbers if drawn else "",
+        "</section>",
     ]
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in columns)
-    body = ("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{''.join(body)}</table>"
+    body = (
+        "".join(
+            f'<td class="number">{shown(cell)}</td>'
+            if isinstance(cell, int | float)
+            else f"<td>{escape(shown(cell)).replace(',', ',<wbr>')}</td>"
+            for cell in row
+        )
+        for row in rows
+    )
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{cells}</tr>' for cells in body)}</table>"

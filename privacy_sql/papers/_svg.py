@@ -8,8 +8,9 @@ from html import escape
 
 Points = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 760, 460
-LEFT, RIGHT, TOP, BOTTOM = 70, 190, 50, 60  # margins; the legend stands on the right
+ACROSS, HEIGHT = 500, 460  # the axes are as wide as that in every chart
+LEFT, TOP, BOTTOM = 70, 50, 60  # margins; the legend stands on the right, as wide as its longest name
+LETTER, TITLE_LETTER = 8, 9  # no letter is wider on average, in the sizes below
 COLOURS = ("#1b6ca8", "#c1440e", "#3c7a3c", "#7b4b94", "#8a6d1b", "#444444")
 MARKERS = ("M-4 0A4 4 0 1 0 4 0A4 4 0 1 0-4 0Z", "M-4-4H4V4H-4Z", "M0-5L5 4H-5Z", "M0-5L5 0L0 5L-5 0Z")
 DASHES = ("none", "6 3", "2 3", "9 3 2 3")
@@ -17,13 +18,16 @@ DASHES = ("none", "6 3", "2 3", "9 3 2 3")
 
 def plotted(title: str, x: str, y: str, lines: Mapping[str, Points]) -> str:
     """The chart of some named lines."""
-    across = _Axis.over([p[0] for points in lines.values() for p in points], LEFT, WIDTH - RIGHT)
+    right = LEFT + ACROSS
+    legend = max(map(len, lines), default=0) * LETTER + 50
+    width = max(right + legend, LEFT + len(title) * TITLE_LETTER)
+    across = _Axis.over([p[0] for points in lines.values() for p in points], LEFT, right)
     upwards = _Axis.over([p[1] for points in lines.values() for p in points], HEIGHT - BOTTOM, TOP)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        ' font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}"'
+        f' width="{width}" height="{HEIGHT}" role="img" font-family="sans-serif" font-size="13">',
         f"<title>{escape(title)}</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+        f'<rect width="{width}" height="{HEIGHT}" fill="#fff"/>',
         f'<text x="{LEFT}" y="24" font-size="15">{escape(title)}</text>',
         *_grid(across, upwards, x, y),
     ]
@@ -39,12 +43,13 @@ def tabled(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
     3
     """
     lines = [list(columns), *map(list, rows)]
-    widths = [8 * max(len(line[place]) for line in lines) + 24 for place in range(len(columns))]
+    widths = [LETTER * max(len(line[place]) for line in lines) + 24 for place in range(len(columns))]
     lefts = [LEFT / 2 + sum(widths[:place]) for place in range(len(columns))]
-    width, height = max(WIDTH, LEFT + sum(widths)), TOP + 22 * len(lines) + 20
+    width = max(LEFT + sum(widths), LEFT + len(title) * TITLE_LETTER)
+    height = TOP + 22 * len(lines) + 20
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" role="img"'
-        ' font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
+        f' width="{width}" height="{height}" role="img" font-family="sans-serif" font-size="13">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width:g}" height="{height}" fill="#fff"/>',
         f'<text x="{LEFT / 2:g}" y="24" font-size="15">{escape(title)}</text>',
@@ -85,11 +90,11 @@ def _grid(across: _Axis, upwards: _Axis, x: str, y: str) -> list[str]:
     for mark in across.marks:
         at = across.at(mark)
         parts.append(f'<path d="M{at} {low}V{high}" stroke="#ddd"/>')
-        parts.append(f'<text x="{at}" y="{low + 18}" text-anchor="middle">{mark:g}</text>')
+        parts.append(f'<text x="{at}" y="{low + 18}" text-anchor="middle">{_short(mark)}</text>')
     for mark in upwards.marks:
         at = upwards.at(mark)
         parts.append(f'<path d="M{left} {at}H{right}" stroke="#ddd"/>')
-        parts.append(f'<text x="{left - 8}" y="{at + 4}" text-anchor="end">{mark:g}</text>')
+        parts.append(f'<text x="{left - 8}" y="{at + 4}" text-anchor="end">{_short(mark)}</text>')
     middle = (low + high) / 2
     return [
         *parts,
@@ -98,15 +103,24 @@ def _grid(across: _Axis, upwards: _Axis, x: str, y: str) -> list[str]:
     ]
 
 
+def _short(mark: float) -> str:
+    """A mark in few letters.
+
+    >>> _short(0.25), _short(2500), _short(12_000_000)
+    ('0.25', '2500', '12M')
+    """
+    return f"{mark / 1e6:g}M" if abs(mark) >= 1e6 else f"{mark:g}"
+
+
 def _line(number: int, label: str, points: Points) -> list[str]:
     colour, dash = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
     marker = MARKERS[number % len(MARKERS)]
     legend = TOP + 20 * number
     path = " ".join(f"{a},{b}" for a, b in points)
-    at = [*points, (WIDTH - RIGHT + 24, legend)]
+    at = [*points, (LEFT + ACROSS + 24, legend)]
     return [
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"',
         f' stroke-dasharray="{dash}"/>',
         *(f'<path transform="translate({a} {b})" d="{marker}" fill="{colour}"/>' for a, b in at),
-        f'<text x="{WIDTH - RIGHT + 38}" y="{legend + 4}">{escape(label)}</text>',
+        f'<text x="{LEFT + ACROSS + 38}" y="{legend + 4}">{escape(label)}</text>',
     ]

@@ -98,7 +98,7 @@ def _fig_1(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
         rows.append((f"{name}: {scenario}", k, *certain, *new, *quarter, *right))
     yield Figure(
         "fig1_perfect",
-        "Perfect breach: percentage of shared people known for certain",
+        "Fig. 1(a, b): perfect breach, percentage of shared people known for certain",
         (
             *("scenario", "k", "perfect", "spread", "perfect_new", "spread_new"),
             *("quarter", "spread_quarter", "right", "picked"),
@@ -117,7 +117,7 @@ def _fig_1(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
             rows.append((f"{name}, k={k}", float(100 * level), *exposed))
     yield Figure(
         "fig1_partial",
-        "Partial breach: percentage of shared people exposed at a confidence (Mondrian twice)",
+        "Fig. 1(c, d): partial breach, percentage of shared people exposed at a confidence (Mondrian twice)",
         ("data", "confidence", "exposed", "spread"),
         tuple(rows),
         x="confidence",
@@ -140,7 +140,7 @@ def _fig_2(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
         rows.append((f"{name}: effective", k, *_spread([each.avg_EA[0] for each in found])))
     yield Figure(
         "fig2",
-        "Presumed anonymity, actual group size and effective anonymity (Mondrian)",
+        "Fig. 2: presumed anonymity, actual group size and effective anonymity (Mondrian)",
         ("measure", "k", "value", "spread"),
         tuple(rows),
         x="k",
@@ -159,7 +159,7 @@ def _fig_3(summaries: dict[Key, list[Any]]) -> Iterator[Figure]:
         rows.append((f"{name}: after", k, *_spread([each.avg_EA_post for each in found])))
     yield Figure(
         "fig3",
-        "Effective anonymity before and after the attack (Mondrian twice)",
+        "Fig. 3: effective anonymity before and after the attack (Mondrian twice)",
         ("measure", "k", "value", "spread"),
         tuple(rows),
         x="k",
@@ -181,7 +181,7 @@ def _fig_4(people: People, seeds: int) -> Figure:
             rows.append((told, float(100 * level), *exposed, *size))
     return Figure(
         f"fig4_{people.name}",
-        f"Entropy diversity and t-closeness on {people.name}: exposed at a confidence, and group size",
+        f"Fig. 4 on {people.name}: exposed at a confidence, with entropy diversity or t-closeness",
         ("requirement", "confidence", "exposed", "spread", "group_size", "spread_size"),
         tuple(rows),
         x="confidence",

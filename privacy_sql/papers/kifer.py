@@ -35,6 +35,7 @@ MORE_AGE, MORE_MARITAL = "adult/age_5_10_20_40.csv", "adult/marital_status.csv"
 
 NEIGHBOUR = {"Honduras": "Guatemala", "Southeastern-Europe": "Southern-Europe"}  # regions of 19 and 23 people
 EIGHT = ((6, 3, 6), (25, 3, 6), (6, 3, 3), (10, 4, 4))  # k, c and l required of eight columns
+LEVELS = "A number after a column is its level: 1 for the finest intervals or groups of its hierarchy."
 WHOLE = "workclass is not null and occupation is not null and native_country is not null"
 
 
@@ -168,7 +169,7 @@ def _eight(base: Base) -> Figure:
         assert found is not None
         rows.append((k, c, ell, found.kl, study.shown(search.space.marginals(found))))
     title = "Eight columns: the best collections that a beam and annealing meet"
-    return Figure("eight", title, ("k", "c", "l", "kl", "collection"), tuple(rows))
+    return Figure("eight", title, ("k", "c", "l", "kl", "collection"), tuple(rows), note=LEVELS)
 
 
 def _bars(
@@ -176,4 +177,5 @@ def _bars(
 ) -> Figure:
     nothing = study.search.space.collection([]).kl
     rows = tuple((bar, kl, study.shown(marginals)) for bar, kl, marginals in bars)
-    return Figure(name, title, ("bar", "kl", "collection"), rows, note=f"Nothing published: {nothing:.5f}.")
+    note = f"Nothing published: {nothing:.5f}. {LEVELS}"
+    return Figure(name, title, ("bar", "kl", "collection"), rows, note=note)

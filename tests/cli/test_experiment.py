@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -91,8 +92,13 @@ def test_all_papers_make_one_page_with_the_papers_numbers_beside_ours(
     assert outcome.exit == 2 and outcome.errors[0]["where"] == "martin"
     page = (out / "index.html").read_text()
     assert "Table 3: &lt;sizes&gt;" in page and "the data ran out" in page
-    # a table without axes is drawn as one, and every number of the paper stands beside ours
-    assert page.count("<svg") == 2 and "<td>79.45</td><td>106.4</td>" in page and "unexplained" in page
+    # a table without axes is read as one, and every number of the paper stands beside ours
+    assert (
+        page.count("<svg") == 1
+        and "<details open>" in page
+        and "<td>79.45</td><td>106.4</td>" in page
+        and "unexplained" in page
+    )
     assert "  by value, group size: paper 79.45, here 106.4" in outcome.lines
     assert {"chen/table3.svg", "martin/fig5.csv", "index.html"} <= set(outcome.more["written"])
     assert run(words).exit == 2 and "the data ran out" in (out / "index.html").read_text()
@@ -108,5 +114,26 @@ def test_every_figure_of_a_paper_says_what_the_paper_prints_and_no_other_is_name
         text = "".join(path.read_text() for path in Path(made.__file__).parent.glob("*.py"))
         for figure, said in figures.items():
             assert said.finds and (f'"{figure}"' in text or figure.startswith("fig4_")), figure
+            assert said.differs or said.finds.startswith("Not in the paper"), figure
             for number in said.numbers:
                 assert f'"{number.column}"' in text
+
+
+@pytest.mark.parametrize("axes", [("k", "value"), (None, None)])
+def test_no_word_of_a_drawing_stands_outside_it(axes: tuple[str | None, str | None]) -> None:
+    """Long names of lines and long titles make a drawing wider; it says how wide it wants to be."""
+    x, y = axes
+    for name in ("one", "ipums: mdav nearest and mdav nearest", "requirement " * 12):
+        for title in ("Short", "A title that says more of its figure than there is room for " * 3):
+            figure = Figure("f", title, ("who", "k", "value"), ((name, 0, 0.5), (name, 1, 1.0)), x, y, "who")
+            drawing = ElementTree.fromstring(figure.svg())
+            width, height = (float(drawing.attrib[side]) for side in ("width", "height"))
+            assert drawing.attrib["viewBox"] == f"0 0 {width:g} {height:g}"
+            words = [each for each in drawing.iter("{http://www.w3.org/2000/svg}text") if each.get("x")]
+            assert {title, name} <= {each.text for each in words}
+            for each in words:
+                # letters of 13 points are 7.5 wide on average, of 15 points 8.5
+                letter = 8.5 if each.get("font-size") else 7.5
+                assert float(each.attrib["x"]) + letter * len(each.text or "") <= width or each.get(
+                    "text-anchor"
+                )

@@ -90,3 +90,12 @@ def test_only_the_parts_asked_for_are_computed() -> None:
     with ps.connect() as engine:
         names = [figure.name for figure in kifer.run(engine, Path(str(DATA)), ["fig9"])]
     assert names == ["fig9"]
+
+
+def test_the_page_shows_the_divergences_of_the_experiment(figures: dict[str, Figure]) -> None:
+    page = (Path(__file__).parents[2] / "docs/experiments/kifer.md").read_text(encoding="utf-8")
+    for name in ("fig7", "fig8", "fig9"):
+        for bar, kl in bars(figures[name]).items():
+            assert f"| {bar} | {kl:.4f} |" in page
+    for k, c, ell, kl, _ in figures["eight"].rows:
+        assert f"| {k}-link, ({c}, {ell})-diverse | {kl:.4f} |" in page
