@@ -21,7 +21,6 @@ STYLE = """
 body{font:16px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:1rem 0}
 td,th{padding:.2rem .8rem;text-align:left;border-bottom:1px solid #ddd}
-td{overflow-wrap:anywhere}
 .number{text-align:right;white-space:nowrap}
 .wide,details{margin:1rem 0;overflow-x:auto}
 """

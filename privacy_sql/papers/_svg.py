@@ -99,7 +99,7 @@ def _grid(across: _Axis, upwards: _Axis, x: str, y: str) -> list[str]:
     return [
         *parts,
         f'<text x="{(left + right) / 2}" y="{HEIGHT - 18}" text-anchor="middle">{escape(x)}</text>',
-        f'<text transform="translate(20 {middle}) rotate(-90)" text-anchor="middle">{escape(y)}</text>',
+        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y)}</text>',
     ]
 
 

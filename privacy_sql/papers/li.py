@@ -61,7 +61,9 @@ def run(engine: Engine, data: Path, parts: Sequence[str] = ()) -> Iterator[Figur
         "fig6b": _fig_6b,
         "certified": _certified,
         "fig1a_even": lambda _: _fig_1a_even(Study.of(engine, data, evenly=True)),
-        "fig3a_even": lambda _: _fig_3a(Study.of(engine, data, evenly=True), "fig3a_even", EVENLY),
+        "fig3a_even": lambda _: _fig_3a(
+            Study.of(engine, data, evenly=True), "fig3a_even", " with distances that grow evenly", EVENLY
+        ),
         "fig6a_counts": _fig_6a_counts,
     }
     yield from (makers[part](study) for part in chosen(parts, PARTS))
@@ -212,7 +214,7 @@ def _worst(study: Study, groups: list[Array], b: Bandwidth) -> float:
     return float(np.nanmax(study.risks(groups, b, "omega")))
 
 
-def _fig_3a(study: Study, name: str = "fig3a", note: str = "") -> Figure:
+def _fig_3a(study: Study, name: str = "fig3a", how: str = "", note: str = "") -> Figure:
     k, ell, t, _ = PARAMETERS["para1"]
     rows = []
     for b in (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
@@ -220,7 +222,7 @@ def _fig_3a(study: Study, name: str = "fig3a", note: str = "") -> Figure:
         rows += [(b, adversary, _worst(study, groups, adversary)) for adversary in ADVERSARIES]
     return Figure(
         name,
-        "Fig. 3(a): worst-case risk against the bandwidth the table was made for",
+        f"Fig. 3(a){how}: worst-case risk against the bandwidth the table was made for",
         ("bandwidth", "adversary", "risk"),
         tuple(rows),
         x="bandwidth",
