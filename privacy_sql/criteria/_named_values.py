@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from privacy_sql.errors import UsageError, nearest, raise_all
 from privacy_sql.hierarchies import Tree
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.query.template import render
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def named_values(
 
 
 def refuse_named_twice(named: Iterable[object], criterion: str) -> None:
-    """Refuse a value that is named as a number and as text: only one of its limits would hold."""
-    told = list(map(str, named))
+    """Refuse a value that is named as a number and as text (one limit would hold), and a missing one."""
+    if None in (named := list(named)):
+        hint = "The limit of all values holds for those who have none."
+        raise UsageError("bad_parameter", f"per_value of {criterion} names no value by None", hint=hint)
+    told = list(map(text_of, named))
     twice = sorted({value for value in told if told.count(value) > 1})
     if twice:
         raise UsageError(

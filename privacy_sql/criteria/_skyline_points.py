@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from privacy_sql.criteria._named_values import refuse_named_twice
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.skyline.breach_probability import Amounts
 from privacy_sql.parameters import number_in
 
@@ -53,7 +54,7 @@ def per_value_of(per_value: object) -> Mapping[str, Any]:
             "per_value of privacy_skyline must name values", hint=f"value: [point, ...]; a point is {SHAPE}."
         )
     refuse_named_twice(per_value, "privacy_skyline")
-    return {str(value): points for value, points in per_value.items()}
+    return {text_of(value): points for value, points in per_value.items()}
 
 
 def _point(point: object, where: str) -> tuple[Amounts, Fraction]:

@@ -17,6 +17,7 @@ from privacy_sql.criteria import Criterion, Exact, at_least, exact
 from privacy_sql.criteria._named_values import absent_notes, named_values, refuse_named_twice
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
 from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
     Knowledge,
@@ -182,7 +183,7 @@ class CKSafety(OnArrays):
 
     def _codes(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value with limits of its own -> their number; and the values that do not occur."""
-        wanted = list(map(str, self.per_value or {}))
+        wanted = list(map(text_of, self.per_value or {}))
         return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
     def judge(self, evidence: Evidence) -> Verdict:

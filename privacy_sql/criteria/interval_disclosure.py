@@ -126,13 +126,13 @@ class IntervalDisclosure(ByFormula):
         key = "interval_disclosure", self.distance, Fraction(str(self.width))
         return base.memory.once(key, make)
 
-    def _values(self, base: Base) -> dict[int, object]:
-        query = render("criteria/value_names.sql", values=base.dictionaries["s"])
+    def _values(self, base: Base) -> dict[int, str | None]:
+        """The values by code, as their text: 0.7 is 0.7 in single precision too."""
+        query = render("criteria/value_texts.sql", values=base.dictionaries["s"])
         return {row["code"]: row["value"] for row in base.engine.fetch(query)}
 
-    def _numbers(self, base: Base, values: Sequence[object]) -> list[Fraction | None]:
+    def _numbers(self, base: Base, texts: Sequence[str | None]) -> list[Fraction | None]:
         """The values as the exact numbers their text says."""
-        texts = [None if value is None else text_of(value) for value in values]
         numbers = [None if text is None or not NUMBER.fullmatch(text) else Fraction(text) for text in texts]
         stray = sum(text is not None and n is None for text, n in zip(texts, numbers, strict=True))
         known = {number for number in numbers if number is not None}
@@ -175,7 +175,7 @@ class IntervalDisclosure(ByFormula):
         found = self._values(base)
         named, cells = read_matrix(matrix, [value for value in found.values() if value is not None], name)
         column = {text_of(value): place for place, value in enumerate(named)}
-        places = {code: column.get(text_of(value)) for code, value in found.items() if value is not None}
+        places = {code: column.get(value) for code, value in found.items() if value is not None}
         strangers = sum(place is None for place in places.values())
         if strangers:
             raise DataError(

@@ -287,3 +287,17 @@ def test_more_facts_than_can_be_computed_are_undecided_not_safe(engine: Any) -> 
     with pytest.raises(Undecided):
         ps.publish(engine, table, [ps.CKSafety("1", 501)], ps.Generalise(max_suppressed="0.9"))
     assert ps.check(engine, table.__class__(rows[:502], ["key"], "value"), [ps.CKSafety("1", 500)])
+
+
+def test_a_value_of_a_limit_is_named_as_it_reads_and_a_missing_one_is_refused() -> None:
+    rows = pd.DataFrame({"g": ["x"] * 4, "s": [True, True, True, False]})
+    with ps.connect() as engine:
+        asked = ps.CKSafety("0.9", 0, per_value={True: {"c": "0.5", "k": 0}})
+        (verdict,) = ps.check(engine, ps.Table(rows, ["g"], "s"), [asked]).values()
+    assert not verdict.safe and verdict.value == Fraction(3, 4)
+    for kind in (
+        lambda: ps.CKSafety("0.9", 0, per_value={None: {"c": "0.5", "k": 0}}),
+        lambda: ps.PrivacySkyline(per_value={None: [[0, 0, 0, "0.5"]]}),
+    ):
+        with pytest.raises(ps.PrivacySqlError, match="by None"):
+            kind()
