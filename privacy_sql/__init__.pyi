@@ -69,7 +69,6 @@ from privacy_sql.studies.disclosure_curve import disclosure_curve as disclosure_
 from privacy_sql.studies.disclosure_risk import disclosure_risk as disclosure_risk
 from privacy_sql.studies.every_choice import every_choice as every_choice
 from privacy_sql.studies.identifying import identify as identify
-from privacy_sql.studies.individuals import individuals as individuals
 from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_attack
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
 from privacy_sql.studies.measure import measure as measure

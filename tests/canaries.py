@@ -61,6 +61,10 @@ def verbs(url: str = "") -> dict[str, list[str]]:
     people = ["--people", "people" if url else "people.csv"]
     return {
         "attack intersection": [f"{RELEASED}.manifest.json", *people, *connect],
+        "attack measure": [
+            *("--source", "people" if url else "people.csv", "--release", RELEASED),
+            *("--known", "age", "--secret", "illness", *connect),
+        ],
         "attack knowledge": [*table, "--group", "free", "--bandwidth", "0.3"],
         "check": [*table, "--require", "k_anonymity(k=9)", "--require", "ck_safety(c=0.5, k=2)"],
         "compile": ["people", "--steps"],
@@ -69,6 +73,7 @@ def verbs(url: str = "") -> dict[str, list[str]]:
         "init": ["--from", "people.csv", "proposed"],
         "profile": source,
         "report": [],
+        "risk": [*source, "--quasi", "age", "--sensitive", "illness"],
         "run": ["--overwrite", "--select", "stored"],
         "search": ["--select", "people"],
         "show": ["people"],
@@ -77,7 +82,7 @@ def verbs(url: str = "") -> dict[str, list[str]]:
     }
 
 
-AFTER = {"attack intersection", "report", "verify"}  # they read what was published before
+AFTER = {"attack intersection", "attack measure", "report", "verify"}  # they read what was published before
 SILENT_ON_ROWS = {"report"}  # it reads manifests and records, and asks no engine
 EMBEDDED_ONLY = {"init"}  # it proposes a project for a file
 

@@ -68,8 +68,9 @@ def _needed(tables: Sequence[set[str]], asked: set[str]) -> dict[int, set[str]]:
 
     A table whose columns another one shows says nothing beside it.
 
-    >>> _needed([{"age", "sex"}, {"age", "ill"}], {"age", "ill"})
-    {1: {'age', 'ill'}}
+    >>> found = _needed([{"age", "sex"}, {"age", "ill"}], {"age", "ill"})
+    >>> {table: sorted(names) for table, names in found.items()}
+    {1: ['age', 'ill']}
     """
     left = dict(enumerate(tables))
     while True:

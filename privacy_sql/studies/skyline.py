@@ -21,7 +21,7 @@ from privacy_sql.kernels.skyline.find import find_skyline as edge
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
-from privacy_sql.studies.individuals import individuals
+from privacy_sql.studies._individuals import individuals
 
 if TYPE_CHECKING:
     from privacy_sql.release import Release

@@ -36,7 +36,7 @@ named_{{ column }}_{{ level }} as (
 ){% if not loop.last or not outer.last %},{% endif %}
 
 {% endfor %}
-{% else %}
+{% elif kind == "known" %}
 named_{{ column }} as (
     select
         final.g,
@@ -47,6 +47,8 @@ named_{{ column }} as (
     group by final.g
 ){% if not loop.last %},{% endif %}
 
+{% else %}
+{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
 {% endif %}
 {% endfor %}
 select
@@ -74,9 +76,11 @@ select
         else '*'
     end as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% else %}
+    {% elif kind == "known" %}
     named_{{ column }}.label as label_{{ column }}{% if not loop.last %},{% endif %}
 
+    {% else %}
+    {{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
     {% endif %}
     {% endfor %}
 from {{ reach }} as reach
@@ -91,8 +95,10 @@ inner join named_{{ column }} as high_{{ column }}
 inner join named_{{ column }}_{{ level }}
     on reach.lo_{{ column }}_{{ level }} = named_{{ column }}_{{ level }}.code
 {% endfor %}
-{% else %}
+{% elif kind == "known" %}
 inner join named_{{ column }}
     on reach.box = named_{{ column }}.g
+{% else %}
+{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
 {% endif %}
 {% endfor %}

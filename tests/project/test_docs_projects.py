@@ -28,7 +28,7 @@ def pieces() -> list[Any]:
     for page in PAGES:
         texts = [text for kind, text in blocks(page) if kind == "yaml"]
         name = page.relative_to(ROOT).as_posix()
-        found += [pytest.param(text, id=f"{name}-{number}") for number, text in enumerate(texts)]
+        found += [pytest.param(name, text, id=f"{name}-{number}") for number, text in enumerate(texts)]
     return found
 
 
@@ -60,14 +60,22 @@ def run(folder: Path, project: dict[str, Any]) -> Any:
 
 # what a piece names that the example does not have; the rest of it is read before that is found
 NOT_HERE = {"unknown_value", "not_registered", "nobody_located", "no_common_value"}
+# pages about tables with other columns or other files than those of the example
+NOT_ON = {
+    "docs/background_knowledge.md": {"no_such_file"},
+    "docs/households.md": {"unknown_column"},
+    "docs/known_columns.md": {"unknown_column"},
+    "docs/near_values.md": {"unmapped_value"},
+    "docs/risk.md": {"no_population"},
+}
 HOSPITAL = {
     "hospital_b.csv": "zip,years,job,condition\n130**,20-30,cook,Grippe\n130**,30-40,smith,cold\n",
     "jobs.csv": "job,kind\ncook,kitchen\nsmith,forge\n",
 }
 
 
-@pytest.mark.parametrize("text", pieces())
-def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, few: Path, text: str) -> None:
+@pytest.mark.parametrize(("page", "text"), pieces())
+def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, few: Path, page: str, text: str) -> None:
     piece = PUBLISHED.load(text)
     if set(piece) & set(OF_DBT):
         return
@@ -91,7 +99,7 @@ def test_a_piece_of_a_project_on_a_page_is_read(tmp_path: Path, few: Path, text:
     if "noisy_counts" in release["method"]:
         del release["require"]  # it promises, and shows no rows to judge
     outcome = run(tmp_path, project)
-    assert {error["code"] for error in outcome.errors} <= NOT_HERE, outcome.errors
+    assert {error["code"] for error in outcome.errors} <= NOT_HERE | NOT_ON.get(page, set()), outcome.errors
     assert outcome.exit in (0, 1) or outcome.errors
 
 

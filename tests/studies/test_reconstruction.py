@@ -47,8 +47,9 @@ def shown(age: str, width: int) -> str:
     return f"{low}-{low + width - 1}"
 
 
-@pytest.mark.parametrize(("collection", "width"), [(CHAIN, 5), (TRIANGLE, 20)])
-@pytest.mark.parametrize("target", ["people.csv", "people.parquet"])
+@pytest.mark.parametrize(
+    ("collection", "width", "target"), [(CHAIN, 5, "people.csv"), (TRIANGLE, 20, "people.parquet")]
+)
 def test_every_bound_holds_in_the_table_that_was_published(
     tmp_path: Path, collection: list[dict[str, int]], width: int, target: str
 ) -> None:

@@ -1,0 +1,144 @@
+"""What questions about near values, known columns and risk cost beside the GROUP BY they need, on one thread.
+
+Prints JSON, ratios of processor time in one run; a goal that is missed says MISSED. Near values: the whole
+check at most 2 times the GROUP BY of group and value where the histogram has under 5 % of the rows, 5 times
+always. Known columns, up to three: at most 2 times the GROUP BY of all columns. Risk: at most 1.5 times the
+GROUP BY of the groups. Groups and values are whole numbers here, so each GROUP BY is as quick as it can be.
+
+    python benchmarks/questions.py [--rows 1000000] [--times 3]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+
+import duckdb
+
+from privacy_sql.kernels import near_values
+from privacy_sql.query.template import Sql, names, render
+
+# groups per million rows and different values: from few counts to nearly as many as rows
+SHAPES = ((200, 100), (2_000, 30), (20_000, 50), (100_000, 20_000))
+COLUMNS, LABELS = 8, 6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--times", type=int, default=3)
+    asked = parser.parse_args()
+    shell = duckdb.connect(config={"threads": 1})
+    measured = [
+        *(_near(shell, asked.rows, asked.times, *shape) for shape in SHAPES),
+        *(_known(shell, asked.rows, asked.times, known) for known in (1, 2, 3)),
+    ]
+    versions = {"duckdb": duckdb.__version__, "python": platform.python_version()}
+    print(json.dumps({"rows": asked.rows, "versions": versions, "measured": measured}, indent=1))
+    sys.exit(any("MISSED" in row.values() for row in measured))
+
+
+def _near(
+    shell: duckdb.DuckDBPyConnection, rows: int, times: int, groups: int, values: int
+) -> dict[str, object]:
+    shell.execute(
+        f"create or replace table people as select cast(hash(range) % {groups} as bigint) as g,"
+        f" cast(hash(range * 7 + 1) % {values} + 1 as bigint) as s from range({rows})"
+    )
+    counting = (
+        "create or replace table histogram as select g, s, count(*) as n_rows from people group by g, s"
+    )
+    grouping = _seconds(lambda: shell.execute(counting), times)
+    shell.execute(
+        "create or replace table groups as"
+        " select g, cast(sum(n_rows) as bigint) as n_people from histogram group by g"
+    )
+
+    def asked() -> None:
+        line = near_values.by_number([Fraction(n) for n in range(1, values + 1)], Fraction(values, 20))
+        rows_of = zip(range(1, values + 1), *line, strict=True)
+        shell.register("lines", _arrow(list(rows_of)))
+        shell.execute(
+            "create or replace table near as select code, place, upto, bin // 2 as bins,"
+            " (bin + 1) // 2 as shifted_bins, bin % 2 as is_second from lines"
+        )
+        relations = {name: Sql(name) for name in ("histogram", "groups", "near")}
+        query = render("criteria/interval_disclosure.sql", distance="absolute", by_group=False, **relations)
+        shell.execute(query.sql).fetchall()
+
+    check = _seconds(asked, times)
+    risk = render("criteria/reidentification_risk.sql", groups=Sql("groups"), by_group=False)
+    risking = _seconds(lambda: shell.execute(risk.sql).fetchall(), times)
+    by_groups = _seconds(lambda: shell.execute("select g, count(*) from people group by g").fetchall(), times)
+    ((lines,),) = shell.execute("select count(*) from histogram").fetchall()
+    ratio, of_risk = (grouping + check) / grouping, (by_groups + risking) / by_groups
+    goal = 2 if lines / rows < 0.05 else 5
+    return {
+        "question": "interval_disclosure and risk",
+        "histogram_share": round(lines / rows, 4),
+        "group_by_seconds": round(grouping, 4),
+        "near": round(ratio, 2),
+        "goal": "kept" if ratio <= goal else "MISSED",
+        "risk": round(of_risk, 2),
+        "goal of risk": "kept" if of_risk <= 1.5 else "MISSED",
+    }
+
+
+def _known(shell: duckdb.DuckDBPyConnection, rows: int, times: int, known: int) -> dict[str, object]:
+    columns = names(f"k{n}" for n in range(1, COLUMNS + 1))
+    labels = ", ".join(
+        f"cast(hash(range * 13 + {n}) % {LABELS} as bigint) as k{n}" for n in range(1, COLUMNS + 1)
+    )
+    shell.execute(f"create or replace table people as select {labels} from range({rows})")
+    every = ", ".join(columns)
+    counting = (
+        "create or replace table counted as select row_number() over () as g, * from"
+        f" (select {every}, count(*) as n_rows from people group by {every})"
+    )
+    grouping = _seconds(lambda: shell.execute(counting), times)
+    sets = [(n, list(some), 5, None) for n, some in enumerate(combinations(columns, known))]
+    batches = [sets[start : start + 40] for start in range(0, len(sets), 40)]
+
+    def asked() -> None:
+        for batch in batches:
+            query = render(
+                "criteria/known_columns.sql", counted=Sql("counted"), sets=batch, of_values=False, below=False
+            )
+            shell.execute(query.sql).fetchall()
+
+    ratio = _seconds(asked, times) / grouping
+    return {
+        "question": f"known_columns, m={known}",
+        "sets": len(sets),
+        "group_by_seconds": round(grouping, 4),
+        "extra": round(ratio, 2),
+        "goal": "kept" if ratio <= 2 else "MISSED",
+    }
+
+
+def _arrow(rows: list[tuple[int, ...]]) -> object:
+    import pyarrow as pa
+
+    return pa.table(
+        {name: [row[n] for row in rows] for n, name in enumerate(("code", "place", "upto", "bin"))}
+    )
+
+
+def _seconds(work: Callable[[], object], times: int) -> float:
+    """The processor time of the quickest of a few runs."""
+    found = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+if __name__ == "__main__":
+    main()
