@@ -136,10 +136,9 @@ def test_two_tables_are_audited_from_what_was_written(
     rows = [(quasi, value) for quasi in "pqr" for value in "abcd"]
     release = ps.publish(engine, table(rows), [ps.CKSafety("2/3", 0)], ps.Bucketize([], layout="two_tables"))
     monkeypatch.setattr(audit, "same_parts", lambda *_: None)
-    lying = replace(
-        release,
-        parts={**release.parts, "values": Query("select 1 as group_id, 'a' as value, 12 as n_people")},
-    )
+    values = Query("select 1 as group_id, 'a' as value, 12 as n_people")
+    proposal = replace(release.proposal, parts={**release.parts, "values": values})
+    lying = replace(release, proposal=proposal)
     with pytest.raises(PrivacySqlError, match="do not keep"):
         ps.write(engine, lying, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []

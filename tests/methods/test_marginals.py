@@ -224,7 +224,8 @@ def test_what_is_written_is_judged_and_not_what_was_chosen(tmp_path: Path) -> No
         fine = ps.publish(engine, people(), REQUIRE, ps.Marginals(collection=[{"age": 0, "ill": 0}]))
         assert coarse.safe and not fine.safe
         with pytest.raises(NotSafe):
-            ps.write(engine, replace(coarse, parts=fine.parts), tmp_path / "people.csv")
+            lying = replace(coarse, proposal=replace(coarse.proposal, parts=fine.parts))
+            ps.write(engine, lying, tmp_path / "people.csv")
     assert not list(tmp_path.iterdir())
 
 
