@@ -88,8 +88,12 @@ def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
 
 
 def parse_atom(text: str, where: str = "atom") -> Atom:
-    """The atom of a question such as "Tom is AIDS"."""
-    return _atom(_tokens(text, where, _TOKEN), where)
+    """The atom of a question such as "Tom is AIDS" or "Tom has AIDS"."""
+    holds, atom = _literal(_tokens(text, where, _TOKEN), where)
+    if not holds:
+        hint = 'Ask for "Tom is AIDS"; the chance that he does not have it is what is left of 1.'
+        raise _unreadable(where, "a question is about a value somebody has", hint)
+    return atom
 
 
 def _parse_line(line: str, number: int) -> Fact:
@@ -187,7 +191,7 @@ def _atom(tokens: Sequence[str], where: str) -> Atom:
 def _name(tokens: Sequence[str], where: str, what: str) -> str:
     """The words of a name; a quoted one loses its quotes and keeps its blanks."""
     words = [token[1:-1].replace('""', '"') if token.startswith('"') else token for token in tokens]
-    if not words or not all(words):
+    if not words:
         raise _unreadable(where, f"{what} is missing", "Write Name is Value or Name not Value.")
     reserved = {"not", "&", "|", *IF, *IF_AND_ONLY_IF}
     if any(token in reserved for token in tokens):

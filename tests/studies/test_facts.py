@@ -141,7 +141,10 @@ def test_comments_are_no_facts() -> None:
 
 
 def test_an_atom_is_read_on_its_own() -> None:
-    assert parse_atom("Tom is AIDS") == Atom("Tom", "AIDS")
+    assert parse_atom("Tom is AIDS") == parse_atom("Tom has AIDS") == Atom("Tom", "AIDS")
+    assert parse_atom('Tom is ""') == Atom("Tom", "")
+    with pytest.raises(PrivacySqlError, match="a value somebody has"):
+        parse_atom("Tom does not have AIDS")
 
 
 @pytest.mark.parametrize(
