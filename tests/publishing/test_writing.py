@@ -111,7 +111,7 @@ def test_rows_rewritten_before_they_appear_are_refused(
 ) -> None:
     tamper(monkeypatch, change)
     if guard == "second verdict":
-        monkeypatch.setattr(audit, "same_rows", lambda *_: None)
+        monkeypatch.setattr(audit, "_same_rows", lambda *_: None)
     path = source(tmp_path)
     with opened(tmp_path, kind) as engine:
         made = release(engine, path)
@@ -131,7 +131,7 @@ def test_a_value_that_is_no_label_of_its_level_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, column: str
 ) -> None:
     """One cell of either generalised column, whatever the comparison of rows says."""
-    monkeypatch.setattr(audit, "same_rows", lambda *_: None)
+    monkeypatch.setattr(audit, "_same_rows", lambda *_: None)
 
     def one_cell(rows: pd.DataFrame) -> pd.DataFrame:
         return rows.assign(**{column: ["strange", *rows[column][1:]]})
