@@ -71,7 +71,7 @@ def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
     return Outcome("attack", rows=found.people, lines=_told(found), more={"attack": _plain(found)})
 
 
-def _place(text: str, directory: Path) -> Any:
+def _place(text: str, directory: Path) -> Path | str:
     """A file where there is one, else the name of a relation."""
     path = directory / text
     return path if path.is_file() or path.suffix else text
