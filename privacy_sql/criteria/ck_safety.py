@@ -112,7 +112,7 @@ class CKSafety(OnArrays):
     """
 
     name: ClassVar[str] = "ck_safety"
-    question: ClassVar[str] = "How sure can somebody be who knows k facts more, whichever help most?"
+    question: ClassVar[str] = "How sure can somebody become with k extra facts, whichever help most?"
     against: ClassVar[str] = (
         "somebody who knows who is in which group and the given number of facts more, whichever help most"
     )
