@@ -1,7 +1,6 @@
 """The public names for type checkers and editors; `python -m tests.public_names` writes them."""
 
 from privacy_sql.api import check as check
-from privacy_sql.api import count as count
 from privacy_sql.api import publish as publish
 from privacy_sql.api import search as search
 from privacy_sql.api import write as write
@@ -50,6 +49,8 @@ from privacy_sql.methods.marginals import Marginals as Marginals
 from privacy_sql.methods.microaggregate import Microaggregate as Microaggregate
 from privacy_sql.methods.multidimensional import Multidimensional as Multidimensional
 from privacy_sql.methods.noisy_counts import NoisyCounts as NoisyCounts
+from privacy_sql.people import People as People
+from privacy_sql.people import count as count
 from privacy_sql.publishing.baseline import baseline as baseline
 from privacy_sql.publishing.risk import risk as risk
 from privacy_sql.publishing.verifying import verify as verify

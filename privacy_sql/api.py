@@ -53,17 +53,7 @@ NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
 def count(engine: Engine, table: Table) -> Table:
-    """The table, counted: `check`, `search`, `publish` and the studies take it and do not count it again.
-
-    Its rows are those of this moment: a relation or frame is copied, and a file that changes is refused.
-
-    >>> import pandas as pd
-    >>> import privacy_sql as ps
-    >>> with ps.connect() as engine:
-    ...     people = ps.count(engine, ps.Table(pd.DataFrame({"age": [30, 30, 41]}), ["age"]))
-    ...     [bool(ps.check(engine, people, [ps.KAnonymity(k)])) for k in (1, 2)]
-    [True, False]
-    """
+    """The table with its counts, which every verb takes; `ps.count` gives it further questions."""
     refuse_strangers(engine, table)
     return counted_once(engine, table)
 

@@ -210,9 +210,7 @@ def share(value: str | int | float, name: str) -> Fraction:
 
 def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
     """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
-    grouping, suppressed = Grouping.by(base, base.keys(levels)), 0
-    if allowed:
-        grouping, suppressed = suppress(grouping, asked, allowed)
+    grouping, suppressed = grouped_at(base, levels, asked, allowed)
     view, alike = generalised(grouping, levels)
     return Proposal(
         grouping=grouping,
@@ -223,6 +221,14 @@ def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Frac
         levels=levels,
         suppressed=suppressed,
     )
+
+
+def grouped_at(
+    base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction
+) -> tuple[Grouping, int]:
+    """The groups at a level for each quasi-identifier, and how many rows are left out."""
+    grouping = Grouping.by(base, base.keys(levels))
+    return suppress(grouping, asked, allowed) if allowed else (grouping, 0)
 
 
 def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:

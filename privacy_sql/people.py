@@ -1,0 +1,131 @@
+"""A table that is counted once: every verb takes it and counts nothing again, and choices are tried on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from privacy_sql import api
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.base import count as counted
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import Criterion
+from privacy_sql.engines import Engine
+from privacy_sql.errors import UsageError
+from privacy_sql.judge import Requirements, Verdicts
+from privacy_sql.methods import check_levels, grouped_at, share
+from privacy_sql.parameters import given
+from privacy_sql.studies._people_by_risk import of_grouping
+from privacy_sql.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def count(engine: Engine, table: Table) -> People:
+    """The table, counted: `check`, `search`, `publish` and the studies take it and do not count it again.
+
+    Its rows are those of this moment: a relation or frame is copied, and a file that changes is refused.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> with ps.connect() as engine:
+    ...     people = ps.count(engine, ps.Table(pd.DataFrame({"age": [30, 30, 41]}), ["age"]))
+    ...     [bool(ps.check(engine, people, [ps.KAnonymity(k)])) for k in (1, 2)]
+    [True, False]
+    """
+    made = object.__new__(People)
+    for name, value in given(api.count(engine, table)).items():  # what the table made of its arguments
+        object.__setattr__(made, name, value)
+    return made
+
+
+@dataclass(frozen=True, repr=False)
+class People(Table):
+    """A table with its counts; with other roles (`dataclasses.replace`) it has none, and is counted anew."""
+
+    def judge(
+        self,
+        levels: Mapping[str, int],
+        require: Sequence[Criterion],
+        *,
+        max_suppressed: str | int | float = 0,
+    ) -> Verdicts:
+        """The verdicts on the table at these levels: those of `publish` by `Generalise`, with nothing made.
+
+        >>> import pandas as pd
+        >>> import privacy_sql as ps
+        >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"]})
+        >>> with ps.connect() as engine:
+        ...     people = ps.count(engine, ps.Table(rows, {"age": ps.Intervals(10)}))
+        ...     [bool(people.judge({"age": level}, [ps.KAnonymity(2)])) for level in (0, 1)]
+        [False, True]
+        """
+        asked = Requirements.of(self, require)
+        allowed = share(max_suppressed, "max_suppressed")
+        base = self._base()
+        check_levels(base, levels)
+        if not self.group:
+            return asked.judge(grouped_at(base, levels, asked, allowed)[0])
+        return asked.judge(self._own(base, levels))
+
+    def risks(self, levels: Mapping[str, int], *, facts: int = 0) -> pd.DataFrame:
+        """How many people can be guessed how well at these levels, and how many share a group with how many.
+
+        One row for each bar of two histograms: `by` is "guess" or "group_size". A guess from `low` on and
+        below `high` is right with this chance about each of these people, for somebody who knows who is in
+        which group and at most so many `facts` about people of it; the last bar is certain. `source` is how
+        many people are in this bar before anything is generalised.
+
+        >>> import pandas as pd
+        >>> import privacy_sql as ps
+        >>> rows = pd.DataFrame({"age": ["30", "31", "41", "44"], "ill": ["flu", "cold", "flu", "flu"]})
+        >>> with ps.connect() as engine:
+        ...     people = ps.count(engine, ps.Table(rows, {"age": ps.Intervals(10)}, "ill"))
+        ...     found = people.risks({"age": 1})
+        >>> print(found[found.people > 0].to_string(index=False))
+        sensitive         by  low  high  people  groups  source
+              ill      guess  0.5  0.55       2       1       0
+              ill      guess  1.0  1.00       2       1       4
+              ill group_size  2.0  4.00       4       2       0
+        """
+        import pandas
+
+        found = self._base()
+        check_levels(found, levels)
+        rows: list[tuple[Any, ...]] = []
+        for base in (found, *found.sides):
+            column = next(iter(base.table.sensitives), None)
+            now = of_grouping(self._own(base, levels), facts)
+            before = of_grouping(self._own(base, {}), facts)
+            for by, bars, source in (
+                ("guess", now.guesses or (), before.guesses or ()),
+                ("group_size", now.sizes, before.sizes),
+            ):
+                ends = sorted({(bar.low, bar.high) for bar in (*bars, *source)})
+                after = {(bar.low, bar.high): (bar.people, bar.groups) for bar in bars}
+                was = {(bar.low, bar.high): bar.people for bar in source}
+                rows += [
+                    (column, by, float(end[0]), float(end[1]), *after.get(end, (0, 0)), was.get(end, 0))
+                    for end in ends
+                ]
+        columns = ["sensitive", "by", "low", "high", "people", "groups", "source"]
+        return pandas.DataFrame(rows, columns=columns)
+
+    def _base(self) -> Base:
+        """The counts, of files that are still the ones that were counted."""
+        if self.counted is None:
+            hint = "Count it again: ps.count(engine, table)."
+            raise UsageError("not_counted", "the roles changed after the count", where=self.name, hint=hint)
+        engine, _ = self.counted
+        return counted(engine, self, several=True)
+
+    def _own(self, base: Base, levels: Mapping[str, int]) -> Grouping:
+        """The groups at these levels; groups that a column of the table gives have none."""
+        if not self.group:
+            return Grouping.by(base, base.keys(levels))
+        if any(levels.values()):
+            told = f'groups come from the column "{self.group}", so its columns have no levels'
+            raise UsageError("no_level", told, where=self.name, hint="Leave `group` out, or the levels.")
+        return Grouping.by(base, base.own_keys())
