@@ -36,7 +36,16 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
     """Count a table's source; people without a value are in the dictionaries of the quasi-identifiers too."""
     inside = _internal(table)
     if table.values_per_person == "one":
-        return _coded(engine, _rows(source, table, inside), inside, kinds, {})
+        alike = None if table.count else engine.alike(source)
+        if alike is None:
+            return _coded(engine, _rows(source, table, inside), inside, kinds, {})
+        rows, n_rows = alike
+        counting = render(
+            "counted/base.sql", source=rows, columns=inside, measure="alike", counted=n_rows, present=None
+        )
+        found = _coded(engine, counting, inside, kinds, {})
+        engine.drop(rows)
+        return found
     quasi = [(name, alias) for name, alias in inside if alias != "s"]
     people = _coded(engine, _people(source, table, quasi), quasi, kinds, {})
     present = table.sensitives[0] if table.sensitives else None

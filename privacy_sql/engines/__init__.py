@@ -91,6 +91,13 @@ class Engine(ABC):
     def source(self, source: Source) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
+    def alike(self, source: Sql) -> tuple[Sql, Sql] | None:
+        """The rows of a source, alike ones once, and the column that says how often each occurs.
+
+        None where rows are counted as fast one by one.
+        """
+        return None
+
     @abstractmethod
     def columns(self, relation: Sql) -> dict[str, str]:
         """The columns of a relation and their kinds: text, integer, number, boolean, date or other."""

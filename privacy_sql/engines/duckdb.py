@@ -21,6 +21,7 @@ from privacy_sql.engines import CONNECTIONS, Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
+from privacy_sql.engines._repeated_lines import Lines, repeat
 from privacy_sql.engines._sources import (
     csv_header,
     existing,
@@ -31,7 +32,7 @@ from privacy_sql.engines._sources import (
     parts,
     unlike,
 )
-from privacy_sql.errors import DataError, EngineError, UsageError
+from privacy_sql.errors import DataError, EngineError, PrivacySqlError, UsageError
 from privacy_sql.query import statements
 from privacy_sql.query.template import Query, Sql, free_name, literal, quote
 
@@ -81,6 +82,7 @@ class DuckDB(Engine):
         limits = {"memory_limit": memory_limit, "threads": threads}
         self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
         self._mine: dict[str, str] = {}
+        self._lines: dict[str, Lines] = {}  # of the CSV files that are sources
 
     @classmethod
     def around(cls, connection: object, *, unsafe_debug: bool = False) -> DuckDB:
@@ -90,7 +92,7 @@ class DuckDB(Engine):
             raise UsageError("bad_url", told, hint=CONNECTIONS)
         made = cls.__new__(cls)
         made._to = TakenConnection(connection, unsafe_debug)
-        made._mine = {}
+        made._mine, made._lines = {}, {}
         return made
 
     # -- opening and closing -------------------------------------------------------------------------
@@ -103,7 +105,7 @@ class DuckDB(Engine):
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching({f.resolve() for f in files}, {f.resolve() for f in folders})
-        made._mine = {}
+        made._mine, made._lines = {}, {}
         weakref.finalize(made, _forget, made._to.left, made._mine)
         return made
 
@@ -158,9 +160,26 @@ class DuckDB(Engine):
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
         options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
         strict = "quote = '\"', escape = '\"', nullstr = '', strict_mode = true, null_padding = false"
-        return self.create(
-            Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}"), view=True
-        )
+        query = Query(f"select * from read_csv({text}, {options}, {strict})", f"reading {path.name}")
+        made = self.create(query, view=True)
+        self._lines[made] = Lines(path.resolve(), separator, header)
+        return made
+
+    def alike(self, source: Sql) -> tuple[Sql, Sql] | None:
+        lines = self._lines.get(source)
+        if lines is None or len(lines.header) == 1 or not repeat(lines.path):
+            return None
+        try:
+            counted = self.create(lines.counted())
+        except PrivacySqlError:  # whatever it is, the reader of CSV says it
+            return None
+        try:
+            if not lines.are_all(self.fetch(lines.looked_at(counted))[0]):
+                return None
+            n_rows = free_name("n_rows", lines.header)
+            return self.create(lines.taken_apart(counted, n_rows)), n_rows
+        finally:
+            self.drop(counted)
 
     def _described(self, query: Query) -> list[tuple[str, str]]:
         """The columns of a query with their types, in their order."""
