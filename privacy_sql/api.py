@@ -518,6 +518,8 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
     }
     if release.signoff:
         content["signoff"] = dict(release.signoff)
+    if release.determination:
+        content["determination"] = dict(release.determination)
     if release.parts:
         content["parts"] = {name: view.public() for name, view in release.parts.items()}
     return manifest.canonical(content)

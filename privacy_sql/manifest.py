@@ -62,6 +62,7 @@ class Manifest(TypedDict):
     parts: NotRequired[Mapping[str, str]]  # where several tables leave together
     rehearsal: str | None
     signoff: NotRequired[Mapping[str, Any]]  # since 0.2.0, where a project says for whom and why
+    determination: NotRequired[Mapping[str, str]]  # since 0.2.0, where a project says which limit holds
     output: Mapping[str, Any]
     checksum: NotRequired[str]  # over all of the above
 

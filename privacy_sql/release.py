@@ -71,6 +71,8 @@ class Release(Judgeable):
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
     # for whom and why it is published, as a person says
     signoff: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    # which limit a person holds the risk to, for whom, and why
+    determination: Mapping[str, str] = field(default_factory=dict, repr=False)
     # how its rows are written and audited: that room lies above
     audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
 

@@ -46,6 +46,8 @@ class Table:
     population: Any = field(default=None, kw_only=True)
     # the column that says who lives together, or {"column": ..., "published": "no" | "number"}
     household: str | Mapping[str, Any] | None = field(default=None, kw_only=True)
+    # how many people a sampled person stands for: for estimates of risk, and never published
+    weight: str | None = field(default=None, kw_only=True)
     where: str | None = field(default=None, kw_only=True)
     joint: bool = field(default=False, kw_only=True)
     name: str = field(default="", kw_only=True)
@@ -157,6 +159,7 @@ class Table:
             named |= {column: role} if column else {}
         if isinstance(self.household, str):
             named[self.household] = "household"
+        named |= {self.weight: "weight"} if self.weight else {}
         return (
             named
             | dict.fromkeys(self.insensitive, "insensitive")
@@ -275,7 +278,8 @@ class Table:
     def _roles(self, quasi: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each column named more than once; the quasi-identifiers come as given."""
         given = [*quasi, *self.sensitives, *self.insensitive, *self.drop]
-        given += [c for c in (self.identifier, self.group, self.count, self.household) if isinstance(c, str)]
+        single = (self.identifier, self.group, self.count, self.household, self.weight)
+        given += [column for column in single if isinstance(column, str)]
         return [
             UsageError(
                 "two_roles",

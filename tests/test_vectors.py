@@ -19,8 +19,8 @@ import pytest
 from tests import vectors
 from tests.conftest import FIXTURES
 
-# every set of values that somebody might know: not before somebody has such a table; estimates from weights
-NOT_BUILT = {"known_values", "weighted_risk", "zayatz"}
+# every set of values that somebody might know: not before somebody has such a table
+NOT_BUILT = {"known_values"}
 
 
 def answers() -> dict[str, Callable[..., None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
@@ -36,6 +37,7 @@ class About(Common):
     household: str | None
     values_per_person: PerPerson
     population: NotRequired[str | None]
+    weight: NotRequired[str | None]
     url: str
     condition: str | None
     names: tuple[str, ...]
@@ -62,7 +64,8 @@ def about_a_table(verb: F) -> F:
 
 OF_A_TABLE = {
     **{
-        name: f"--{name}" for name in ("quasi", "sensitive", "group", "identifier", "household", "population")
+        name: f"--{name}"
+        for name in ("quasi", "sensitive", "group", "identifier", "household", "population", "weight")
     },
     "condition": "--where",
     "requirements": "--require",
@@ -102,6 +105,7 @@ def named_table(options: About) -> Table:
         group=options["group"],
         values_per_person=options["values_per_person"],
         population=options.get("population"),
+        weight=options.get("weight"),
         where=options["condition"],
     )
 
@@ -144,7 +148,8 @@ def each_table(
     def ask_of(plan: Plan) -> None:
         with connected(read, plan, options["unsafe_debug"]) as engine:
             if published and plan.method is not None:
-                ask(plan.name, engine, api.publish(engine, plan.table, plan.require, plan.method))
+                release = api.publish(engine, plan.table, plan.require, plan.method)
+                ask(plan.name, engine, replace(release, determination=plan.determination))
             else:
                 ask(plan.name, engine, plan.table)
 

@@ -62,17 +62,21 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
     )
 
 
-def household_codes(
-    engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str], given: Mapping[str, Sql]
-) -> Sql:
-    """How many people of each household share each combination: q1.., grp, s (the household), n_rows.
+def counted_with(
+    engine: Engine, source: Sql, table: Table, column: str, kinds: Mapping[str, str], given: Mapping[str, Sql]
+) -> Counted:
+    """How many people share each combination and each value of a further column: q1.., grp, s, n_rows.
 
-    Combinations are in the codes of the dictionaries that are `given`.
+    Combinations are in the codes of the dictionaries that are `given`; the column has one of its own, `s`.
     """
-    assert isinstance(table.household, str)
-    plain = replace(table, sensitive=table.household, household=None, insensitive=(), drop=(), joined=())
+    plain = replace(
+        table, sensitive=column, household=None, weight=None, insensitive=(), drop=(), joined=(), joint=False
+    )
     inside = _internal(replace(plain, sensitive_hierarchy=None, also_sensitive=()))
-    return _coded(engine, _rows(source, plain, inside), inside, kinds, given).relation
+    one = table.values_per_person == "one"
+    # a person is counted once, however many values of another column they have
+    counting = _rows(source, plain, inside) if one else _people(source, plain, inside)
+    return _coded(engine, counting, inside, kinds, given)
 
 
 def _internal(table: Table) -> list[tuple[str, Sql]]:

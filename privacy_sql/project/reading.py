@@ -18,7 +18,7 @@ from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_
 from privacy_sql.hierarchies.spec import from_spec
 from privacy_sql.lattice.steering import ENDS, FREE, Steering
 from privacy_sql.methods import Method
-from privacy_sql.parameters import typed
+from privacy_sql.parameters import number_in, typed
 from privacy_sql.project.fields import FILE as FILE
 from privacy_sql.project.fields import Fields, add_lines, load
 from privacy_sql.publishing import publication, targets
@@ -27,15 +27,18 @@ from privacy_sql.table import Table
 PROJECT_KEYS = ("version", "name", "connections", "releases")
 RELEASE_KEYS = (
     *("source", "identifier", "quasi_identifiers", "sensitive", "insensitive", "drop", "require"),
-    *("method", "output", "population", "joint", "household", "signoff"),
+    *("method", "output", "population", "joint", "household", "weight", "signoff", "determination"),
 )
 SOURCE_KEYS = ("file", "connection", "relation", "where")
 IDENTIFIER_KEYS = ("column", "on_duplicate")
 QUASI_KEYS = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
+HOUSEHOLD_KEYS = ("column", "published")
 SENSITIVE_KEYS = ("column", "nulls", "values_per_person", "hierarchy", "distance")
 INSENSITIVE_KEYS = ("columns", "known", "acknowledge")
 # what a person decides and signs, in their words
 SIGNOFF_KEYS = ("purpose", "recipient", "name", "role", "conditions", "review", "reasons")
+# the fields of EMA's and Health Canada's template that only a person can fill in
+DETERMINATION_KEYS = ("recipients", "threshold", "why", "expert", "valid_until")
 OUTPUT_KEYS = ("target", "connection", "relation", "csv")
 CONNECTION_KEYS = {
     "duckdb": ("type", "path", "memory_limit", "threads"),
@@ -73,6 +76,8 @@ class Plan:
     steering: Steering = FREE  # bounds of levels, and how much each column matters
     # for whom and why it is published, and the reason of each limit
     signoff: Mapping[str, Any] = field(default_factory=dict)
+    # which limit an office or an expert holds the risk to, and why
+    determination: Mapping[str, str] = field(default_factory=dict)
 
     def manifest(self, directory: Path) -> Path:
         """Where the manifest of this release is once it was written."""
@@ -206,13 +211,14 @@ class _Reader(Fields):
             require = self.requirements(fields.get("require"), f"{where}.require")
         output = self.output(fields.get("output"), f"{where}.output")
         signoff = self.signoff(fields.get("signoff", {}), require, f"{where}.signoff")
+        determined = self.determination(fields.get("determination", {}), f"{where}.determination")
         if len(self.problems) > before or source is None:
             return None
         with self.noting(where):
             table = Table(source, name=name, where=condition, **columns)
             steering.levels(table)  # names a level that a hierarchy does not have
             rest = fields.get("drop") == REST
-            return Plan(name, table, require, method, output, connection, rest, steering, signoff)
+            return Plan(name, table, require, method, output, connection, rest, steering, signoff, determined)
         return None
 
     # -- parts of a release ------------------------------------------------------------------------------
@@ -244,8 +250,8 @@ class _Reader(Fields):
             "population": self.path(population["file"], f"{where}.population.file")
             if "file" in population
             else None,
-            "household": self.column(fields.get("household"), ("column", "published"), f"{where}.household")
-            or None,
+            "household": self.column(fields.get("household"), HOUSEHOLD_KEYS, f"{where}.household") or None,
+            "weight": self.column(fields.get("weight"), ("column",), f"{where}.weight").get("column"),
             "joint": self.flag(fields.get("joint", "false"), f"{where}.joint"),
         }
         sensitive, more = self.sensitive(fields.get("sensitive"), f"{where}.sensitive")
@@ -391,15 +397,31 @@ class _Reader(Fields):
             if name not in known:
                 hint = did_you_mean(name, known)
                 self.wrong(f"{where}.reasons.{name}", f'"{name}" is not required', hint)
-        for key, said in [*fields.items(), *((f"reasons.{key}", said) for key, said in reasons.items())]:
+        self.sentences({**fields, **{f"reasons.{key}": said for key, said in reasons.items()}}, where)
+        self.day(fields.get("review"), f"{where}.review")
+        return {**fields, **({"reasons": reasons} if reasons else {})}
+
+    def determination(self, content: object, where: str) -> Mapping[str, str]:
+        """Which limit the risk is held to, for whom and why: printed beside the numbers, and never judged."""
+        fields = self.mapping(content, DETERMINATION_KEYS, where)
+        self.sentences(fields, where)
+        limit = number_in(fields["threshold"]) if isinstance(fields.get("threshold"), str) else None
+        if "threshold" in fields and (limit is None or not 0 < limit < 1):
+            self.wrong(f"{where}.threshold", "is a risk between 0 and 1, such as 0.09 or 1/11")
+        self.day(fields.get("valid_until"), f"{where}.valid_until")
+        return fields
+
+    def sentences(self, fields: Mapping[str, object], where: str) -> None:
+        for key, said in fields.items():
             if not isinstance(said, str) or not said.strip():
                 self.wrong(f"{where}.{key}", "is a sentence")
-        if isinstance(day := fields.get("review"), str):
+
+    def day(self, text: object, where: str) -> None:
+        if isinstance(text, str):
             try:
-                datetime.date.fromisoformat(day)
+                datetime.date.fromisoformat(text)
             except ValueError:
-                self.wrong(f"{where}.review", "is a day, such as 2027-01-31")
-        return {**fields, **({"reasons": reasons} if reasons else {})}
+                self.wrong(where, "is a day, such as 2027-01-31")
 
     def known_connection(self, name: str | None, where: str) -> str | None:
         if name is not None and str(name) not in self.connections:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -151,8 +152,15 @@ def _run(
     _refuse_unnamed(plan, engine)
     if plan.method is not None and plan.method.spends and not dry_run:
         held.enter_context(_ready_to_spend(project, plan, engine, output, place, overwrite))
-    release = replace(_chosen(project, plan, engine, results[:-1], dry_run), signoff=plan.signoff)
+    release = replace(
+        _chosen(project, plan, engine, results[:-1], dry_run),
+        signoff=plan.signoff,
+        determination=plan.determination,
+    )
     _tell(result, release)
+    until = plan.determination.get("valid_until")
+    if until and datetime.date.fromisoformat(until) < datetime.date.today():
+        result.warnings.append(f"its determination was valid until {until}; somebody has to decide again")
     if not release.safe:
         if not dry_run:
             _remember(project, result, recording.recorded(release))

@@ -60,6 +60,9 @@ def _release() -> Schema:
         "output": _object(reading.OUTPUT_KEYS, {"csv": {"type": "object"}}, []),
         "population": file,
         "joint": FLAG,
+        "household": {"oneOf": [{"type": "string"}, _object(reading.HOUSEHOLD_KEYS, {}, ["column"])]},
+        "weight": {"oneOf": [{"type": "string"}, _object(("column",), {}, ["column"])]},
+        "determination": _object(reading.DETERMINATION_KEYS, {}, []),
         "signoff": _object(reading.SIGNOFF_KEYS, {"reasons": {"type": "object"}}, []),
     }
     return _object(reading.RELEASE_KEYS, known, ["source", "quasi_identifiers"])

@@ -1,4 +1,4 @@
-"""The risk of re-identification in the words of regulators, counted and never estimated.
+"""The risk of re-identification in the words of regulators: counted, and beside it what weights estimate.
 
 A prosecutor knows that the target is in the table, a journalist does not, a marketer takes whoever is found.
 Who looks for one person finds the published group; the risk is one in the people among whom the row lies.
@@ -19,7 +19,7 @@ from privacy_sql.criteria._risks import Crowd
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import evidence
-from privacy_sql.publishing import baseline
+from privacy_sql.publishing import baseline, sampled
 from privacy_sql.publishing.baseline import Baseline, Guess
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
@@ -47,12 +47,14 @@ def risk(engine: Engine, table: Table | Release, *, thresholds: Sequence[str] = 
     """
     if not isinstance(table, Table):
         refuse_no_release(table)
-        return of_release(table, thresholds)
+        told = of_release(table, thresholds)
+        return told | {"estimates": estimates_of(table)} if table.table.weight else told
     base = count(engine, table, several=True)
     if not base.holds_rows:
         raise no_rows(table)
     grouping = Grouping.by(base, base.own_keys())
-    return _told(baseline.of_table(engine, table, grouping), grouping, thresholds)
+    told = _told(baseline.of_table(engine, table, grouping), grouping, thresholds)
+    return told | {"estimates": sampled.estimates(grouping)} if table.weight else told
 
 
 def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
@@ -61,9 +63,20 @@ def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict
     if found is None:
         hint = "Ask about a release that shows rows of one table."
         raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)
-    told = _told(found, release.grouping.one_table, thresholds)
+    limit = release.determination.get("threshold")
+    asked = [*thresholds, *([limit] if limit and limit not in thresholds else [])]
+    told = _told(found, release.grouping.one_table, asked)
     gone = release.suppressed or 0
     return told | {"suppressed": exact_text(Fraction(gone, told["people"] + gone))}
+
+
+def estimates_of(release: Release) -> dict[str, Any]:
+    """What the weights of those who are published say of the population, or why they say nothing."""
+    grouping = release.grouping.one_table
+    try:
+        return sampled.estimates(grouping) if grouping else {"missing": "it publishes no groups of people"}
+    except UsageError as problem:
+        return {"missing": str(problem)}
 
 
 def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str]) -> dict[str, Any]:

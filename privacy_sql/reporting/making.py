@@ -23,7 +23,7 @@ INDEX = "index.html"
 # what a run's record and a manifest say in the same words
 AS_WRITTEN = (
     *("method", "choice"),
-    *("claims", "search", "sql", "baseline", "insensitive", "signoff"),
+    *("claims", "search", "sql", "baseline", "insensitive", "signoff", "determination"),
 )
 
 

@@ -86,3 +86,9 @@ def proposals(engine: ps.Engine) -> None:
         run_command(["init", "--from", str(place), folder])
         run_command(["init", "--hierarchy", "job", "--project", folder])
     ps.identify(engine, workers(), 2)
+
+
+def weights(engine: ps.Engine) -> None:
+    """What survey weights estimate, which stands beside the risk and is required of nobody."""
+    people = pd.DataFrame({"age": ["2*", "2*", "3*"], "w": [3, 4, 50]})
+    ps.risk(engine, ps.Table(people, ["age"], weight="w"))

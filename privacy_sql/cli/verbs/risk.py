@@ -30,6 +30,7 @@ GROUP = "decide"  # of `--help`
     help="Count people with a higher risk. Repeatable.",
 )
 @click.option("--population", help="A file of the people known to exist, for a journalist and a marketer.")
+@click.option("--weight", help="The column that says how many people a sampled person stands for: estimates.")
 @about_a_table
 @shared
 def command(thresholds: tuple[str, ...], directory: Path, **options: Unpack[About]) -> Outcome:
@@ -38,8 +39,8 @@ def command(thresholds: tuple[str, ...], directory: Path, **options: Unpack[Abou
     \b
     Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09
 
-    Without --source, every release of privacy.yml as it would be published. Nothing is estimated, and no
-    threshold is a verdict: `reidentification_risk` requires one.
+    Without --source, every release of privacy.yml as it would be published. Everything is counted but what is
+    called an estimate, and no threshold is a verdict: `reidentification_risk` requires one.
     """
     from privacy_sql.publishing.risk import THRESHOLDS, risk
 
@@ -71,7 +72,26 @@ def _lines(name: str, found: Mapping[str, Any]) -> list[str]:
         lines += _reader("journalist", found, worst, mean, "journalist_above")
         lines.append(f"  marketer    on average {_share(found['marketer'])}")
     asked = ", ".join(f"{each} asks for {n} people" for each, n in found["asks_for"].items())
-    return [*lines, f"  {asked}"]
+    return [*lines, f"  {asked}", *_estimated(found.get("estimates"))]
+
+
+def _estimated(found: Mapping[str, Any] | None) -> list[str]:
+    """What weights say of the population; nothing can be required of it."""
+    if found is None:
+        return []
+    if "missing" in found:
+        return [f"  no estimate from weights: {found['missing']}"]
+    alone, most = found["alone_in_population"], percent(Fraction(found["alone_at_most"]))
+    sure = (
+        ""
+        if alone is None
+        else f"; of those alone here an estimated {percent(Fraction(alone))} are alone there"
+    )
+    return [
+        f"  estimates from weights, which promise nothing: {found['population']} people in the population,"
+        f" risk {percent(found['risk_max'])} at most, {percent(found['risk_average'])} on average{sure}",
+        f"  what the sample proves: between 0 and {most} of its people are alone in the population",
+    ]
 
 
 def _reader(who: str, found: Mapping[str, Any], worst: str, mean: str, above: str) -> list[str]:

@@ -27,6 +27,15 @@ QUESTIONS = {
     ),
 }
 
+# what only a person can say; a blank is printed as a blank
+FIELDS = {
+    "recipients": "Recipients",
+    "threshold": "Limit of the risk",
+    "why": "Why this limit",
+    "expert": "Who determined it",
+    "valid_until": "Valid until",
+}
+
 
 def section(material: Material) -> Section:
     found = material.part("risk")
@@ -48,6 +57,7 @@ def section(material: Material) -> Section:
             }
             | {"mean": percent(Fraction(found["marketer"]))}
         )
+    said = material.run.get("determination") or {}
     content = {
         "people": count(found["people"]),
         "groups": count(found["groups"]),
@@ -55,6 +65,8 @@ def section(material: Material) -> Section:
         "thresholds": list(found["above"]),
         "rows": rows,
         "asks_for": [f"{each} asks for {count(n)} people" for each, n in found["asks_for"].items()],
+        "determination": [(field, said.get(key, "")) for key, field in FIELDS.items()],
+        "estimates": _estimates(material.run.get("estimates")),
         "questions": {
             heading: [
                 {"rule": verdict["requirement"], "safe": verdict["safe"]}
@@ -65,6 +77,26 @@ def section(material: Material) -> Section:
         },
     }
     return Section("risk", TITLE, SHORT, content)
+
+
+def _estimates(found: Mapping[str, Any] | None) -> list[str]:
+    """What survey weights say of the population, which nothing promises."""
+    if not found:
+        return []
+    if "missing" in found:
+        return [f"Nothing is estimated from the weights: {found['missing']}"]
+    told = [
+        f"An estimated {found['population']} people are in the population.",
+        f"The estimated risk is at most {percent(found['risk_max'])}, and {percent(found['risk_average'])} on"
+        " average (Benedetti and Franconi).",
+    ]
+    if found["alone_in_population"] is not None:
+        share = percent(Fraction(found["alone_in_population"]))
+        told.append(
+            f"Of the people who are alone in it, an estimated {share} are alone in the population (Zayatz)."
+        )
+    most = percent(Fraction(found["alone_at_most"]))
+    return [*told, f"The sample proves no more than that between 0 and {most} of its people are."]
 
 
 def _row(who: str, found: Mapping[str, Any], of: str, above: str) -> dict[str, Any]:

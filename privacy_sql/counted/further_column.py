@@ -1,0 +1,44 @@
+"""A column beside those of the counted base, such as a household or a weight: its values, group by group.
+
+It is counted once more, in the codes of the base, and grouped as the candidate is.
+"""
+
+from __future__ import annotations
+
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.counting import Counted, counted_with
+from privacy_sql.counted.grouping import Grouping, numbered
+from privacy_sql.errors import UsageError
+from privacy_sql.query.template import Sql, names, render
+
+
+def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
+    """How many people of each group have which value (g, s, n_rows), and the values (code, value)."""
+    base, engine = grouping.base, grouping.base.engine
+    if any(key.labels is not None or key.column not in base.dictionaries for key in grouping.keys):
+        raise UsageError(
+            f"no_{what}_groups",
+            f"{what}s are counted in groups that show labels of quasi-identifiers, a level for each column",
+            where=base.table.name,
+            hint="Publish by generalise or full_domain without local_recoding.",
+        )
+    counted = base.memory.once(("further column", column), lambda: _counted(base.at_home, column))
+    keys = [
+        (Sql(f"k{n}"), Sql(key.column), key.level, base.level_codes[key.column] if key.level else None)
+        for n, key in enumerate(grouping.keys, start=1)
+    ]
+    query = render("counted/keyed.sql", base=counted.relation, keys=keys, columns=[Sql("s")])
+    keyed = engine.create(query, view=True)
+    placed = numbered(engine, keyed, grouping.keys, grouping.numbers, [Sql("s")])
+    if grouping.gone is not None:
+        columns = names(["s", "n_rows"])
+        left = render("counted/without.sql", relation=placed, columns=columns, gone=grouping.gone)
+        placed = engine.create(left, view=True)
+    histogram = render("counted/histogram.sql", candidate=placed, sensitive=True, counted=False)
+    return engine.create(histogram), counted.dictionaries["s"]
+
+
+def _counted(base: Base, column: str) -> Counted:
+    """How many people of each value share each combination, in the codes of the table."""
+    quasi = {alias: codes for alias, codes in base.dictionaries.items() if alias != "s"}
+    return counted_with(base.engine, base.source, base.table, column, base.source_columns, quasi)

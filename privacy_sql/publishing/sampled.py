@@ -1,0 +1,83 @@
+"""Estimates of risk from survey weights: of a sample drawn from a population nobody has listed.
+
+They are printed beside what is counted, always called estimates, and nothing can be required of them: a
+person who is alone in the sample and stands for a hundred people may still be alone among these.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from privacy_sql.counted import further_column
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.errors import DataError, people
+from privacy_sql.kernels import sampled_risk
+from privacy_sql.query.template import Sql, render
+from privacy_sql.verdict import exact_text
+
+MOST = 10**12  # people a person may stand for: more than there are
+LONG = 40  # characters of a fraction that somebody reads
+
+
+def estimates(grouping: Grouping) -> dict[str, Any]:
+    """What the weights say about the population: its size, the risks in it, and who may be alone in it.
+
+    - `risk_max`, `risk_average`: the expected 1/(people of the population who fit), by Benedetti and Franconi
+    - `alone_in_population`: of those alone in the sample, the share alone in the population, by Zayatz
+    - `alone_at_most`: the share alone in the sample, which is all that the sample proves
+    """
+    rows = _weighed(grouping)
+    everybody = sum(row["n_people"] * row["n_groups"] for row in rows)
+    population = sum(row["standing_for"] * row["n_groups"] for row in rows)
+    risks = [
+        (sampled_risk.expected_risk(row["n_people"], row["standing_for"]), row["n_people"] * row["n_groups"])
+        for row in rows
+    ]
+    groups: dict[int, int] = {}
+    for row in rows:
+        groups[row["n_people"]] = groups.get(row["n_people"], 0) + row["n_groups"]
+    # the smaller a population is, the more of those alone in the sample are alone in it
+    alone = sampled_risk.alone_in_population(groups, max(floor(population), everybody))
+    return {
+        "population": _text(population),
+        "risk_max": max(risk for risk, _ in risks),
+        "risk_average": sum(risk * n for risk, n in risks) / everybody,
+        "alone_in_population": None if alone is None else _text(alone),
+        "alone_at_most": exact_text(Fraction(groups.get(1, 0), everybody)),
+    }
+
+
+def _weighed(grouping: Grouping) -> list[dict[str, Any]]:
+    """Groups alike, and how many people of the population they stand for; what is no weight is refused."""
+    base, engine = grouping.base, grouping.base.engine
+    column = base.table.weight
+    assert column is not None
+    histogram, values = further_column.by_group(grouping, column, "weight")
+    weights = render(
+        "publishing/weights.sql",
+        histogram=histogram,
+        values=values,
+        groups=grouping.groups,
+        value=Sql("value"),
+        most=MOST,
+    )
+    rows = engine.fetch(weights)
+    bad, apart = sum(row["n_bad"] for row in rows), sum(row["n_apart"] for row in rows)
+    if bad or apart:
+        raise DataError(
+            "bad_weight",
+            f"{column} of {people(bad)} is no number of at least 1"
+            if bad
+            else f"{people(apart)} have several weights in {column}, or none",
+            where=base.table.name,
+            hint="A weight says how many people a sampled person stands for; every person has one.",
+        )
+    return rows
+
+
+def _text(number: Fraction | float) -> str:
+    """A fraction as it is while somebody can read it, else ten of its digits."""
+    told = str(number) if isinstance(number, Fraction) else ""
+    return told if 0 < len(told) <= LONG else f"{float(number):.10g}"
