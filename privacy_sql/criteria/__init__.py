@@ -148,6 +148,11 @@ class Criterion:
         """The requirement as it stands for one table, where a property depends on what the table declares."""
         return self
 
+    @property
+    def slider(self) -> str | None:
+        """The parameter that values are only compared with: another one changes verdicts, and no value."""
+        return None
+
     def in_project(self) -> Self:
         """The requirement as a project file means it, where that is stricter."""
         return self

@@ -135,6 +135,10 @@ class CKSafety(OnArrays):
         return True
 
     @property
+    def slider(self) -> str | None:
+        return "c" if self.per_value is None else None  # the value told is that of the least slack
+
+    @property
     def limit(self) -> Fraction:
         return _above_zero(self.c, "c")
 

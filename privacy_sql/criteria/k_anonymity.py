@@ -44,6 +44,10 @@ class KAnonymity(ByFormula):
         return self.k == 1
 
     @property
+    def slider(self) -> str:
+        return "k"
+
+    @property
     def limit(self) -> int:
         return self.k
 

@@ -105,6 +105,10 @@ class LDiversity(ByFormula):
         return words.get(self.kind, ">=")
 
     @property
+    def slider(self) -> str | None:
+        return {"distinct": "l", "recursive": "c"}.get(self.kind)
+
+    @property
     def limit(self) -> Number:
         if self.kind == "recursive":
             return Fraction(str(self.c))

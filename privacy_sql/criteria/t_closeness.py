@@ -64,6 +64,10 @@ class TCloseness(ByFormula):
         return True
 
     @property
+    def slider(self) -> str:
+        return "t"
+
+    @property
     def limit(self) -> Fraction:
         return Fraction(str(self.t))
 

@@ -3,5 +3,5 @@
 In: records, a manifest, and the published rows it is about. Out: a page. Read `making.py` first, then
 `page.py`; each section is a file of `sections/`. `recording.py` says what a run keeps for the report,
 `describing.py` what a report reads in the published rows, `records.py` where all that lies, `audience.py`
-what of it the public may see.
+what of it the public may see, `words.py` how numbers and levels are said.
 """

@@ -1,0 +1,59 @@
+"""`explore`: decide on one local page how a release is published."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import sys
+import webbrowser
+from pathlib import Path
+
+import click
+
+from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.errors import UsageError
+
+GROUP = "decide"  # of `--help`
+NEEDS = ("starlette", "uvicorn")
+
+
+@click.command()
+@click.option("--select", "name", help="The release of the project, where it has several.")
+@click.option("--port", default=0, show_default=True, help="Of this machine; 0 takes one that is free.")
+@click.option("--no-browser", is_flag=True, help="Print the address, open no browser.")
+@shared
+def command(
+    name: str | None, port: int, no_browser: bool, directory: Path, unsafe_debug: bool, **_: object
+) -> Outcome:
+    """Decide on one local page how a release is published; ends with privacy.yml, the release, its report.
+
+    The page is on this machine only, and no row reaches it. Closing it, or Ctrl-C, ends it.
+
+    \b
+    Example: privacy-sql explore --select people
+    """
+    from privacy_sql.project import reading
+
+    missing = [part for part in NEEDS if importlib.util.find_spec(part) is None]
+    if missing:
+        told = f"explore needs {' and '.join(missing)}"
+        raise UsageError("needs_extra", told, hint="pip install 'privacy-sql[explore]'")
+    from privacy_sql.explorer import server
+    from privacy_sql.explorer.decision import Decision
+
+    read = reading.read(directory)
+    plans = read.selected((name,) if name is not None else ())
+    if len(plans) > 1:
+        hint = f"Name one with --select: {', '.join(plan.name for plan in plans)}."
+        raise UsageError("several_releases", "one release is decided at a time", hint=hint)
+    decision = Decision(plans[0], lambda plan: connected(read, plan, unsafe_debug), read)
+
+    def opened(address: str) -> None:
+        # the address lets in whoever opens it first, so it is told once, here
+        print(f"{plans[0].name}: {address}", file=sys.stderr, flush=True)  # noqa: T201
+        if not no_browser:
+            webbrowser.open(address)
+
+    with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
+        server.serve(decision, port, opened)
+    return Outcome("explore", lines=["The explorer has ended; nothing of it is left behind."])

@@ -1,0 +1,8 @@
+"""The explorer: one local page on which somebody decides how a table is published.
+
+In: a release of a project, counted once. Out: answers for a page in a browser on this machine: counts, labels
+of hierarchies and verdicts, never rows.
+Read `decision.py` first, which holds what is decided; `screens/` has one file per screen, `server.py` and
+`guard.py` say who may ask, `jobs.py` runs long questions, `asking.py` reads what a page sent. The page itself
+is `page/`.
+"""

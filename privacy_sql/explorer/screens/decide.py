@@ -1,0 +1,109 @@
+"""Decide: limits, the steps of every column with their verdict before they are taken, and all choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import ClassVar
+
+from privacy_sql.errors import Undecided, UsageError
+from privacy_sql.explorer.asking import levels, text, whole
+from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
+
+MOST_PLACED = 3000  # choices that a picture can show
+AT_ONCE = 20  # choices that are decided before anybody else may ask
+
+
+class Decide(Screen):
+    """The choice of the moment, and what one step would change."""
+
+    name: ClassVar[str] = "decide"
+    title: ClassVar[str] = "Decide"
+    place: ClassVar[int] = 20
+
+    def answer(self, decision: Decision, question: Question) -> Json:
+        action = text(question, "action", "show")
+        if action == "story":
+            return _story(decision)
+        if action == "take":
+            decision.take(decision.with_levels(levels(question)), whole(question, "version"))
+        elif action == "limit":
+            made = decision.with_limit(text(question, "requirement"), text(question, "limit"))
+            decision.take(made, whole(question, "version"))
+        elif action == "undo":
+            decision.undo(whole(question, "version"))
+        elif action != "show":
+            raise UsageError(
+                "bad_question", f'there is no "{action}" on this screen', hint="Reload the page."
+            )
+        return self._shown(decision)
+
+    def _shown(self, decision: Decision) -> Json:
+        """The choice, and every choice one column away."""
+        at = decision.levels
+        steps: dict[str, Json] = {}
+        for column, kind in decision.plan.table.hierarchies.items():
+            one = [decision.judged({**at, column: level}).to_json() for level in range(kind.height + 1)]
+            steps[column] = one
+        return {"summary": decision.summary(), "now": decision.judged(at).to_json(), "steps": steps}
+
+    def work(self, decision: Decision, question: Question, job: Job) -> Json:
+        """Every choice that may be published, a few at a time; of very many those a search asks about."""
+        with decision.lock:
+            counted = decision.counted
+            basis, search = decision.basis, counted.search
+            within = search.within
+        if within.size > MOST_PLACED:
+            with decision.lock:
+                found = search.run("all")
+            places = list(dict.fromkeys([*found.minimal, *search.tried]))[:MOST_PLACED]
+        else:
+            places = [search.part.choice(place) for place in within.choices()]
+        walk = iter(places)
+        done = 0
+        while some := list(islice(walk, AT_ONCE)):
+            job.report("deciding every choice", done, len(places))
+            with decision.lock:
+                job.tell([counted.judged(choice).to_json() for choice in some])
+            done += len(some)
+        return {"basis": basis, "choices": within.size, "told": len(places)}
+
+
+def _story(decision: Decision) -> Json:
+    """The choice judged as `run` judges it: what the worst adversary does, in words."""
+    at = decision.levels
+    try:
+        release = decision.release(at)
+    except Undecided as problem:
+        return {"levels": at, "undecided": problem.message, "verdicts": []}
+    verdicts: list[Json] = [
+        {
+            "requirement": verdict.requirement,
+            "safe": verdict.safe,
+            "story": verdict.story,
+            "notes": list(verdict.notes),
+            "value": verdict.to_json()["value"],
+            "value_float": verdict.to_json()["value_float"],
+            "group": _group(decision, verdict.witness.reveal(), at)
+            if "g" in verdict.witness.private
+            else None,
+        }
+        for verdict in release.verdicts.values()
+    ]
+    return {"levels": at, "safe": release.safe, "suppressed": release.suppressed, "verdicts": verdicts}
+
+
+def _group(decision: Decision, revealed: Mapping[str, object], at: Mapping[str, int]) -> Json:
+    """Who the worst case is about, by the labels of hierarchies; what stands as it is stays unsaid."""
+    keys = revealed.get("keys")
+    told: dict[str, Json] = {"size": _number(revealed.get("size"))}
+    labels: dict[str, Json] = {}
+    for column, label in keys.items() if isinstance(keys, Mapping) else ():
+        kind = decision.plan.table.hierarchies.get(column)
+        if kind is not None and 0 < at[column] < kind.height and isinstance(label, str):
+            labels[column] = label
+    return {**told, "labels": labels}
+
+
+def _number(found: object) -> Json:
+    return found if isinstance(found, int) else None

@@ -1,0 +1,35 @@
+"""The example project, and an explorer of it that several tests ask."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from privacy_sql.project import example
+from tests.explorer.served import Asker, served
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example project; not to be changed."""
+    place = tmp_path_factory.mktemp("explorer") / "project"
+    example.write(place)
+    return place
+
+
+@pytest.fixture
+def folder(project: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(project, tmp_path / "project"))
+
+
+@pytest.fixture(scope="module")
+def page(project: Path) -> Iterator[Asker]:
+    """An explorer of it, opened, which the tests of a file share: they save nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
+        with served(project) as asker:
+            yield asker
