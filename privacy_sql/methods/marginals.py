@@ -44,9 +44,10 @@ class Marginals(Method):
     the level of each column or as the manifest of its release, and never takes away from it; `recipe` adds to
     that table only the best k-link anonymous marginal of all other columns (the remark after Theorem 6.3).
     `collection` publishes exactly these marginals. At most `max_with_sensitive` marginals hold the sensitive
-    column. Where more than `most_choices` collections exist the best is not proven; `beam` is then how many
-    are followed. `time_limit` is first a limit of work, at a fixed rate per second, so that the same search
-    ends with the same collection; only a machine slower than that rate ends by time.
+    column; each of several is judged in turn, the others being quasi-identifiers then. Where more than
+    `most_choices` collections exist the best is not proven; `beam` is then how many are followed.
+    `time_limit` is first a limit of work, at a fixed rate per second, so that the same search ends with the
+    same collection; only a machine slower than that rate ends by time.
     """
 
     name: ClassVar[str] = "marginals"
@@ -104,12 +105,10 @@ class Marginals(Method):
         return replace(self, inject=str(written[Path(self.inject)]))
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Refuse, before anything is counted, a search for several sensitive columns, and a joint one."""
-        if len(table.sensitives) > 1 and (self.collection is None or table.joint):
-            told = (
-                "marginals do not read columns as one" if table.joint else "a search has one sensitive column"
-            )
-            hint = "Leave joint out and name the marginals: `collection`."
+        """Refuse, before anything is counted, sensitive columns that are read as one."""
+        if len(table.sensitives) > 1 and table.joint:
+            hint = "Leave joint out: each column is then judged in turn."
+            told = "marginals do not read columns as one"
             raise UsageError("several_sensitive", told, where=table.name, hint=hint)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
@@ -174,8 +173,6 @@ class Marginals(Method):
             levels = dict(content["choice"]["levels"])
         else:
             levels = dict(self.inject)
-        if attributes.sensitive is not None:
-            levels.setdefault(attributes.names[attributes.sensitive], 0)
         for name in attributes.names:  # a table shows every column, at level 0 where nothing is said
             levels.setdefault(name, 0)
         return published(attributes, [levels])[0]
@@ -226,7 +223,8 @@ class Marginals(Method):
         given = search.given
         assert given is not None
         # the k-link anonymous marginals of the nonsensitive columns that no finer one contains
-        plain = search.attributes.without_sensitive(search.attributes.finest)
+        finest = search.attributes.finest
+        plain = tuple(0 if a in search.sensitive else r for a, r in enumerate(finest))
         linked: set[Resolutions] = set()
         for marginal in sorted(product(*(range(r + 1) for r in plain)), key=sum):
             coarser = [(*marginal[:a], r - 1, *marginal[a + 1 :]) for a, r in enumerate(marginal) if r]
@@ -238,7 +236,7 @@ class Marginals(Method):
         told = {
             "kl": search.kl(chosen),
             "domain": self.domain,
-            "explored": len(search.allowed),
+            "explored": len(search.columns[0].allowed),
             "optimal": True,
             "stopped": None,
             "least_kl": search.kl(chosen),

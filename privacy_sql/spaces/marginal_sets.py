@@ -32,12 +32,13 @@ class MarginalSets:
 
     `resolutions` is the finest resolution of each attribute worth publishing; `entropy` gives, in nats, the
     entropy of a marginal, and `spread` that of spreading one attribute's nodes over their leaves. `given` is
-    a table already chosen: its edges and vertices stay. `admissible` must be monotone: true of every coarser
-    marginal of one it is true of (k-link anonymity and diversity of the single marginal both are).
+    a table already chosen: its edges and vertices stay. At most `max_with_sensitive` marginals hold any one
+    of the `sensitive` attributes. `admissible` must be monotone: true of every coarser marginal of one it is
+    true of (k-link anonymity and diversity of the single marginal both are).
     """
 
     resolutions: Resolutions
-    sensitive: int
+    sensitive: tuple[int, ...]
     admissible: Callable[[Resolutions], bool]
     entropy: Callable[[Resolutions], float]
     spread: Callable[[int, int], float]
@@ -132,14 +133,15 @@ class MarginalSets:
                         graph[place] |= added
                 larger = tuple(map(self._rows.setdefault, graph, graph))
                 most = self.max_with_sensitive
-                bounded = most is not None and (added | common) & self._stretch[self.sensitive][-1]
+                bounded = any((added | common) & self._stretch[a][-1] for a in self.sensitive)
                 if most is None or not bounded or self.with_sensitive(larger) <= most:
                     yield Collection(larger, collection.kl - self._gain(added, common))
 
     def with_sensitive(self, graph: Graph) -> int:
-        """How many marginals hold the sensitive attribute."""
-        bit = self._stretch[self.sensitive][-1]
-        return sum(bool(clique & bit) for clique in maximal_masks(graph))
+        """How many marginals hold the sensitive attribute; of several, the one that most hold."""
+        cliques = maximal_masks(graph)
+        held = (sum(bool(clique & self._stretch[a][-1]) for clique in cliques) for a in self.sensitive)
+        return max(held, default=0)
 
     def _new_cliques(self, graph: Graph) -> Iterator[tuple[int, int]]:
         """Every allowed addition: the bits of the new edge or vertex, and its common neighbours."""

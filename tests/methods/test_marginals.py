@@ -19,6 +19,7 @@ from privacy_sql.errors import DataError, NoSafeChoice, NotSafe, PrivacySqlError
 from privacy_sql.export.standalone import compiled_marginals
 from privacy_sql.judge import judge
 from privacy_sql.kernels.marginals.junction_tree import contains
+from privacy_sql.marginals.one_column import OneColumn
 from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.methods import marginals
 from privacy_sql.publishing.published_marginals import read
@@ -82,9 +83,9 @@ def test_a_limit_of_time_ends_the_same_search_with_the_same_collection_on_a_slow
     """Work is limited first; how fast it is done, and the order an engine counts in, decide nothing."""
     monkeypatch.setattr(marginals, "WORK_PER_SECOND", 300)
     method = ps.Marginals(time_limit=200, most_choices=1)
-    counted = MarginalSearch._count
+    counted = OneColumn._count
 
-    def slowly(search: MarginalSearch, marginal: Any) -> Any:
+    def slowly(search: OneColumn, marginal: Any) -> Any:
         time.sleep(0.002)
         found = counted(search, marginal)
         order = np.random.default_rng().permutation(len(found.arrays["n_rows"]))
@@ -92,7 +93,7 @@ def test_a_limit_of_time_ends_the_same_search_with_the_same_collection_on_a_slow
 
     with ps.connect() as engine:
         found = ps.search(engine, people(), REQUIRE, method)
-        monkeypatch.setattr(MarginalSearch, "_count", slowly)
+        monkeypatch.setattr(OneColumn, "_count", slowly)
         ran = ps.publish(engine, people(), REQUIRE, method)
     assert found.search["stopped"] == ran.search["stopped"] == "work limit"
     assert found.best["marginals"] == ran.choice["marginals"]
@@ -328,9 +329,9 @@ def test_each_marginal_is_counted_once_and_each_join_judged_once(
     engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted, judged = [], []
-    count_one, decide = MarginalSearch._count, MarginalSearch._decide
-    monkeypatch.setattr(MarginalSearch, "_count", lambda s, m: counted.append(m) or count_one(s, m))
-    monkeypatch.setattr(MarginalSearch, "_decide", lambda s, c: judged.append(c) or decide(s, c))
+    count_one, decide = OneColumn._count, OneColumn._decide
+    monkeypatch.setattr(OneColumn, "_count", lambda s, m: counted.append(m) or count_one(s, m))
+    monkeypatch.setattr(OneColumn, "_decide", lambda s, c: judged.append(c) or decide(s, c))
     search = MarginalSearch(count(engine, people()), tuple(REQUIRE))
     found = search.best(10, 10_000, np.random.default_rng(0), Limits())
     assert found.optimal and len(set(counted)) == len(counted) and len(set(judged)) == len(judged)
@@ -477,12 +478,6 @@ def test_a_collection_with_two_sensitive_columns_is_published_audited_and_put_to
     assert [verdict.safe for verdict in unsafe.verdicts.values()] == [True, False]
     with pytest.raises(NotSafe):
         ps.write(engine, unsafe, tmp_path / "unsafe.csv")
-    for again, method in (
-        (table, ps.Marginals()),
-        (replace(table, joint=True), ps.Marginals(collection=TWO)),
-    ):
-        with pytest.raises(UsageError, match="collection"):
-            ps.publish(engine, again, require, method)
 
 
 def test_errors_and_manifests_hold_no_value(engine: Any, tmp_path: Path) -> None:

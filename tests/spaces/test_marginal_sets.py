@@ -47,7 +47,7 @@ def space_of(
     everything = admissible if callable(admissible) else (lambda _: True)
     return MarginalSets(
         small.domain.finest,
-        small.sensitive,
+        (small.sensitive,),
         everything,
         entropy,
         spread,
@@ -87,7 +87,7 @@ def every_collection(resolutions: Resolutions) -> set[tuple[Resolutions, ...]]:
 @pytest.mark.parametrize("resolutions", [(1, 1, 1), (2, 1), (2, 2)])
 def test_the_rules_reach_every_decomposable_collection_and_no_other(resolutions: Resolutions) -> None:
     flat = MarginalSets(
-        resolutions, len(resolutions) - 1, lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0
+        resolutions, (len(resolutions) - 1,), lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0
     )
     assert set(reachable(flat, flat.collection([]))) == every_collection(resolutions)
 
@@ -126,7 +126,9 @@ def test_every_step_keeps_the_collection_decomposable_and_never_worsens_it(small
 
 
 def test_a_given_table_stays_through_all_steps_back() -> None:
-    flat = MarginalSets((2, 1, 1), 2, lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0, given=(1, 0, 1))
+    flat = MarginalSets(
+        (2, 1, 1), (2,), lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0, given=(1, 0, 1)
+    )
     edge, seen = [flat.start], set()
     while edge:
         here = edge.pop()
@@ -140,7 +142,7 @@ def test_a_given_table_stays_through_all_steps_back() -> None:
 
 def test_no_step_puts_the_sensitive_attribute_into_more_marginals_than_asked() -> None:
     flat = MarginalSets(
-        (1, 1, 1), 2, lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0, max_with_sensitive=1
+        (1, 1, 1), (2,), lambda _: True, lambda _: 0.0, lambda _a, _r: 0.0, 0.0, max_with_sensitive=1
     )
     found = reachable(flat, flat.start)
     assert ((0, 1, 1), (1, 0, 0)) in found and ((0, 1, 1), (1, 0, 1)) not in found
@@ -148,7 +150,7 @@ def test_no_step_puts_the_sensitive_attribute_into_more_marginals_than_asked() -
 
 
 def test_only_admissible_marginals_are_met() -> None:
-    flat = MarginalSets((1, 1, 1), 2, lambda m: sum(m) <= 2, lambda _: 0.0, lambda _a, _r: 0.0, 0.0)
+    flat = MarginalSets((1, 1, 1), (2,), lambda m: sum(m) <= 2, lambda _: 0.0, lambda _a, _r: 0.0, 0.0)
     assert all(sum(m) <= 2 for marginals in reachable(flat, flat.start) for m in marginals)
 
 

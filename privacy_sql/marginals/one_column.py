@@ -1,0 +1,154 @@
+"""Marginals of one base, counted once each, and whether they keep what is required of its sensitive column.
+
+Kifer & Gehrke 2006, Sect. 7 and 8. Leaf cells are counted once; each marginal is one GROUP BY over them and
+gives its entropy, its smallest cell and its matrix of sensitive counts. What the requirements say is asked
+once per set of marginals that hold the sensitive column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import fsum, log
+from typing import Any
+
+import numpy as np
+
+from privacy_sql.counted.base import Base
+from privacy_sql.criteria import Criterion
+from privacy_sql.criteria.k_combinatorial import KCombinatorial
+from privacy_sql.criteria.k_link import KLink
+from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
+from privacy_sql.errors import Undecided
+from privacy_sql.kernels.marginals.junction_tree import Resolutions, junction_tree
+from privacy_sql.kernels.marginals.worst_groups import smallest_sum, worst_ratio
+from privacy_sql.marginals.columns import Attributes
+from privacy_sql.marginals.tables import joined_cliques, walked
+from privacy_sql.query.template import Sql, render
+
+
+@dataclass(frozen=True)
+class CountedMarginal:
+    """What one GROUP BY says of a marginal."""
+
+    arrays: Mapping[str, Any]  # g, code columns, s, n_rows
+    entropy: float
+    smallest: int  # rows of the smallest nonsensitive cell
+
+
+@dataclass
+class OneColumn:
+    """What the requirements say about one sensitive column; all others count as quasi-identifiers."""
+
+    base: Base
+    require: tuple[Criterion, ...]
+    most: int | None = None  # so many marginals may hold the sensitive column
+    counted: dict[Resolutions, CountedMarginal] = field(default_factory=dict)
+    allowed: dict[Resolutions, bool] = field(default_factory=dict)
+    verdicts: dict[tuple[Resolutions, ...], bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.attributes = Attributes.of(self.base.table)
+        self.k = max([c.k for c in self.require if isinstance(c, (KLink, KCombinatorial))], default=1)
+        self.bounded = [c for c in self.require if isinstance(c, KCombinatorial)]
+        self.diverse = [c for c in self.require if isinstance(c, MaxentLDiversity)]
+
+    @cached_property
+    def leaf_cells(self) -> Sql:
+        """The leaf cells with every column at every level."""
+        columns = []
+        for alias, height in zip(self.attributes.aliases, self.attributes.finest, strict=True):
+            if alias != "s":
+                for level in range(height):
+                    codes = self.base.level_codes[alias] if level else None
+                    columns.append((Sql(f"{alias}_{level}"), Sql(alias), level, codes))
+        query = render(
+            "marginals/leaf_cells.sql",
+            base=self.base.relation,
+            columns=columns,
+            joined=list({column: codes for _, column, level, codes in columns if level}.items()),
+            sensitive=self.attributes.sensitive is not None,
+        )
+        return self.base.engine.create(query)
+
+    def count(self, marginal: Resolutions) -> CountedMarginal:
+        """One marginal, counted when first asked for; coarser levels of its columns come along."""
+        if marginal not in self.counted:
+            self.counted[marginal] = self._count(marginal)
+        return self.counted[marginal]
+
+    def _count(self, marginal: Resolutions) -> CountedMarginal:
+        sensitive = self.holds_sensitive(marginal)
+        names = [
+            Sql(f"{self.attributes.aliases[a]}_{level}")
+            for a, r in enumerate(self.attributes.without_sensitive(marginal))
+            for level in range(self.attributes.finest[a] - r, self.attributes.finest[a] if r else 0)
+        ]
+        query = render(
+            "marginals/marginal.sql",
+            base=self.leaf_cells,
+            columns=[(name, name, 0, None) for name in names],
+            joined=[],
+            own=self.attributes.columns(self.attributes.without_sensitive(marginal)),
+            sensitive=sensitive,
+        )
+        arrays = self.base.engine.arrays(query)
+        rows = np.asarray(arrays["n_rows"], dtype=np.float64)
+        cells = np.bincount(np.asarray(arrays["g"], dtype=np.int64), weights=rows)[1:]
+        # an engine counts in an order of its own, and ties are broken by the last bit of a sum
+        entropy = log(self.base.rows) - fsum((rows * np.log(rows)).tolist()) / self.base.rows
+        return CountedMarginal(arrays, entropy, int(cells.min()))
+
+    def holds_sensitive(self, marginal: Resolutions) -> bool:
+        """Whether a marginal shows the sensitive column."""
+        c = self.attributes.sensitive
+        return c is not None and bool(marginal[c])
+
+    def admissible(self, marginal: Resolutions) -> bool:
+        """Whether a marginal keeps the requirements on its own; true then of every coarser one too."""
+        if marginal not in self.allowed:
+            linked = self.count(marginal).smallest >= self.k
+            self.allowed[marginal] = linked and (
+                not self.holds_sensitive(marginal) or self.safe_together((marginal,))
+            )
+        return self.allowed[marginal]
+
+    def safe_together(self, cliques: tuple[Resolutions, ...]) -> bool:
+        """Whether marginals with the sensitive column keep the requirements about all of them together."""
+        if cliques not in self.verdicts:
+            self.verdicts[cliques] = self._decide(cliques)
+        return self.verdicts[cliques]
+
+    def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
+        tree = junction_tree(cliques)
+        join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
+        try:
+            for criterion in self.diverse:
+                if criterion.kind == "recursive":
+                    worst = worst_ratio(join, criterion.l, stop_above=float(criterion.limit))
+                    safe = worst.exact and worst.value <= criterion.limit
+                else:
+                    safe = criterion.judge(walked(join, criterion.l, criterion.kind, criterion.share)).safe
+                if not safe:
+                    return False
+            return all(smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded)
+        except Undecided:  # what cannot be decided is not chosen
+            return False
+
+    def keeps(self, marginals: Sequence[Resolutions]) -> bool:
+        """Whether a decomposable collection of admissible marginals keeps the requirements.
+
+        Marginals without the sensitive column do not matter for the rest (Prop. 7.3).
+        """
+        cliques = tuple(m for m in marginals if self.holds_sensitive(m))
+        if not cliques:
+            n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
+            return all(
+                criterion.l <= n_values
+                and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
+                for criterion in self.diverse
+            )
+        if self.most is not None and len(cliques) > self.most:
+            return False  # a step back can part a marginal into two
+        return self.safe_together(cliques)
