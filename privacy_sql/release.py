@@ -10,6 +10,7 @@ from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.counted.grouping import Candidate, Grouping, Judgeable
 from privacy_sql.display import notebook
+from privacy_sql.display.levels import in_words
 from privacy_sql.errors import NotSafe, UsageError, number_of
 from privacy_sql.query.template import Query
 from privacy_sql.table import Table
@@ -223,12 +224,10 @@ class Release(Judgeable):
 
     def told(self, verb: str = "published") -> str:
         """The release in a few lines; `verb` says what became of its rows."""
-        # what was not asked for says nothing
-        asked = {key: value for key, value in self.choice.items() if value is not None and value is not True}
-        choice = " ".join(f"{key}={value}" for key, value in asked.items())
+        choice = in_words(self.choice, self.table.described_levels)
         head = [
             f"{self.name}    {self._counts(verb)}{self._unasked}",
-            f"method      {self.method} {choice}",
+            f"method      {self.method}{choice and ': '}{choice}",
             "",
             *verdict_lines(self.verdicts),
         ]

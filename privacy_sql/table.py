@@ -144,6 +144,16 @@ class Table:
         return dict(self.quasi)
 
     @property
+    def described_levels(self) -> dict[str, dict[str, object]]:
+        """The levels of each column that has a hierarchy, as `display.levels` says them in words."""
+        kinds: dict[str, Hierarchy] = {}
+        if isinstance(self.sensitive_hierarchy, Mapping):
+            kinds = dict(self.sensitive_hierarchy)
+        elif self.sensitive_hierarchy is not None and len(self.sensitives) == 1:
+            kinds = {self.sensitives[0]: self.sensitive_hierarchy}
+        return {name: kind.described() for name, kind in {**kinds, **self.hierarchies}.items()}
+
+    @property
     def sensitives(self) -> tuple[str, ...]:
         """The sensitive columns: none, one or several."""
         if self.sensitive is None:

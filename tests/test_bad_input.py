@@ -93,9 +93,28 @@ def test_a_file_that_is_not_what_its_ending_says_is_a_data_error(tmp_path: Path,
     assert told.exit == 3 and "CANARY" not in told.everything
 
 
-def test_a_zipped_file_that_ends_early_is_a_data_error(tmp_path: Path) -> None:
-    whole = gzip.compress(b"age,illness\n" + b"30,flu\n" * 1000)
-    assert check(saved(tmp_path, whole[:-9], "people.csv.gz")).exit == 3
+WHOLE = gzip.compress(b"age,illness\n" + b"30,flu\n" * 1000)
+DAMAGED = {
+    "ends within its rows": WHOLE[:-9],
+    "ends before its checksum": WHOLE[:-8],
+    "ends within its checksum": WHOLE[:-3],
+    "has the checksum of other rows": WHOLE[:-8] + bytes([WHOLE[-8] ^ 1]) + WHOLE[-7:],
+    "says another length": WHOLE[:-4] + bytes([WHOLE[-4] ^ 1]) + WHOLE[-3:],
+    "ends within its second part": WHOLE + gzip.compress(b"31,flu\n" * 1000)[:-9],
+    "goes on with something else": WHOLE + b"31,flu\n",
+}
+
+
+@pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED)
+def test_a_packed_file_that_is_not_whole_is_a_data_error(tmp_path: Path, content: bytes) -> None:
+    told = check(saved(tmp_path, content, "people.csv.gz"))
+    assert (told.exit, told.codes) == (3, ["bad_file"])
+
+
+def test_a_packed_file_in_two_parts_is_read_whole(tmp_path: Path) -> None:
+    both = WHOLE + gzip.compress(b"31,flu\n" * 500)
+    told = check(saved(tmp_path, both, "people.csv.gz"))
+    assert told.json["rows"] == 1500
 
 
 @pytest.mark.parametrize("name", ["absent.csv", "absent", "."])

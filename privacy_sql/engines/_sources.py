@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeGuard
@@ -188,6 +189,25 @@ def without_end_marks(text: IO[str]) -> Iterator[str]:
             marked = bare == END_MARK and not inside
             inside ^= line.count('"') % 2 == 1
             yield f'"{END_MARK}"{line[len(bare) :]}' if marked else line
+
+
+def refuse_broken(path: Path) -> None:
+    """Refuse a packed CSV file that breaks off or is damaged: it is unpacked whole, its checksum compared.
+
+    DuckDB before 2.0 reads what is there of it as if it were all, and no DuckDB looks at the checksum.
+    """
+    if path.suffix.lower() != ".gz":
+        return
+    try:
+        with gzip.open(path) as packed:
+            while packed.read(1 << 20):
+                pass
+    except EOFError:
+        told = f"{path.name} breaks off before its end"
+        raise DataError("bad_file", told, hint="Copy or download it again.") from None
+    except (OSError, zlib.error):
+        told = f"{path.name} is not packed by gzip, or damaged: it does not unpack to what its checksum says"
+        raise DataError("bad_file", told, hint="Copy or download it again.") from None
 
 
 def text_of(path: Path) -> IO[Any]:

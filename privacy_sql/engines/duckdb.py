@@ -30,6 +30,7 @@ from privacy_sql.engines._sources import (
     no_frame,
     no_source,
     parts,
+    refuse_broken,
     unlike,
 )
 from privacy_sql.errors import DataError, EngineError, PrivacySqlError, UsageError
@@ -157,6 +158,7 @@ class DuckDB(Engine):
             return self.create(Query(together, origin), view=True)
         assert not others
         separator, header = csv_header(path)
+        refuse_broken(path)
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
         options = f"columns = {{{columns}}}, delim = {literal(separator)}, header = true, auto_detect = false"
         strict = "quote = '\"', escape = '\"', nullstr = '', strict_mode = true, null_padding = false"

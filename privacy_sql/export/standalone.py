@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from privacy_sql.criteria import Criterion
+from privacy_sql.display.levels import choice
 from privacy_sql.engines._sources import is_file, named
 from privacy_sql.kernels.marginals.junction_tree import is_decomposable
 from privacy_sql.marginals.columns import Attributes, Levels, published
@@ -67,8 +68,9 @@ def compiled(
         reason = "Groups that fail are left out, and SQL alone cannot say which: ask `privacy-sql run`."
         made = [Statement(f"{heading}\n{reason}", None)]
     else:
-        told = f"\n{LEFT_OUT}" if leave_out else ""
-        made = [Statement(f"{heading}{told}", _published(table, levels, leave_out))]
+        shown = choice({name: levels.get(name, 0) for name in table.quasi}, table.described_levels)
+        told = [heading, *([shown] if shown else []), *([LEFT_OUT] if leave_out else [])]
+        made = [Statement("\n".join(told), _published(table, levels, leave_out))]
     # of each of several sensitive columns, the others are quasi-identifiers
     several = len(table.sensitives) > 1 and not table.joint
     seen_as = [(each, table.with_sensitive(each)) for each in table.sensitives] if several else [("", table)]

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from privacy_sql.display import levels
 from privacy_sql.errors import UsageError
 
 TOP = "*"
@@ -54,6 +55,28 @@ class Hierarchy(ABC):
     @abstractmethod
     def level_names(self) -> tuple[str, ...]:
         """One short name per level, from the raw value to the top."""
+
+    def described(self) -> dict[str, object]:
+        """Its kind and the names of its levels: what it takes to say a level in words."""
+        return {"kind": next(iter(self.to_spec()), ""), "levels": list(self.level_names())}
+
+    def in_words(self, level: int) -> str:
+        """How the column is shown at a level.
+
+        >>> from privacy_sql.hierarchies import Intervals
+        >>> Intervals(5, 10).in_words(2)
+        'bands of 10'
+        """
+        return levels.level(self.described(), level)
+
+    def every_level(self) -> str:
+        """What each number of a level stands for, in a sentence.
+
+        >>> from privacy_sql.hierarchies import Intervals
+        >>> Intervals(5).every_level()
+        'Level 0 is exact, 1 is bands of 5, 2 is removed.'
+        """
+        return f"Level {', '.join(f'{level} is {self.in_words(level)}' for level in range(self.height + 1))}."
 
     @abstractmethod
     def to_spec(self) -> Mapping[str, object]:

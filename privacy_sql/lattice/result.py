@@ -10,7 +10,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from privacy_sql import registry
-from privacy_sql.display import notebook
+from privacy_sql.display import levels, notebook
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError, Undecided, number_of
 from privacy_sql.lattice.search import MOST_PLACED, LatticeSearch, frontier
 from privacy_sql.lattice.steering import Steering
@@ -44,6 +44,8 @@ class SearchResult:
     notes: tuple[str, ...] = field(default=())
     # the bounds of levels and the weights of columns it was held to
     steered: Mapping[str, Any] = field(default_factory=dict)
+    # the levels of each column, to be told in words
+    hierarchies: Mapping[str, Mapping[str, object]] = field(default_factory=dict, repr=False)
     # every choice that was decided, for a picture of the lattice
     lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
@@ -76,7 +78,7 @@ class SearchResult:
                 if "limit" in self.found.stopped
                 else self.found.stopped
             )
-        return "no choice that was asked about has a cost"
+        return "no combination that was measured has a cost"
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says about the search; nothing about choices that were not published."""
@@ -95,17 +97,22 @@ class SearchResult:
 
     def _bounds(self) -> list[str]:
         """In words what "minimal" and "best" are said within."""
-        ends = {"min_level": "at least", "max_level": "at most"}
-        bounds = [
-            f"{column} {' and '.join(f'{ends[end]} {level}' for end, level in said.items())}"
-            for column, said in self.steered.get("bounds", {}).items()
-        ]
+        ends = {"min_level": "no finer than", "max_level": "no coarser than"}
+        bounds = []
+        for column, said in self.steered.get("bounds", {}).items():
+            kind = self.hierarchies.get(column)
+            told = [f"{ends[end]} {levels.level(kind, level)}" for end, level in said.items()]
+            bounds.append(f"{column} {' and '.join(told)}")
         weights = [f"{column} {weight}" for column, weight in self.steered.get("importance", {}).items()]
         return [
-            *([f"levels of {', '.join(bounds)}; minimal and best are said within them"] if bounds else []),
-            *([f"importance of {', '.join(weights)}; others 1"] if weights else []),
-            *(["single cells are suppressed, no label is coarser"] if "suppress" in self.steered else []),
+            *([f"{', '.join(bounds)}; minimal and best hold within these bounds"] if bounds else []),
+            *([f"importance of {', '.join(weights)}; of all others 1"] if weights else []),
+            *(["single cells are suppressed, and no label is coarser"] if "suppress" in self.steered else []),
         ]
+
+    def in_words(self, chosen: Mapping[str, int]) -> str:
+        """A choice of levels as people say it."""
+        return levels.choice(chosen, self.hierarchies)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per choice: its levels, what it costs, and whether it is minimal, best or on the frontier.
@@ -138,7 +145,7 @@ class SearchResult:
         rows = [
             (
                 "best" if choice is self.best else "minimal",
-                _levels(choice),
+                self.in_words(choice["levels"]),
                 shown(choice["values"].get(self.minimise)),
             )
             for choice in [*best, *others]
@@ -148,16 +155,16 @@ class SearchResult:
 
     def __str__(self) -> str:
         found = self.found
-        safe = "" if found.safe_choices is None else f", {found.safe_choices} safe"
-        lines = [f"{self.name}    {number_of(found.choices, 'choice')}{safe}, {found.explored} asked about"]
+        lines = [f"{self.name}    {_counted(found)}"]
         if found.stopped:
             lines.append(f"stopped     {found.stopped}; {_left(found)}")
         lines += [f"bounds      {told}" for told in self._bounds()]
-        lines += [f"minimal     {_levels(choice)}" for choice in self.minimal]
+        lines += [f"minimal     {self.in_words(choice['levels'])}" for choice in self.minimal]
         if self.best is not None:
             proof = "optimal" if found.optimal else "not proved optimal"
             cost = shown(self.best["values"][self.minimise])
-            lines.append(f"best        {_levels(self.best)}    ({self.minimise} {cost}, {proof})")
+            words = self.in_words(self.best["levels"])
+            lines.append(f"best        {words}    ({self.minimise} {cost}, {proof})")
         return "\n".join([*lines, *self.notes])
 
 
@@ -188,15 +195,25 @@ def result(
         best=best,
         frontier=() if only_best else tuple(frontier(search, found.best, finished=not briefly)),
         steered=search.steering.to_json(),
+        hierarchies=search.base.table.described_levels,
         lattice=lattice(search, found),
     )
+
+
+def _counted(found: Found) -> str:
+    """How many combinations there are, how many of them are safe, and how many it took to know."""
+    combinations = number_of(found.choices, "combination")
+    if found.safe_choices is None:
+        return f"{found.explored} of {combinations} measured"
+    safe = found.safe_choices
+    return f"{safe} of {combinations} {'is' if safe == 1 else 'are'} safe ({found.explored} measured)"
 
 
 def _left(found: Found) -> str:
     """How much a search that was stopped left open; where choices are not tagged, nobody has counted it."""
     if found.safe_choices is None:
-        return f"{found.explored} of {number_of(found.choices, 'choice')} asked about"
-    return f"{found.undecided} of {number_of(found.choices, 'choice')} undecided"
+        return f"{found.explored} of {number_of(found.choices, 'combination')} measured"
+    return f"{found.undecided} of {number_of(found.choices, 'combination')} undecided"
 
 
 def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
@@ -295,7 +312,8 @@ def _binding(search: LatticeSearch, limits: Limits | None) -> str:
         return freed.run("one", limits).best is not None
 
     told = [
-        f"without {end} {level} of {column}: {'yes' if helps(search.steering.without(column, end)) else 'no'}"
+        f"without {end} {level} of {column} ({search.base.table.hierarchies[column].in_words(level)}):"
+        f" {'yes' if helps(search.steering.without(column, end)) else 'no'}"
         for column, end, level in bounds
     ]
     if len(bounds) > 1:
@@ -361,7 +379,3 @@ def _may_be_asked(limit: Fraction | str, verdict: Verdict) -> bool:
     if verdict.relation.startswith("<"):
         return unit != "share" or Fraction(limit) < 1
     return unit == "share" or Fraction(limit) > 1
-
-
-def _levels(choice: Mapping[str, Any]) -> str:
-    return " ".join(f"{column}={level}" for column, level in choice["levels"].items())

@@ -115,7 +115,7 @@ class Steering:
             height = table.hierarchies[column].height if column in table.hierarchies else level
             if level > height:
                 told = f"{end} of {column} is {level}, and its levels go from 0 to {height}"
-                hint = "`privacy-sql show` names the levels."
+                hint = table.hierarchies[column].every_level()
                 yield UsageError("no_level", told, where=table.name, hint=hint)
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from privacy_sql.display.levels import choice
 from privacy_sql.display.rounding import shown
+from privacy_sql.errors import number_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FLAGS = ("best", "minimal", "kl")  # what a frame says of a table beside its levels
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,8 @@ class MarginalResult:
     minimal: tuple[Mapping[str, Any], ...]  # tables: {"levels", "values"}
     best: Mapping[str, Any]  # {"marginals", "values"}
     search: Mapping[str, Any]  # explored, optimal, stopped
+    # the levels of each column, to be told in words
+    hierarchies: Mapping[str, Mapping[str, object]] = field(default_factory=dict, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The fields `search --json` adds; how many collections there are is not counted."""
@@ -48,19 +57,39 @@ class MarginalResult:
         """How far the best collection is from proven: no collection leaves so much less divergence."""
         return float(self.best["values"]["kl"] - self.search["least_kl"])
 
+    def in_words(self, levels: Mapping[str, int]) -> str:
+        """The columns of a marginal, each with how it is shown."""
+        return choice(levels, self.hierarchies)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per table: the level of each column, empty where it has none, and its divergence.
+
+        First the marginals of the best collection, whose divergence is that of all of them together.
+        """
+        import pandas
+
+        best = {"best": True, "minimal": False, "kl": self.best["values"]["kl"]}
+        rows = [{**levels, **best} for levels in self.best["marginals"]]
+        rows += [
+            {**table["levels"], "best": False, "minimal": True, "kl": table["values"]["kl"]}
+            for table in self.minimal
+        ]
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = [*(name for name in names if name not in FLAGS), *FLAGS]
+        levels = {name: "Int64" for name in columns if name not in FLAGS}
+        return pandas.DataFrame(rows, columns=columns).astype(levels)
+
     def __str__(self) -> str:
-        lines = [f"{self.name}    {self.search['explored']} collections of marginals looked at"]
+        measured = number_of(self.search["explored"], "collection")
+        lines = [f"{self.name}    {measured} of marginals measured"]
         if self.search["stopped"]:
             lines.append(f"stopped     {self.search['stopped']}")
         lines += [
-            f"table       {_shown(t['levels'])}    (kl {shown(t['values']['kl'])})" for t in self.minimal
+            f"table       {self.in_words(t['levels'])}    (kl {shown(t['values']['kl'])})"
+            for t in self.minimal
         ]
         proof = "optimal"
         if not self.search["optimal"]:
             proof = f"not proved optimal: none can be below {shown(self.search['least_kl'])}"
         lines.append(f"best        kl {shown(self.best['values']['kl'])}, {proof}")
-        return "\n".join([*lines, *(f"  marginal  {_shown(m)}" for m in self.best["marginals"])])
-
-
-def _shown(levels: Mapping[str, int]) -> str:
-    return " ".join(f"{column}={level}" for column, level in levels.items())
+        return "\n".join([*lines, *(f"  marginal  {self.in_words(m)}" for m in self.best["marginals"])])

@@ -186,13 +186,14 @@ def check_levels(base: Base, levels: Mapping[str, int]) -> None:
                 where=base.table.name,
                 hint=did_you_mean(column, base.aliases),
             )
-        height = base.table.hierarchies[column].height
+        kind = base.table.hierarchies[column]
+        height = kind.height
         if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= height:
             raise UsageError(
                 "no_level",
                 f"levels: {column} has the levels 0 to {height}, and {level} is none of them",
                 where=base.table.name,
-                hint=f"0 shows the values as they are, {height} shows least; `privacy-sql show` names all.",
+                hint=kind.every_level(),
             )
 
 

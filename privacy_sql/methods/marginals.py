@@ -145,6 +145,7 @@ class Marginals(Method):
             ),
             best={**found.choice, "values": {"kl": told.pop("kl")}},
             search=told,
+            hierarchies=base.table.described_levels,
         )
 
     def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:

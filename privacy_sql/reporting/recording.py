@@ -83,10 +83,7 @@ def about(table: Table) -> Record:
         "sensitive": list(table.declared_sensitive),
         "values_per_person": table.values_per_person,
         "identified": table.identifier is not None and table.values_per_person == "one",
-        "hierarchies": {
-            name: {"kind": next(iter(kind.to_spec()), ""), "levels": list(kind.level_names())}
-            for name, kind in table.hierarchies.items()
-        },
+        "hierarchies": {name: kind.described() for name, kind in table.hierarchies.items()},
     }
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from privacy_sql.display.rounding import shown
 from privacy_sql.publishing import public_record
 
-TOP = "*"
-
 
 class Below(int):
     """A count that is not told: it is at least one and below this number."""
@@ -189,42 +187,3 @@ def moment(text: str) -> str:
     '2026-11-18 15:07 UTC'
     """
     return f"{text[:10]} {text[11:16]} UTC"
-
-
-def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
-    """How a column is shown at a level of its hierarchy.
-
-    >>> level({"kind": "intervals", "levels": ["raw", "5", "10", "*"]}, 2)
-    'bands of 10'
-    >>> level({"kind": "mask", "levels": ["raw", "3", "0"]}, 1), level(None, 0)
-    ('first 3 characters', 'exact')
-    """
-    if step == 0:
-        return "exact"
-    names = (hierarchy or {}).get("levels", [])
-    name = names[step] if step < len(names) else f"level {step}"
-    kind = (hierarchy or {}).get("kind")
-    if name == TOP or (kind == "mask" and name == "0"):
-        return "removed"
-    shown = {
-        "intervals": "bands of {}",
-        "mask": "first {} characters",
-        "breaks": "cut at {}",
-        "dates": "by {}",
-    }
-    if kind == "intervals" and (name.startswith("<") or name.endswith("+")):
-        return f"{name.replace(' ', ' and ')} together, else exact"
-    if kind in shown:
-        return shown[kind].format(name).replace("first 1 characters", "first character")
-    if len(names) > 2 and name.startswith("level "):
-        return f"coarser, step {step} of {len(names) - 1}"
-    return name
-
-
-def choice(levels: Mapping[str, int], hierarchies: Mapping[str, Any]) -> str:
-    """One choice of levels in a line.
-
-    >>> choice({"age": 1, "sex": 0}, {"age": {"kind": "intervals", "levels": ["raw", "5", "*"]}})
-    'age bands of 5 · sex exact'
-    """
-    return " · ".join(f"{name} {level(hierarchies.get(name), step)}" for name, step in levels.items())

@@ -32,7 +32,7 @@ def edited(example, tmp_path, *changes):
 def test_search_lists_minimal_choices_and_the_best_one(example):
     outcome = run(["search", "--project", str(example)])
     assert outcome.exit == 0
-    assert outcome.lines[0].startswith("people    576 choices, ")
+    assert outcome.lines[0].startswith("people    216 of 576 combinations are safe (")
     assert "minimal     " in outcome.lines[0] and "optimal" in outcome.lines[0]
 
 
@@ -48,6 +48,21 @@ def test_the_json_of_search_has_the_promised_fields(example, capsys):
     assert any(choice["levels"] == best for choice in told["minimal"])
     least = min(sum(choice["levels"].values()) for choice in told["minimal"])
     assert sum(best.values()) == told["best"]["values"]["height"] == least
+
+
+def test_levels_are_told_in_words_and_kept_as_numbers_in_json(example):
+    """A person reads bands of ten, a program level 2; on the frontier, in a dry run and in SQL too."""
+    found = run(["search", "--project", str(example), "--frontier"])
+    text = "\n".join(found.lines)
+    best = next(line for line in text.splitlines() if line.startswith("best"))
+    assert "age in bands of 10 · sex exact · zip first 3 characters" in best
+    frontier = text[text.index("frontier") :]
+    assert frontier.count("age ") == len(found.more["frontier"]) and "age=" not in text
+    assert found.more["best"]["levels"]["age"] == 2
+    dry = "\n".join(run(["run", "--dry-run", "--project", str(example)]).lines)
+    assert "method      generalise: age in bands of 10 · sex exact" in dry and "{" not in dry
+    (sql,) = run(["compile", "--project", str(example)]).lines
+    assert sql.splitlines()[1].startswith("-- age in bands of 10 · sex exact")
 
 
 def test_the_frontier_is_shown_on_request(example):
@@ -127,6 +142,7 @@ def test_a_level_that_is_not_there_is_named_with_its_release(example, tmp_path):
     (problem,) = outcome.errors
     assert (outcome.exit, problem["code"], problem["where"]) == (2, "no_level", "people")
     assert problem["message"] == "levels: age has the levels 0 to 5, and 9 is none of them"
+    assert problem["hint"].startswith("Level 0 is exact, 1 is bands of 5, 2 is bands of 10,")
 
 
 def test_search_and_run_agree_and_the_first_line_says_what_differs(example, tmp_path):
@@ -138,7 +154,7 @@ def test_search_and_run_agree_and_the_first_line_says_what_differs(example, tmp_
     assert "`run` publishes the levels of privacy.yml" in found.lines[0]
     project = edited(example, tmp_path, (own, "      full_domain: {minimise: loss, max_suppressed: 0.01}\n"))
     same = run(["search", "--project", str(project), "--goal", "best"])
-    assert same.lines[0].splitlines()[0].endswith("asked about") and same.more["searches"][0]["differs"] == []
+    assert same.lines[0].splitlines()[0].endswith("measured)") and same.more["searches"][0]["differs"] == []
     published = run(["run", "--project", str(project)])
     manifest = json.loads((project / published.more["releases"][0]["manifest"]).read_text())
     assert manifest["choice"]["levels"] == same.more["best"]["levels"] == found.more["best"]["levels"]

@@ -213,7 +213,7 @@ def test_a_time_limit_that_leaves_a_safe_choice_publishes_it_and_does_not_call_i
 
 def test_a_time_limit_that_finds_nothing_is_undecided_and_never_safe(engine, monkeypatch):
     monkeypatch.setattr("privacy_sql.deadlines.GRACE", 600)  # the search itself looks at the time
-    with pytest.raises(Undecided, match="12 of 12 choices undecided") as told:
+    with pytest.raises(Undecided, match="12 of 12 combinations undecided") as told:
         ps.publish(engine, table(), [ps.KAnonymity(2)], ps.FullDomain(time_limit=1e-9))
     assert told.value.exit == 5
 

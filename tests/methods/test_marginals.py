@@ -69,6 +69,23 @@ def test_the_collection_found_is_safe_and_better_than_single_columns(engine: Any
     assert found.decomposable and found.kl == pytest.approx(release.search["kl"], abs=1e-9)
 
 
+def test_a_search_for_marginals_is_a_frame_and_its_levels_are_told_in_words() -> None:
+    """One row per table, with no level where it lacks the column."""
+    with ps.connect() as engine:
+        found = ps.search(engine, people(), REQUIRE, ps.Marginals())
+    frame = found.to_frame()
+    assert (len(frame[frame.best]), len(frame[frame.minimal])) == (
+        len(found.best["marginals"]),
+        len(found.minimal),
+    )
+    levels = frame[["age", "job", "sex", "ill"]].astype(object)
+    told = [{k: v for k, v in row.items() if not pd.isna(v)} for row in levels.to_dict("records")]
+    assert told == [*map(dict, found.best["marginals"]), *(dict(table["levels"]) for table in found.minimal)]
+    assert set(frame[frame.best].kl) == {found.best["values"]["kl"]}
+    told_in_words = str(found)
+    assert "ill exact" in told_in_words and "age in bands of " in told_in_words and "=" not in told_in_words
+
+
 def test_too_many_collections_to_list_are_walked_and_the_best_met_is_not_called_optimal() -> None:
     with ps.connect() as engine:
         walked = ps.publish(engine, people(), REQUIRE, ps.Marginals(beam=1, most_choices=1))

@@ -385,4 +385,4 @@ def test_results_show_themselves_in_a_notebook_without_values_and_escaped() -> N
         *((True, True), (True, False), (False, True), (False, False), (True, True)),
     ]
     assert not [text for text in texts if SECRET in text or name in text]
-    assert html.escape(f"{name}=0") in texts[3]
+    assert html.escape(f"{name} exact") in texts[3]

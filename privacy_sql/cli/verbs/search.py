@@ -217,10 +217,10 @@ def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
     """The frontier: what has to be given up for less risk."""
     from privacy_sql.verdict import shown
 
-    lines = ["", f"frontier    {result.minimise} of the cheapest choice for each risk"]
+    lines = ["", f"frontier    {result.minimise} of the cheapest combination for each risk"]
     for point in result.frontier:
         risks = "  ".join(f"{name}: {shown(value)}" for name, value in point["risks"].items())
-        levels = " ".join(f"{column}={level}" for column, level in point["levels"].items())
+        levels = result.in_words(point["levels"])
         safe = "safe" if point["safe"] else "not safe"
         gone = f", {point['suppressed']} left out" if point.get("suppressed") else ""
         lines.append(f"  {shown(point['cost']):<10}{safe:<10}{risks}    {levels}{gone}")

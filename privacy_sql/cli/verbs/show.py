@@ -38,8 +38,9 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: ob
         whole.lines += [plan.name, f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
         whole.lines += [f"  requires:  {criterion}" for criterion in plan.require]
         for name, rows in shown[plan.name].items():
-            steps = "  ".join(f"{row['level']}: {row['name']} ({row['distinct']})" for row in rows)
-            whole.lines.append(f"  {name:<20}{steps}")
+            kind = plan.table.hierarchies[name]
+            steps = [f"{row['level']}: {kind.in_words(row['level'])} ({row['distinct']})" for row in rows]
+            whole.lines.append(f"  {name:<20}{'  '.join(steps)}")
         whole.lines += [*_last(directory, plan.name), ""]
     whole.more = {"shown": shown}
     return whole

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from privacy_sql.display.levels import choice
 from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import choice, number, shortened
+from privacy_sql.reporting.words import number, shortened
 
 HOW = "The run measures it for releases at one level per column, with permuted values, and of marginals."
 NAMES = {

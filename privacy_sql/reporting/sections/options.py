@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.display.levels import choice
 from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import choice, limit, measured, number, slack
+from privacy_sql.reporting.words import limit, measured, number, slack
 from privacy_sql.verdict import holds
 
 MOST_EDGES = 400  # choices up to which every single step is drawn

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from privacy_sql.display.levels import level
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import level
 
 NEVER = {
     "identifier": "left out: names the person",

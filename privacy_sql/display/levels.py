@@ -1,0 +1,94 @@
+"""Levels of hierarchies as people say them: "age in bands of 10", never `{"age": 2}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TOP = "*"
+
+# how a level reads that is neither the raw value nor the single label at the top
+SHOWN = {
+    "intervals": "bands of {}",
+    "mask": "first {} characters",
+    "breaks": "cut at {}",
+    "dates": "by {}",
+}
+
+
+def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
+    """How a column is shown at a level of its hierarchy, given as its `kind` and the names of its `levels`.
+
+    >>> level({"kind": "intervals", "levels": ["raw", "5", "10", "*"]}, 2)
+    'bands of 10'
+    >>> level({"kind": "mask", "levels": ["raw", "3", "0"]}, 1), level(None, 0)
+    ('first 3 characters', 'exact')
+    """
+    if step == 0:
+        return "exact"
+    names = (hierarchy or {}).get("levels", [])
+    name = names[step] if step < len(names) else f"level {step}"
+    kind = (hierarchy or {}).get("kind")
+    if name == TOP or (kind == "mask" and name == "0"):
+        return "removed"
+    if kind == "intervals" and (name.startswith("<") or name.endswith("+")):
+        return f"{name.replace(' ', ' and ')} together, else exact"
+    if kind in SHOWN:
+        return SHOWN[kind].format(name).replace("first 1 characters", "first character")
+    if len(names) > 2 and name.startswith("level "):
+        return f"coarser, step {step} of {len(names) - 1}"
+    return str(name)
+
+
+def column(name: str, hierarchy: Mapping[str, Any] | None, step: int) -> str:
+    """A column with the level it is shown at.
+
+    >>> column("age", {"kind": "intervals", "levels": ["raw", "10", "*"]}, 1), column("sex", None, 0)
+    ('age in bands of 10', 'sex exact')
+    >>> column("city", {"kind": "file", "levels": ["raw", "country", "*"]}, 1)
+    'city as country'
+    """
+    words = level(hierarchy, step)
+    names = (hierarchy or {}).get("levels", [])
+    if words.startswith("bands of "):
+        return f"{name} in {words}"
+    # a name that somebody gave the level in the header of a hierarchy file
+    return f"{name} as {words}" if 0 < step < len(names) and words == names[step] else f"{name} {words}"
+
+
+def choice(levels: Mapping[str, int], hierarchies: Mapping[str, Any]) -> str:
+    """One choice of levels in a line.
+
+    >>> choice({"age": 1, "sex": 0}, {"age": {"kind": "intervals", "levels": ["raw", "5", "*"]}})
+    'age in bands of 5 · sex exact'
+    """
+    return " · ".join(column(name, hierarchies.get(name), step) for name, step in levels.items())
+
+
+def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
+    """What a method chose: levels in words, everything else as it was asked for.
+
+    >>> kinds = {"age": {"kind": "intervals", "levels": ["raw", "5", "*"]}}
+    >>> in_words({"levels": {"age": 1}, "k": 5}, kinds)
+    'age in bands of 5; k=5'
+    >>> in_words({"marginals": [{"age": 2}, {"age": 0, "sex": 0}]}, kinds)
+    '(age removed) (age exact · sex exact)'
+    """
+    told = []
+    for key, value in chosen.items():
+        if value is None or value is True or value in ({}, []):  # what was not asked for says nothing
+            continue
+        if key in ("levels", "mask"):
+            told.append(choice(value, hierarchies))
+        elif key == "marginals":
+            told.append(" ".join(f"({_marginal(each, hierarchies)})" for each in value))
+        elif key == "rounds":
+            rounds = [f"{choice(each['levels'], hierarchies)}: {each['rows']} rows" for each in value]
+            told.append("; ".join(f"round {number} {each}" for number, each in enumerate(rounds, start=1)))
+        else:
+            told.append(f"{key}={value}")
+    return "; ".join(told)
+
+
+def _marginal(columns: Any, hierarchies: Mapping[str, Any]) -> str:
+    return choice(columns, hierarchies) if isinstance(columns, Mapping) else ", ".join(columns)
