@@ -28,7 +28,6 @@ from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.methods.generalise import Generalise
 from privacy_sql.project.reading import Plan, Project
 from privacy_sql.release import Release
-from privacy_sql.reporting import words
 from privacy_sql.searches import Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.table import Table
@@ -421,8 +420,7 @@ def step_words(kind: Hierarchy, level: int, n_labels: int) -> str:
     names = kind.level_names()
     if level > 0 and names[level] == f"level {level}":
         return f"{n_labels} labels"
-    told = {"kind": next(iter(kind.to_spec()), ""), "levels": names}
-    return words.level(told, level)
+    return kind.in_words(level)
 
 
 def loss() -> Additive:
