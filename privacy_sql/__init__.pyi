@@ -74,6 +74,7 @@ from privacy_sql.studies.knowledge_attack import knowledge_attack as knowledge_a
 from privacy_sql.studies.marginal_set import MarginalSet as MarginalSet
 from privacy_sql.studies.measure import measure as measure
 from privacy_sql.studies.reconstruction import reconstruct as reconstruct
+from privacy_sql.studies.safe_harbor import safe_harbor as safe_harbor
 from privacy_sql.studies.skyline import breach_probability as breach_probability
 from privacy_sql.studies.skyline import find_skyline as find_skyline
 from privacy_sql.studies.specialisations import specialisations as specialisations

@@ -310,7 +310,7 @@ def released(
         rows_in, rows_out = proposal.counted, proposal.published
     elif base.holders is not None and (groups := proposal.grouping.one_table) is not None:
         # a line is published for each value, and for each person without one
-        (found,) = base.engine.fetch(render("api/rows.sql", relation=base.source))
+        (found,) = base.engine.fetch(render("counted/rows.sql", relation=base.source))
         every = int(found["n_rows"])
         rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
     differ = bool(method.allowed or proposal.suppressed) or base.table.values_per_person != "one"

@@ -2,7 +2,8 @@
 
 In: a table or a release. Out: a curve, a prior, a risk. Read `disclosure_curve.py` first; each question is
 a file: `disclosure_risk.py`, `every_choice.py`, `knowledge_attack.py`, `reconstruction.py`, `skyline.py`,
-`measure.py`, `usefulness.py`, `bucketized_kl.py`, `classification_accuracy.py`, `identifying.py`.
+`measure.py`, `safe_harbor.py`, `usefulness.py`, `bucketized_kl.py`, `classification_accuracy.py`,
+`identifying.py`.
 What `people.risks` shows is counted in `_people_by_risk.py`.
 """
 

@@ -92,3 +92,11 @@ def weights(engine: ps.Engine) -> None:
     """What survey weights estimate, which stands beside the risk and is required of nobody."""
     people = pd.DataFrame({"age": ["2*", "2*", "3*"], "w": [3, 4, 50]})
     ps.risk(engine, ps.Table(people, ["age"], weight="w"))
+
+
+def scans(engine: ps.Engine) -> None:
+    """What looks like an identifier, with a list of areas and without."""
+    rows = pd.DataFrame({"zip": ["021", None], "seen": pd.to_datetime(["2024-03-05", None])})
+    table = ps.Table(rows, ["zip", "seen"])
+    ps.safe_harbor(engine, table)
+    ps.safe_harbor(engine, table, areas=pd.DataFrame({"zip3": ["021"], "people": [700_000]}))

@@ -12,6 +12,7 @@ import click
 from privacy_sql.cli.outcome import Outcome, shared
 from privacy_sql.cli.tables import About, about_a_table, each_table
 from privacy_sql.display.rounding import percent
+from privacy_sql.errors import UsageError
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -31,19 +32,32 @@ GROUP = "decide"  # of `--help`
 )
 @click.option("--population", help="A file of the people known to exist, for a journalist and a marketer.")
 @click.option("--weight", help="The column that says how many people a sampled person stands for: estimates.")
+@click.option("--safe-harbor", is_flag=True, help="What looks like one of HIPAA's eighteen identifiers.")
+@click.option("--areas", type=click.Path(path_type=Path), help="For it: a file with zip3 and people.")
 @about_a_table
 @shared
-def command(thresholds: tuple[str, ...], directory: Path, **options: Unpack[About]) -> Outcome:
+def command(
+    thresholds: tuple[str, ...],
+    safe_harbor: bool,
+    areas: Path | None,
+    directory: Path,
+    **options: Unpack[About],
+) -> Outcome:
     """The risk of re-identification, as regulators measure it: at worst, on average, and for how many.
 
     \b
     Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09
+             privacy-sql risk --source people.csv --safe-harbor
 
     Without --source, every release of privacy.yml as it would be published. Everything is counted but what is
     called an estimate, and no threshold is a verdict: `reidentification_risk` requires one.
     """
     from privacy_sql.publishing.risk import THRESHOLDS, risk
 
+    if safe_harbor:
+        return _scanned(areas, directory, options)
+    if areas is not None:
+        raise UsageError("no_scan", "--areas needs --safe-harbor", hint="Add --safe-harbor.")
     whole = Outcome("risk", rows=0, groups=0)
     shown = []
 
@@ -56,6 +70,24 @@ def command(thresholds: tuple[str, ...], directory: Path, **options: Unpack[Abou
 
     each_table(whole, directory, options, ask)
     whole.more = {"risks": shown}
+    return whole
+
+
+def _scanned(areas: Path | None, directory: Path, options: About) -> Outcome:
+    """What in the published columns looks like an identifier; no verdict, so the exit code is 0."""
+    from privacy_sql.studies.safe_harbor import safe_harbor
+
+    whole = Outcome("risk", rows=0)
+    scans = []
+
+    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
+        found = safe_harbor(engine, subject, areas=areas)
+        whole.rows = (whole.rows or 0) + found.rows
+        whole.lines += [*found.sentences(), ""]
+        scans.append({**found.to_json(), "name": name})
+
+    each_table(whole, directory, options, ask)
+    whole.more = {"safe_harbor": scans}
     return whole
 
 

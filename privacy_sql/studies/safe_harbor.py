@@ -1,0 +1,372 @@
+"""What in a table looks like one of the eighteen identifiers of HIPAA's Safe Harbor (45 CFR 164.514(b)(2)).
+
+A scan, and no verdict: it says what was found, what a name suggests, and what was not seen. It never says
+that something is absent or that a rule is kept: free text, pictures and what a reader knows are for a person.
+Only distinct values are looked at, on the engine, and only counts come back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from privacy_sql.counted.base import files, opened, refuse_strangers
+from privacy_sql.engines import Engine, Row, Source
+from privacy_sql.engines._sources import is_file, members
+from privacy_sql.errors import DataError, UsageError, nearest_column, number_of, people
+from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.release import Release, refuse_no_release
+from privacy_sql.table import Table
+
+KINDS = {
+    "A": "names",
+    "B": "places smaller than a state",
+    "C": "dates finer than a year, ages of 90 and more",
+    "D": "telephone numbers",
+    "E": "fax numbers",
+    "F": "e-mail addresses",
+    "G": "social security numbers",
+    "H": "medical record numbers",
+    "I": "health plan numbers",
+    "J": "account numbers",
+    "K": "certificates and licences",
+    "L": "vehicles and their plates",
+    "M": "devices and their serial numbers",
+    "N": "web addresses",
+    "O": "IP addresses",
+    "P": "biometric identifiers",
+    "Q": "photographs of faces",
+    "R": "any other code of a person",
+}
+# the strongest first
+FOUND, DECIDE, NAMED, NOT_SEEN = "found", "to decide", "named", "not seen"
+STATES = (FOUND, DECIDE, NAMED, NOT_SEEN)
+LEAST_PEOPLE = 20_000  # of an area whose first three digits may stay
+NEARLY_ALL = 20  # people, of whom all but one have a value of their own: nearly a code
+OTHER = "other"  # the kind of columns that hold times, lists or bytes
+
+
+class Pattern(NamedTuple):
+    """What values look like, lower case and with a bar behind them; for columns whose name fits, or all."""
+
+    kind: str
+    state: str
+    text: str
+    name: re.Pattern[str] | None = None
+    by_digit: bool = False  # a vehicle's number has a digit that checks it
+
+
+def _named(words: str) -> re.Pattern[str]:
+    """Column names that hold one of some words, and no more letters around those in angle brackets."""
+    return re.compile(words.replace("<", "(?<![a-z])").replace(">", "(?![a-z])"), re.IGNORECASE)
+
+
+AGE = _named("<ages?>|<alter>|<edad>|<[aâ]ge>|年齢|年龄")
+DAY = _named("<date|<dob>|<day>|<month>|weekday|birth(?!.?year)|geburtst|naissance|nacimiento|生年月日|誕生")
+FAX = _named("fax")
+PHONE = _named("phone|<tel>|<mobile>|<cell>|<handy>|telef|電話|电话")
+SSN = _named("<ssn>|social.?sec")
+ZIP = _named("<zip|postal|postcode|<plz>|<zcta|郵便|邮编")
+NAMES = {
+    "A": _named(
+        r"<(first|last|full|given|family|middle|maiden|nick|patient|person|user|mother|father)?.?names?>"
+        "|surname|forename|<initials>|vorname|nachname|pr[eé]nom|apellido|<nombre>|氏名|姓名|名前"
+    ),
+    "B": _named(
+        "county|<city|<town|municip|street|address|<zip|postal|postcode|<plz>|<zcta|precinct|parish|district"
+        "|geocode|latitude|longitude|<lat>|<lon>|<lng>|<tract|<block>|<puma|neighbou?rhood|village|hometown"
+        "|stra(ss|ß)e|wohnort|<ville>|commune|ciudad|direcci|郵便|邮编|住所|市区町村"
+    ),
+    "C": DAY,
+    "D": PHONE,
+    "E": FAX,
+    "F": _named("e.?mail|<mail>|メール"),
+    "G": SSN,
+    "H": _named(
+        "<mrn>|record.?(id|no|num)|medical.?record|<chart|case.?(id|no|num)|patient.?(id|no|num)|<fallnummer>"
+    ),
+    "I": _named(
+        "beneficiary|health.?plan|<plan.?(id|no|num)|member.?(id|no|num)|<policy|insurance.?(id|no|num)"
+    ),
+    "J": _named("<account|<acct|<iban>|<card.?(id|no|num)|<konto"),
+    "K": _named("licen[sc]e|certificate|<permit|passport|<ausweis"),
+    "L": _named("<vin>|vehicle|<plates?>|kennzeichen"),
+    "M": _named("<device|serial|<imei>|<mac>|<udi>|implant"),
+    "N": _named("<urls?>|website|homepage|<web>"),
+    "O": _named("<ip>|ip.?addr"),
+    "P": _named("biometric|finger|voice|<iris|retina|<dna>|genom"),
+    "Q": _named("photo|picture|<image|portrait|<face"),
+    "R": _named("<id>|<ids>|uuid|<guid>|<key>|<token>|identifier"),
+}
+
+_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
+_BYTE = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+THREE_DIGITS = "^[0-9]{3}([*x]{2,7}|-?[*x]{2,6})[|]$"  # what is left of a ZIP code
+BARE_THREE = "^[0-9]{3}[|]$"  # the same in a column that is named as one
+PATTERNS = (
+    # four digits: an Excel sheet has lost the zero in front
+    Pattern("B", FOUND, "^([0-9]{4,5}|[0-9]{9}|[0-9]{4,5}[.]0)[|]$", ZIP),
+    Pattern("B", FOUND, "^[0-9]{4}[*x]"),
+    Pattern("B", FOUND, "(^|[^0-9])[0-9]{5}-[0-9]{4}([^0-9-])"),
+    Pattern("B", FOUND, "(^|[^a-z])[a-z]{2},? [0-9]{5}[^0-9]"),
+    Pattern("B", DECIDE, "^[0-9]{5}[|]$"),
+    Pattern("C", FOUND, "(^|[^0-9])[0-9]{4}[-/.](0?[1-9]|1[0-2])[-/.](0?[1-9]|[12][0-9]|3[01])([^0-9])"),
+    Pattern("C", FOUND, "(^|[^0-9])[0-3]?[0-9][-/.][0-3]?[0-9][-/.]([0-9]{4}|[0-9]{2})[^0-9]"),
+    Pattern("C", FOUND, "^[0-9]{4}-?(0[1-9]|1[0-2]|q[1-4]|w[0-5][0-9])[|]$", DAY),
+    Pattern("C", FOUND, "^[0-9]{4}-(0[1-9]|1[0-2]|q[1-4]|w[0-5][0-9])[|]$"),
+    Pattern("C", FOUND, f"(^|[^a-z]){_MONTH},? *([0-9]{{1,2}}(st|nd|rd|th)?,? +)?[0-9]{{4}}[^0-9]"),
+    Pattern(
+        "C", FOUND, f"(^|[^0-9])[0-9]{{1,2}}(st|nd|rd|th)?[. -]*{_MONTH}[ ,-]*([0-9]{{4}}|[0-9]{{2}})[^0-9]"
+    ),
+    Pattern("C", DECIDE, "^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[|]$"),
+    # 90 and older as one is allowed; 90-94, 95+ and a bare 90 say more
+    Pattern("C", FOUND, "^0*(9[0-9]|[1-9][0-9]{2,})([.][0-9]*)?( *(-|–|to) *[0-9].*)?[|]$", AGE),
+    Pattern("C", FOUND, "^(>=?|≥)? *0*(9[1-9]|[1-9][0-9]{2,})([.][0-9]*)? *[+]?[|]$", AGE),
+    Pattern("E", FOUND, "([0-9][ ()./+-]{0,3}){7,15}[|]$", FAX),
+    Pattern("D", FOUND, "([0-9][ ()./+-]{0,3}){7,15}[|]$", PHONE),
+    Pattern(
+        "D",
+        FOUND,
+        "(^|[^0-9])([+]?1[ .-]?)?([(][0-9]{3}[)] ?|[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}[^0-9]",
+    ),
+    Pattern("D", FOUND, "[+][0-9]{1,3}([ ()./-]{0,3}[0-9]){7,13}[^0-9]"),
+    Pattern("F", FOUND, "[^ @,;:<>()|]+@[^ @,;:<>()|]+[.][^ @.,;:<>()|0-9]{2,}"),
+    Pattern("G", FOUND, "(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-])"),
+    Pattern("G", FOUND, "^[0-9]{8,9}[|]$", SSN),
+    Pattern("L", FOUND, "^[a-hj-npr-z0-9]{17}[|]$", by_digit=True),
+    Pattern("L", DECIDE, "(^|[^a-z0-9])[a-hj-npr-z0-9]{17}[^a-z0-9]"),
+    Pattern("N", FOUND, "(https?|ftp)://|(^|[^a-z0-9])www[.][a-z0-9]"),
+    Pattern("O", FOUND, f"(^|[^0-9.])({_BYTE}[.]){{3}}{_BYTE}([^0-9.]|[.][^0-9])"),
+    Pattern("O", FOUND, "(^|[^0-9a-f:])([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}[^0-9a-f:]"),
+    Pattern("O", FOUND, "(^|[^0-9a-f:])([0-9a-f]{1,4}:){1,6}(:[0-9a-f]{1,4}){1,6}[^0-9a-f:]"),
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One column that may hold one kind of identifier, how sure that is, and of how many rows and values."""
+
+    kind: str
+    column: str
+    state: str
+    rows: int = 0
+    values: int = 0
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What was seen in the published columns of one table."""
+
+    name: str
+    rows: int
+    columns: tuple[str, ...]
+    seen: tuple[Seen, ...]
+    as_text: tuple[str, ...]  # columns of times, lists or bytes, of which the text was read
+    is_people: bool  # whether a row is a person
+
+    def state(self, kind: str) -> str:
+        """The strongest that was seen of a kind; never that it is absent."""
+        states = {each.state for each in self.seen if each.kind == kind}
+        return next((state for state in STATES if state in states), NOT_SEEN)
+
+    def to_json(self) -> dict[str, Any]:
+        counted = "people" if self.is_people else "rows"
+        return {
+            "name": self.name,
+            counted: self.rows,
+            "columns": list(self.columns),
+            "kinds": {
+                kind: {
+                    "what": what,
+                    "state": self.state(kind),
+                    "columns": [
+                        {
+                            "column": each.column,
+                            "state": each.state,
+                            counted: each.rows,
+                            "values": each.values,
+                        }
+                        for each in self.seen
+                        if each.kind == kind
+                    ],
+                }
+                for kind, what in KINDS.items()
+            },
+            "as_text": list(self.as_text),
+        }
+
+    def sentences(self) -> list[str]:
+        """A line for each kind, and what a person has to decide."""
+        count = people if self.is_people else lambda n: number_of(n, "row")
+        lines = [f"{self.name}: {number_of(len(self.columns), 'column')} of {count(self.rows)}"]
+        for kind, what in KINDS.items():
+            told = [
+                each.column
+                if each.state == NAMED
+                else f"{each.column} ({count(each.rows)}, {number_of(each.values, 'value')})"
+                for each in self.seen
+                if each.kind == kind and each.state == self.state(kind)
+            ]
+            lines.append(f"  {kind}  {self.state(kind):<9}  {what}{': ' if told else ''}{', '.join(told)}")
+        if self.as_text:
+            lines.append(f"  read as text, though it is none: {', '.join(self.as_text)}")
+        return [
+            *lines,
+            '  "not seen" says that nothing of the kind was recognised, and not that there is none. A person',
+            '  judges free text, pictures, what a reader knows besides, and "no actual knowledge".',
+        ]
+
+
+def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None = None) -> Scan:
+    """What in the published columns of a table or a release looks like an identifier of Safe Harbor.
+
+    Of a table every column counts as published but those that never leave: the identifier, the household, the
+    weight, and what is dropped. `areas` lists how many people live where three digits of a ZIP code lead
+    (columns zip3 and people); without it they are to be decided.
+
+    >>> import pandas as pd
+    >>> import privacy_sql as ps
+    >>> rows = pd.DataFrame({"age": ["34", "91"], "note": ["fine", "call 617-555-0123"]})
+    >>> with ps.connect() as engine:
+    ...     found = ps.safe_harbor(engine, ps.Table(rows, ["age", "note"]))
+    >>> found.state("C"), found.state("D"), found.state("F")
+    ('found', 'found', 'not seen')
+    """
+    if not isinstance(table, Table):
+        refuse_no_release(table)
+        return _of_release(table, areas)
+    refuse_strangers(engine, table)
+    named = files(table)
+    session = engine.session(named)
+    source, kinds = opened(session, table)
+    inside = {"identifier", "household", "weight", "count", "dropped"}
+    columns = [name for name in kinds if table.roles.get(name) not in inside]
+    if named and columns:  # a file is read once, not for every column
+        everything = Sql("true")
+        source = session.create(
+            render("counted/where.sql", source=source, condition=everything, columns=columns)
+        )
+    is_people = table.values_per_person == "one" and table.count is None
+    return _scanned(session, table.name, source, {name: kinds[name] for name in columns}, areas, is_people)
+
+
+def _of_release(release: Release, areas: Source | None) -> Scan:
+    """The same of the rows that would leave."""
+    if release.promise is not None or release.parts or release.grouping.one_table is None:
+        hint = "Ask about a release that shows rows of one table."
+        raise UsageError("no_rows", f"{release.method} publishes no rows of people", hint=hint)
+    engine = release.base.engine
+    source = engine.rows_of(release.view)
+    is_people = release.table.values_per_person == "one"
+    return _scanned(engine, release.name, source, engine.columns(source), areas, is_people)
+
+
+def _scanned(
+    engine: Engine, name: str, source: Sql, kinds: dict[str, str], areas: Source | None, is_people: bool
+) -> Scan:
+    listed = None if areas is None else _areas(engine, areas)
+    seen: list[Seen] = []
+    (sizes,) = engine.fetch(render("counted/rows.sql", relation=source))
+    as_text = [column for column, kind in kinds.items() if kind == OTHER]
+    for column in kinds:
+        by_name = [Seen(kind, column, NAMED) for kind, pattern in NAMES.items() if pattern.search(column)]
+        asked = _asked(column, with_areas=listed is not None)
+        query = _query(source, column, asked, _three_digits(column), listed, as_text=column in as_text)
+        (found,) = engine.fetch(query)
+        by_value = list(_by_value(column, asked, found))
+        sure = {each.kind for each in by_value}
+        seen += [*by_value, *(each for each in by_name if each.kind not in sure)]
+    order = list(KINDS)
+    seen.sort(key=lambda each: (order.index(each.kind), STATES.index(each.state)))
+    return Scan(name, sizes["n_rows"], tuple(kinds), tuple(seen), tuple(as_text), is_people)
+
+
+class _Kind(NamedTuple):
+    """Patterns that are asked together: a value that fits two of them counts once."""
+
+    kind: str
+    state: str
+    by_digit: bool
+
+
+def _asked(column: str, *, with_areas: bool) -> dict[_Kind, str]:
+    """The patterns of a column by what they speak for; with a list of areas nobody has to decide on these."""
+    texts: dict[_Kind, list[str]] = {}
+    for each in PATTERNS:
+        if each.name is None or each.name.search(column):
+            texts.setdefault(_Kind(each.kind, each.state, each.by_digit), []).append(each.text)
+    if not with_areas:
+        texts[_Kind("B", DECIDE, by_digit=False)].append(_three_digits(column))
+    return {key: "|".join(f"({text})" for text in patterns) for key, patterns in texts.items()}
+
+
+def _three_digits(column: str) -> str:
+    return f"({THREE_DIGITS})|({BARE_THREE})" if ZIP.search(column) else THREE_DIGITS
+
+
+def _query(
+    source: Sql, column: str, asked: dict[_Kind, str], three: str, areas: Sql | None, *, as_text: bool
+) -> Query:
+    """How many values of a column, and rows with one, fit the patterns of each kind."""
+    patterns = [(Sql(f"p{n}"), Sql(f"'{text}'"), key.by_digit) for n, (key, text) in enumerate(asked.items())]
+    words = {name: Sql(name) for name in ("words", "total")}
+    return render(
+        "studies/safe_harbor.sql",
+        source=source,
+        column=column,
+        as_text=as_text,
+        patterns=patterns,
+        areas=areas,
+        three_digits=Sql(f"'{three}'"),
+        least=LEAST_PEOPLE,
+        eleven=Sql("11"),
+        **words,
+    )
+
+
+def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]:
+    """What the values of a column look like, the surest of each kind."""
+    told: dict[str, Seen] = {}
+    if found.get("n_area"):
+        told["B"] = Seen("B", column, FOUND, found["n_area"], found["n_areas"])
+    for state in (FOUND, DECIDE):
+        for n, key in enumerate(asked):
+            if (
+                key.state == state
+                and found[f"p{n}"]
+                and (key.kind not in told or told[key.kind].state == state)
+            ):
+                before = told.get(key.kind)
+                rows = found[f"p{n}"] + (before.rows if before else 0)
+                values = found[f"v_p{n}"] + (before.values if before else 0)
+                told[key.kind] = Seen(key.kind, column, state, rows, values)
+    alone, present = found["n_single"], found["n_present"]
+    if present > 1 and alone == present:
+        told["R"] = Seen("R", column, FOUND, present, alone)
+    elif present >= NEARLY_ALL and alone * NEARLY_ALL >= present * (NEARLY_ALL - 1):
+        told["R"] = Seen("R", column, DECIDE, alone, alone)
+    return iter(told.values())
+
+
+def _areas(engine: Engine, areas: Source) -> Sql:
+    """How many people live where three digits lead; a number that is none counts as nobody."""
+    session = engine.session(members(Path(areas)) if is_file(areas) else ())
+    listed = session.source(areas)
+    known = list(session.columns(listed))
+    for column in ("zip3", "people"):
+        if column not in known:
+            raise DataError(
+                "no_areas",
+                f"the list of areas has no column {column}",
+                where="areas",
+                hint=nearest_column(column, known) or "It has the columns zip3 and people.",
+            )
+    rows = session.fetch(render("studies/areas.sql", listed=listed, people=Sql("people")))
+    columns = {
+        "zip3": ("varchar", [row["zip3"] for row in rows]),
+        "people": ("double", [row["people"] for row in rows]),
+    }
+    return engine.load(columns, "areas")
