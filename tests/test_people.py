@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -18,14 +14,9 @@ from privacy_sql.counted import base
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.lattice.in_memory import InMemory
 from privacy_sql.studies._people_by_risk import MOST_FACTS, PARTS, Bar, of_groups, places_of
-from tests.oracles.worst_case import recursion_of_the_paper
+from tests.oracles.people_by_risk import PARENTS, bars_of, groups_of
 from tests.seeds import seeds
 
-PARENTS = {"a": "x", "b": "x", "c": "y"}
-LEVELS: list[list[Any]] = [
-    [lambda v: v, lambda v: v and int(v) // 10, lambda v: "*"],
-    [lambda v: v, PARENTS.get, lambda v: "*"],
-]
 REQUIRE = [ps.KAnonymity(2), ps.LDiversity(2), ps.TCloseness("0.4"), ps.CKSafety(c="0.9", k=1)]
 SEVERAL = [ps.KAnonymity(2), ps.PrivacySkyline(points=[[0, 1, 0, "0.9"]])]
 
@@ -128,24 +119,6 @@ def test_a_level_that_there_is_not_is_refused() -> None:
             people.risks({}, facts=MOST_FACTS + 1)
 
 
-def groups_of(rows: list[Any], levels: Sequence[int]) -> list[Counter[Any]]:
-    """The sensitive values of every group, counted row by row."""
-    groups: dict[Any, Counter[Any]] = {}
-    for _, *person, ill in rows:
-        key = tuple(LEVELS[n][level](v) for n, (level, v) in enumerate(zip(levels, person, strict=True)))
-        groups.setdefault(key, Counter())[ill] += 1
-    return list(groups.values())
-
-
-def bars_of(rows: list[Any], levels: Sequence[int], facts: int) -> Counter[int]:
-    """People by the twentieth that the best guess about them is in, from the recursion of the paper."""
-    found: Counter[int] = Counter()
-    for group in groups_of(rows, levels):
-        sure = recursion_of_the_paper([sorted(group.values(), reverse=True)], facts)
-        found[math.floor(Fraction(sure) * PARTS)] += group.total()
-    return found
-
-
 @pytest.mark.parametrize("facts", [0, 1, 2, 5])
 @pytest.mark.parametrize("seed", seeds(3))
 def test_people_are_in_the_bar_of_the_best_guess_about_them(engine: Any, seed: int, facts: int) -> None:
@@ -154,7 +127,7 @@ def test_people_are_in_the_bar_of_the_best_guess_about_them(engine: Any, seed: i
     for age, job in ((0, 0), (1, 0), (1, 1), (2, 2)):
         found = people.risks({"age": age, "job": job}, facts=facts)
         guesses = found[found.by == "guess"]
-        expected, before = bars_of(rows, (age, job), facts), bars_of(rows, (0, 0), facts)
+        expected, before = bars_of(rows, (age, job), facts, PARTS), bars_of(rows, (0, 0), facts, PARTS)
         assert guesses["people"].tolist() == [expected[place] for place in range(PARTS + 1)]
         assert guesses["source"].tolist() == [before[place] for place in range(PARTS + 1)]
         sizes = found[found.by == "group_size"]

@@ -3,6 +3,6 @@
 In: a release of a project, counted once. Out: answers for a page in a browser on this machine: counts, labels
 of hierarchies and verdicts, never rows.
 Read `decision.py` first, which holds what is decided; `screens/` has one file per screen, `server.py` and
-`guard.py` say who may ask, `jobs.py` runs long questions, `asking.py` reads what a page sent. The page itself
-is `page/`.
+`guard.py` say who may ask, `jobs.py` runs long questions, `asking.py` reads what a page sent. What one
+choice shows is gathered in `choices.py`. The page itself is `page/`.
 """

@@ -378,7 +378,7 @@ class Counted:
         try:
             if self.search.allowed:
                 self.search.shown(choice)  # what leaves for one column leaves for all
-            told = side.shown(choice)
+            told = side.valued(side.shown(choice))
             if told.in_memory is not None:
                 return criterion.decide(told.in_memory.of) if isinstance(criterion, OnArrays) else None
             return decided(told.grouping, criterion)

@@ -89,6 +89,19 @@ def places_of(groups: Groups, facts: int = 0) -> list[int]:
     return [found[kind] for kind in shape.tolist()]
 
 
+def sure_of(groups: Groups, some: Sequence[int], facts: int = 0) -> list[Fraction]:
+    """How sure the best guess is in some groups in memory, exactly."""
+    from privacy_sql.kernels.worst_case.disclosure import worst_case_disclosure
+
+    if not facts:
+        return [min(Fraction(1), Fraction(int(groups.top[g]), int(groups.people[g]))) for g in some]
+    import numpy as np
+
+    shapes, shape = _shapes_of(groups, facts)
+    with within_reach():
+        return [worst_case_disclosure(shapes.some(np.array([shape[g]])), facts) for g in some]
+
+
 def _shapes_of(groups: Groups, facts: int) -> tuple[GroupShapes, Ints]:
     from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 

@@ -19,6 +19,7 @@ from privacy_sql.kernels.skyline import breach_probability as kernel
 from privacy_sql.kernels.skyline.find import Point
 from privacy_sql.kernels.skyline.find import find_skyline as edge
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
+from privacy_sql.progress import report
 from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
 from privacy_sql.studies._individuals import individuals
@@ -246,7 +247,11 @@ def explored(grouping: Grouping) -> tuple[list[Explored], int]:
     >>> rare.label, rare.people, rare.breach[0][3][0]
     ('value 2', 1, 5000)
     """
-    asked = Skylines.of(grouping)
+    return explored_of(Skylines.of(grouping))
+
+
+def explored_of(asked: Skylines) -> tuple[list[Explored], int]:
+    """The same from counts that were fetched already."""
     if asked.tables.counts.size > MOST_CELLS:
         raise UsageError("too_many_groups", "there are too many groups and values for an overview")
     ranked = sorted(asked.tables.values, key=lambda code: -asked.everybody(code))
@@ -256,11 +261,11 @@ def explored(grouping: Grouping) -> tuple[list[Explored], int]:
         for code in ranked
     }
     kept = set(sorted(ranked, key=lambda code: -sure[code])[:MOST_VALUES])
-    found = [
-        Explored(f"value {place}", asked.everybody(code), _breaches(asked, code))
-        for place, code in enumerate(ranked, start=1)
-        if code in kept
-    ]
+    found: list[Explored] = []
+    for place, code in enumerate(ranked, start=1):
+        if code in kept:
+            report("knowledge skylines", len(found), len(kept))
+            found.append(Explored(f"value {place}", asked.everybody(code), _breaches(asked, code)))
     return found, len(ranked)
 
 

@@ -1,0 +1,113 @@
+"""What one choice shows, for several screens: the groups of each sensitive column, and words for labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from privacy_sql import registry
+from privacy_sql.counted.base import Base
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.explorer.asking import Json
+from privacy_sql.explorer.decision import Counted, Decision
+from privacy_sql.hierarchies.base import text_of
+from privacy_sql.judge import Requirements
+from privacy_sql.lattice.costs import Shown
+from privacy_sql.lattice.search import LatticeSearch, lacking
+from privacy_sql.methods import grouped_at
+from privacy_sql.spaces.lattice import Choice
+from privacy_sql.studies._people_by_risk import Risks, of_grouping, of_groups
+from privacy_sql.utilities import Utility
+from privacy_sql.verdict import Verdict, exact_text, finite
+
+
+def sides(counted: Counted, choice: Choice) -> Iterator[tuple[LatticeSearch, Shown]]:
+    """What a choice publishes, once for each sensitive column (once where there is none)."""
+    search = counted.search
+    shown = search.shown(choice)  # what leaves for one column leaves for all
+    for side in (search, *search.sides):
+        yield side, side.valued(shown if side is search else side.shown(choice))
+
+
+def risks(shown: Shown, facts: int) -> Risks:
+    """People by how well they can be guessed, and by the size of their group."""
+    held = shown.in_memory
+    return of_grouping(shown.grouping, facts) if held is None else of_groups(held.of, facts)
+
+
+def groupings(decision: Decision, levels: Mapping[str, int] | None = None) -> list[Grouping]:
+    """The groups of a choice as relations, as `run` judges them, once for each sensitive column."""
+    base, plan = decision.counted.base, decision.plan
+    at = decision.levels if levels is None else levels
+    asked = Requirements.of(plan.table, plan.require)
+    grouping, _ = grouped_at(base, at, asked, decision.counted.method.allowed)
+    return list(grouping.of_each_column())
+
+
+def source(search: LatticeSearch) -> Shown:
+    """The table as it stands, nobody left out, for one sensitive column."""
+    choice = (0,) * len(search.lattice.top)
+    return search.valued(Shown(choice, search._seen([choice])[0]))
+
+
+def utilities(search: LatticeSearch, shown: Shown) -> list[Json]:
+    """Every utility by its name, for a choice and for the table as it stands; less is better."""
+    pricing = search.pricing
+    before = source(search)
+    measures = {utility.name: utility for utility in pricing.measures}
+    found: list[Json] = []
+    for name in registry.available("utilities"):
+        utility = measures.get(name)
+        if utility is None:
+            found.append({"name": name, "why_not": _why_not(name, search)})
+            continue
+        found.append(
+            {
+                "name": name,
+                "value": finite(utility.shown(pricing.priced(utility, shown.choice))),
+                "source": finite(utility.shown(pricing.costs.cost(utility, before))),
+            }
+        )
+    return found
+
+
+def _why_not(name: str, search: LatticeSearch) -> str:
+    utility: Utility = registry.get("utilities", name)()
+    needs = lacking(utility, search.base.table, search.require)
+    return f"needs {needs}" if needs else "takes long, and is measured where it is minimised"
+
+
+def verdict_told(verdict: Verdict) -> Json:
+    """A verdict for the page, with its story."""
+    return {
+        "requirement": verdict.requirement,
+        "safe": verdict.safe,
+        "value": exact_text(verdict.value) if verdict.exact else None,
+        "value_float": finite(verdict.value),
+        "limit": exact_text(verdict.limit),
+        "story": verdict.story,
+        "notes": list(verdict.notes),
+    }
+
+
+@dataclass
+class Words:
+    """Labels of columns in words: those of a hierarchy; values that stand as they are, only `aloud`."""
+
+    base: Base
+    aloud: bool
+    _known: dict[tuple[str, int, int], str | None] = field(default_factory=dict)
+
+    def label(self, column: str, level: int, code: int) -> str | None:
+        """The label of a column at a level; None where it is a value, and values are not to be shown."""
+        if not self.told(column, level):
+            return None
+        key = (column, level, code)
+        if key not in self._known:
+            found = self.base.label(self.base.aliases[column], level, code)
+            self._known[key] = None if found is None else text_of(found)
+        return self._known[key]
+
+    def told(self, column: str, level: int) -> bool:
+        """Whether the labels of a level may be said: those above the values themselves."""
+        return self.aloud or level > 0

@@ -1,0 +1,122 @@
+// Compare: up to four choices side by side; boxes, marginals and microaggregation as long questions.
+
+import { longQuestion, share, short } from "../charts.mjs";
+import { fill, h } from "../dom.mjs";
+import { count, people, percent } from "../words.mjs";
+
+let app, root, told;
+let others = []; // what long questions found, for as long as the page is open
+
+export async function show(into, given) {
+  [app, root] = [given, into];
+  await refresh();
+}
+
+// Pinned choices stand in the address as levels, one letter of the alphabet each: levels are no values of people.
+const pinned = () => (app.parameters().pins ?? "").split("_").filter(Boolean).slice(0, 4)
+  .map((one) => one.split(".").map(Number));
+
+const asLevels = (places) => Object.fromEntries(app.summary.columns.map((column, place) => [column.name, places[place] ?? 0]));
+const asPlaces = (levels) => app.summary.columns.map((column) => levels[column.name]);
+
+const keep = (pins) => app.go("compare", pins.length ? { pins: pins.map((one) => one.join(".")).join("_") } : {});
+
+export async function refresh() {
+  try {
+    told = await app.ask({ choices: pinned().map(asLevels) }, "compare");
+  } catch (problem) {
+    told = await app.ask({ choices: [] }, "compare");
+    keep([]);
+    app.failed(problem);
+  }
+  app.decided(told.summary);
+  draw();
+}
+
+const letter = (place) => "ABCD"[place];
+
+function draw() {
+  const pins = pinned().slice(0, told.choices.length);
+  const now = asPlaces(told.now);
+  const there = pins.some((one) => one.join() === now.join());
+  fill(root,
+    h("h2", { id: "screen-title" }, "Compare"),
+    h("p", {}, h("button", { type: "button", class: there || pins.length >= told.most ? "" : "first", "data-key": "pin", disabled: there || pins.length >= told.most,
+      onclick: () => keep([...pins, now]) }, "Pin the choice of now"), " ",
+    there ? "The choice of now is pinned." : pins.length >= told.most ? `${told.most} choices are pinned; take one away first.` : ""),
+    told.choices.length ? drawTable(pins) : h("p", {}, "Nothing is pinned yet. Change something on the screen Decide, come back and pin again."),
+    drawOthers());
+}
+
+function row(name, cells, more = {}) {
+  return h("tr", more, h("th", { scope: "row" }, name), cells.map((cell) => (cell instanceof Node ? cell : h("td", { class: "n" }, cell))));
+}
+
+const inNumbers = (value) => (value.exact === null && value.float === null ? "without bound" : short(value.float));
+
+function drawTable(pins) {
+  const choices = told.choices;
+  const requirements = Object.keys(choices[0].values);
+  const utilities = choices[0].utilities.filter((one) => !one.why_not);
+  return h("section", { class: "card wide", tabindex: "0", role: "region", "aria-label": "Pinned choices" }, h("table", { class: "compared" },
+    h("thead", {}, h("tr", {}, h("td", {}), choices.map((choice, place) => h("th", { scope: "col", class: "n" }, letter(place),
+      asPlaces(choice.levels).join() === asPlaces(told.now).join() ? " (now)" : "")))),
+    h("tbody", {},
+      row("verdict", choices.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? "✔ safe" : "✖ not safe"))),
+      requirements.map((name) => row(name, choices.map((one) => {
+        const value = one.values[name];
+        if (!value) return h("td", { class: "n bad" }, "✖ not decided");
+        return h("td", { class: value.safe ? "n good" : "n bad" }, `${value.safe ? "✔" : "✖"} ${inNumbers(value)}`);
+      }))),
+      row("smallest group", choices.map((one) => people(one.baseline.smallest))),
+      row("groups", choices.map((one) => count(one.baseline.groups))),
+      row("left out", choices.map((one) => people(one.suppressed))),
+      row("best guess without facts", choices.map((one) => percent(share(one.baseline.worst_guess)))),
+      choices[0].curve ? [1, 2, 3, 6].map((facts) => row(`best guess with ${facts} fact${facts > 1 ? "s" : ""}`, choices.map((one) => percent(share(one.curve[facts]))))) : [],
+      choices.some((one) => one.breaks_at !== null) ? row("breaks at", choices.map((one) => (one.breaks_at === null ? "more than 12 facts" : `${one.breaks_at} facts`))) : [],
+      row("detail kept, all columns", choices.map((one) => percent(one.detail))),
+      app.summary.columns.map((column) => row(column.name, choices.map((one) => `${column.steps[one.levels[column.name]].words}: ${percent(column.steps[one.levels[column.name]].detail)}`))),
+      utilities.map((utility, number) => row(utility.name.replaceAll("_", " "), choices.map((one) => {
+        const found = one.utilities.filter((each) => !each.why_not)[number];
+        return short(found.value);
+      }))),
+      row("what next", choices.map((one, place) => h("td", { class: "n" },
+        h("button", { type: "button", "data-key": `use-${place}`, onclick: () => use(one) }, `Use ${letter(place)}`), " ",
+        h("button", { type: "button", "data-key": `away-${place}`, onclick: () => keep(pins.filter((_, n) => n !== place)) }, `Take ${letter(place)} away`)))))));
+}
+
+async function use(choice) {
+  try {
+    await app.ask({ action: "take", levels: choice.levels, version: app.summary.version }, "decide");
+    app.say("The choice is taken.");
+    await refresh();
+  } catch (problem) {
+    app.failed(problem);
+  }
+}
+
+const NAMES = { multidimensional: "Boxes", microaggregate: "Microaggregation", marginals: "Marginals" };
+
+function drawOthers() {
+  return h("section", { class: "card", "aria-labelledby": "others" },
+    h("h3", { id: "others" }, "Other ways to publish the same table"),
+    h("p", { class: "small" }, "Each is tried with the requirements of now, and nothing is written."),
+    h("div", { class: "asks" }, told.others.map((method) =>
+      longQuestion(app, `Try ${NAMES[method].toLowerCase()}`, { method }, (answer) => {
+        others = [...others.filter((one) => one.method !== method), answer];
+        queueMicrotask(draw);
+        return null;
+      }).box)),
+    others.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Other ways to publish" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("td", {}), others.map((one) => h("th", { scope: "col", class: "n" }, NAMES[one.method])))),
+      h("tbody", {},
+        row("verdict", others.map((one) => h("td", { class: one.safe ? "n good" : "n bad" }, one.safe ? "✔ safe" : "✖ not safe"))),
+        others[0].verdicts.map((_, place) => row(others[0].verdicts[place].requirement, others.map((one) => {
+          const found = one.verdicts.find((each) => each.requirement === others[0].verdicts[place].requirement);
+          if (!found) return "not asked";
+          return h("td", { class: found.safe ? "n good" : "n bad" }, `${found.safe ? "✔" : "✖"} ${found.value_float === null ? "without bound" : short(found.value_float)}`);
+        }))),
+        row("smallest group", others.map((one) => (one.baseline ? people(one.baseline.smallest) : "none"))),
+        row("groups", others.map((one) => (one.baseline ? count(one.baseline.groups) : "none"))),
+        row("best guess without facts", others.map((one) => percent(share(one.baseline?.worst_guess))))))) : null);
+}
