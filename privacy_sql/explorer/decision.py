@@ -14,7 +14,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from privacy_sql import api, criteria, judge, registry
+from privacy_sql import api, criteria, judge, people, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays
@@ -26,25 +26,32 @@ from privacy_sql.judge import Requirements, decided, for_column
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.methods.generalise import Generalise
+from privacy_sql.people import People
+from privacy_sql.project import editing
 from privacy_sql.project.reading import Plan, Project
 from privacy_sql.release import Release
 from privacy_sql.searches import Limits
 from privacy_sql.spaces.lattice import Choice
-from privacy_sql.table import Table
 from privacy_sql.utilities import Additive
 from privacy_sql.verdict import Verdict, finite, shown
 
 Connect = Callable[[Plan], Engine]
 MOST_ASKED_AT_START = 2000  # choices that are looked at for the first one; then the coarsest is shown
 MOST_UNDONE = 100
+# four kinds of knowledge; of those that nothing is required against the page says so
+ADVERSARIES = ("ck_safety", "privacy_skyline", "bt_privacy", "composition")
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What could be saved now. No `levels`: those that the method of the release finds."""
+    """What could be saved now. No `levels`: those that the method of the release finds.
+
+    `edits` lead from privacy.yml as it was opened to `plan`.
+    """
 
     plan: Plan
     levels: Mapping[str, int] | None = None
+    edits: tuple[editing.Edit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,11 @@ class Decision:
         _refuse_unfit(plan)
         self.lock = threading.RLock()
         self.connect, self.project = connect, project
+        self.text = ""  # of privacy.yml, as it was when it was opened or saved
+        if project is not None:
+            self.text = editing.read_text(project.directory)
+            self.project = editing.understood_text(project.directory, self.text)
+            plan = self.project.plans[plan.name]
         self.version = 1  # grows with every change, so that two pages do not undo one another
         self.first = self._draft = Draft(plan)
         self._before: list[Draft] = []
@@ -123,7 +135,7 @@ class Decision:
     def counted(self) -> Counted:
         """The table of the draft, counted; counted anew only when its columns change."""
         if self._counted is None or self._counted.plan is not self.plan:
-            before = self._counted if self._counted and self._counted.plan.table is self.plan.table else None
+            before = self._counted if self._counted and self._counted.plan.table == self.plan.table else None
             self._counted = Counted(self.engine, self.plan, before)
         return self._counted
 
@@ -163,21 +175,48 @@ class Decision:
         self.take(before[-1], version)
         self._before = before[:-1]  # what was taken back is not the way back
 
-    def saved(self, plan: Plan) -> None:
-        """What is decided now stands in privacy.yml; the way back stays."""
-        self.first = self._draft = Draft(plan, self._draft.levels)
+    def saved(self, text: str) -> None:
+        """What is decided stands in privacy.yml, which reads `text` now; nothing before it is undone."""
+        assert self.project is not None
+        self.text, self.project = text, editing.understood_text(self.project.directory, text)
+        self.first = self._draft = Draft(self.project.plans[self.plan.name])
+        self._before = []
         self.version += 1
 
     def with_levels(self, levels: Mapping[str, int]) -> Draft:
         """The draft at other levels."""
-        return Draft(self.plan, {**self.levels, **levels})
+        return replace(self._draft, levels={**self.levels, **levels})
+
+    def with_edit(self, edit: editing.Edit) -> Draft:
+        """The draft with privacy.yml changed, read as `run` would read it."""
+        if self.project is None:
+            hint = "Make a project: privacy-sql init --from FILE."
+            raise UsageError("no_project", "this table stands in no privacy.yml", hint=hint)
+        edits = (*self._draft.edits, edit)
+        text = editing.edited(self.text, self.plan.name, edits)
+        plan = editing.understood_text(self.project.directory, text).plans[self.plan.name]
+        return Draft(plan, self.levels, edits)
+
+    @property
+    def decided_text(self) -> str:
+        """privacy.yml as it would be saved: the levels of the page are those that `run` publishes."""
+        edits = list(self._draft.edits)
+        if self._draft != self.first:
+            edits.append(editing.SetLevels(self.levels, str(self.counted.method.allowed)))
+        return editing.edited(self.text, self.plan.name, edits)
 
     def with_limit(self, requirement: str, limit: str) -> Draft:
         """The draft with another limit of one requirement."""
-        require = self._limited(requirement, limit)
-        return Draft(replace(self.plan, require=require), self.levels)
+        number, asked = self._movable(requirement)
+        assert asked.slider is not None
+        if self.project is not None:
+            return self.with_edit(editing.SetLimit(number, asked.slider, limit))
+        made = criteria.make(asked.name, {**asked.params, asked.slider: limit}, requirement)
+        require = list(self.plan.require)
+        require[number] = criteria.refuse_empty(made, requirement)
+        return replace(self._draft, plan=replace(self.plan, require=tuple(require)), levels=self.levels)
 
-    def _limited(self, requirement: str, limit: str) -> tuple[Criterion, ...]:
+    def _movable(self, requirement: str) -> tuple[int, Criterion]:
         known = {str(criterion): criterion for criterion in self.plan.require}
         asked = known.get(requirement)
         if asked is None:
@@ -188,14 +227,7 @@ class Decision:
             raise UsageError(
                 "no_limit", f"{requirement} has no single limit", hint="Change it in privacy.yml."
             )
-        made = self.changed(asked, {asked.slider: limit})
-        return tuple(made if criterion is asked else criterion for criterion in self.plan.require)
-
-    def changed(self, asked: Criterion, params: Mapping[str, str]) -> Criterion:
-        """A requirement with other parameters, read as privacy.yml would be."""
-        made = criteria.make(asked.name, {**asked.params, **params}, str(asked))
-        criteria.refuse_empty(made, str(asked))
-        return made.in_project().within(self.project.directory) if self.project else made
+        return self.plan.require.index(asked), asked
 
     # -- what it comes to ------------------------------------------------------------------------------------
 
@@ -237,6 +269,11 @@ class Decision:
             "choices": counted.search.within.size,
             "columns": counted.columns(),
             "requirements": [_required(criterion) for criterion in plan.require],
+            "unasked": [
+                {"criterion": name, "against": registry.get("criteria", name).against}
+                for name in ADVERSARIES
+                if name not in [criterion.name for criterion in plan.require]
+            ],
             "guess": None if counted.guess is None else str(counted.guess),
             "levels": self.levels,
             "can_undo": self.can_undo,
@@ -262,7 +299,7 @@ class Counted:
 
     def __init__(self, engine: Engine, plan: Plan, before: Counted | None = None) -> None:
         self.plan = plan
-        self.people: Table = before.people if before else api.count(engine, plan.table)
+        self.people: People = before.people if before else people.count(engine, plan.table)
         self.number: int = before.number if before else next(self._numbers)
         self._judged: dict[Choice, Judged] = {}
 
@@ -438,6 +475,7 @@ def _required(criterion: Criterion) -> dict[str, Json]:
             "limit": str(criterion.limit),
             "shown": shown(criterion.limit),
             "relation": criterion.relation,
+            "alone": criterion.safe_under_suppression,
         }
     return {
         "requirement": str(criterion),

@@ -32,11 +32,12 @@ class Job:
     answer: Json = None
     problem: PrivacySqlError | None = None
     unwanted: threading.Event = field(default_factory=threading.Event)
+    finishing: bool = False  # it writes: it is not stopped any more, and its end is waited for
 
     def report(self, task: str, done: int, total: int) -> None:
         """Say how far it is; the place where a job that nobody wants stops."""
         self.task, self.done, self.total = task, done, total
-        if self.unwanted.is_set():
+        if self.unwanted.is_set() and not self.finishing:
             raise Cancelled
 
     def tell(self, parts: Sequence[Json]) -> None:
@@ -55,6 +56,7 @@ class Job:
             "total": self.total,
             "parts": parts,
             "next": since + len(parts),
+            "finishing": self.finishing,
         }
         if self.state == "done":
             told["answer"] = self.answer
@@ -104,13 +106,13 @@ class Jobs:
         return [job for job in self._jobs.values() if job.state == "running"]
 
     def close(self, seconds: float = 5) -> None:
-        """Stop all jobs and wait a little for them: what they hold is taken away after this."""
+        """Stop all jobs and wait a little for them; for those that write, to their end."""
         with self._lock:
             self._closed = True
             for job in self._jobs.values():
                 job.unwanted.set()
-        for thread in list(self._threads.values()):
-            thread.join(seconds)
+        for number, thread in list(self._threads.items()):
+            thread.join(None if self._jobs[number].finishing else seconds)
 
 
 def _run(job: Job, work: Callable[[Job], Json]) -> None:

@@ -148,10 +148,15 @@ def read(directory: Path) -> Project:
         )
     content = load(path)
     try:
-        return _Reader(directory).project(content)
+        return understood(directory, content)
     except PrivacySqlError as problem:
         add_lines(path, problem.parts)
         raise
+
+
+def understood(directory: Path, content: object) -> Project:
+    """The project that the content of a file describes; files that it names lie in `directory`."""
+    return _Reader(directory).project(content)
 
 
 class _Reader(Fields):

@@ -9,7 +9,7 @@ function filled(made, attributes, children) {
     else if (name === "value" || name === "checked") made[name] = value;
     else made.setAttribute(name, value === true ? "" : String(value));
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false)
+  made.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : String(child))));
   return made;
 }
@@ -28,6 +28,6 @@ export function svg(name, attributes, ...children) {
 export function fill(parent, ...children) {
   const key = document.activeElement?.closest?.("[data-key]")?.dataset.key;
   const inside = key !== undefined && parent.contains(document.activeElement);
-  parent.replaceChildren(...children.flat().filter(Boolean));
+  parent.replaceChildren(...children.flat(Infinity).filter(Boolean));
   if (inside) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }

@@ -7,8 +7,9 @@ from itertools import islice
 from typing import ClassVar
 
 from privacy_sql.errors import Undecided, UsageError
-from privacy_sql.explorer.asking import levels, text, whole
+from privacy_sql.explorer.asking import flag, levels, text, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
+from privacy_sql.reporting import words
 
 MOST_PLACED = 3000  # choices that a picture can show
 AT_ONCE = 20  # choices that are decided before anybody else may ask
@@ -24,7 +25,7 @@ class Decide(Screen):
     def answer(self, decision: Decision, question: Question) -> Json:
         action = text(question, "action", "show")
         if action == "story":
-            return _story(decision)
+            return _story(decision, values=flag(question, "values"))
         if action == "take":
             decision.take(decision.with_levels(levels(question)), whole(question, "version"))
         elif action == "limit":
@@ -69,7 +70,7 @@ class Decide(Screen):
         return {"basis": basis, "choices": within.size, "told": len(places)}
 
 
-def _story(decision: Decision) -> Json:
+def _story(decision: Decision, *, values: bool) -> Json:
     """The choice judged as `run` judges it: what the worst adversary does, in words."""
     at = decision.levels
     try:
@@ -82,9 +83,10 @@ def _story(decision: Decision) -> Json:
             "safe": verdict.safe,
             "story": verdict.story,
             "notes": list(verdict.notes),
+            "slack": words.slack(verdict.to_json()),
             "value": verdict.to_json()["value"],
             "value_float": verdict.to_json()["value_float"],
-            "group": _group(decision, verdict.witness.reveal(), at)
+            "group": _group(decision, verdict.witness.reveal(), at, values=values)
             if "g" in verdict.witness.private
             else None,
         }
@@ -93,17 +95,15 @@ def _story(decision: Decision) -> Json:
     return {"levels": at, "safe": release.safe, "suppressed": release.suppressed, "verdicts": verdicts}
 
 
-def _group(decision: Decision, revealed: Mapping[str, object], at: Mapping[str, int]) -> Json:
-    """Who the worst case is about, by the labels of hierarchies; what stands as it is stays unsaid."""
+def _group(
+    decision: Decision, revealed: Mapping[str, object], at: Mapping[str, int], *, values: bool
+) -> Json:
+    """Who the worst case is about, by the labels of hierarchies; values of people only where asked for."""
     keys = revealed.get("keys")
-    told: dict[str, Json] = {"size": _number(revealed.get("size"))}
     labels: dict[str, Json] = {}
     for column, label in keys.items() if isinstance(keys, Mapping) else ():
         kind = decision.plan.table.hierarchies.get(column)
-        if kind is not None and 0 < at[column] < kind.height and isinstance(label, str):
-            labels[column] = label
-    return {**told, "labels": labels}
-
-
-def _number(found: object) -> Json:
-    return found if isinstance(found, int) else None
+        lowest = 0 if values else 1  # below it stand values of people
+        if kind is not None and lowest <= at[column] < max(kind.height, lowest + 1):
+            labels[column] = str(label)
+    return {"labels": labels, **({"value": str(revealed["value"])} if values and "value" in revealed else {})}

@@ -1,135 +1,328 @@
 // Decide: limits, steps tagged before they are taken, the verdict in one sentence, and all choices.
 
 import { fill, h } from "../dom.mjs";
-import { RELATIONS, fraction, holds, measured, people, percent } from "../words.mjs";
+import * as limits from "../limits.mjs";
+import { drawPrice, drawScatter } from "../scatter.mjs";
+import { RELATIONS, count, fraction, measured, numberOf, people, percent } from "../words.mjs";
 
-let app, root, told, story, limits;
+const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
+const LISTED = 8; // safe choices that are listed
 
-export async function show(into, given) {
-  [app, root] = [given, into];
+let app, told, story, moved, waiting, all, axis;
+let boxes = {};
+
+export async function show(root, given) {
+  app = given;
+  waiting = null;
+  boxes = Object.fromEntries(["limits", "price", "verdict", "columns", "scatter", "best"].map((name) =>
+    [name, h("section", { class: `${name} ${name === "verdict" ? "" : "card"}`, "aria-labelledby": `of-${name}` })]));
+  root.append(h("div", { class: "deciding" },
+    h("div", {}, boxes.limits, boxes.price),
+    h("div", {}, boxes.verdict, boxes.columns),
+    h("div", { class: "right" }, boxes.scatter, boxes.best)));
   await refresh();
+  return () => { settle(); all?.stop(); all = null; };
 }
 
 export async function refresh() {
   take(await app.ask());
 }
 
+// -- what is decided -------------------------------------------------------------------------------------------
+
 function take(answer) {
   told = answer;
   story = null;
-  limits = {}; // limits that are being dragged, by requirement
+  moved = {}; // limits that are being moved, by requirement
   app.decided(told.summary);
-  draw();
+  const able = told.summary.requirements.filter((asked) => asked.slider);
+  axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
+  drawLimits();
+  paint();
   tell();
+  if (all?.basis !== told.summary.basis) everything();
 }
 
 async function change(question) {
+  clearTimeout(waiting?.clock);
+  waiting = null;
   try {
     take(await app.ask({ ...question, version: app.summary.version }));
     app.say(sentence());
   } catch (problem) {
     app.failed(problem);
-    if (problem.code === "changed_meanwhile") await refresh();
+    await refresh();
   }
 }
 
+// The stories of the verdicts are asked for after the numbers are shown: they take a little longer.
 async function tell() {
   const asked = told;
   try {
-    const found = await app.ask({ action: "story" });
+    const found = await app.ask({ action: "story" }, "decide");
     if (asked !== told) return;
     story = found;
-    draw();
+    drawVerdict();
   } catch (problem) {
     app.failed(problem);
   }
 }
 
-// -- thresholds: values are compared with the limits of the moment here, and nobody is asked ------------------
-
-const required = () => told.summary.requirements;
-const limitOf = (asked) => limits[asked.requirement] ?? asked.slider.limit;
-
-function keeps(asked, value) {
-  if (!value) return false;
-  return asked.slider && told.summary.allowed === "0" ? holds(value, value.relation, limitOf(asked)) : value.safe;
+// All choices, as they become known.
+function everything() {
+  all?.stop();
+  const mine = { basis: told.summary.basis, choices: [], done: 0, total: told.summary.choices, running: true };
+  let painting = false;
+  const later = () => {
+    if (painting) return;
+    painting = true;
+    requestAnimationFrame(() => { painting = false; if (all === mine) paint(); });
+  };
+  const job = app.work({}, {
+    parts: (more) => { mine.choices.push(...more); later(); },
+    progress: (now) => { mine.done = now.done; mine.total = now.total || mine.total; later(); },
+  }, "decide");
+  mine.stop = job.stop;
+  all = mine;
+  job.answer.then((answer) => {
+    mine.running = false;
+    mine.complete = answer !== null && answer.told === answer.choices;
+    later();
+  }).catch((problem) => { mine.running = false; app.failed(problem); });
 }
 
-// The values of one requirement: one for each sensitive column.
-const valuesOf = (asked, choice) =>
-  Object.entries(choice.values).filter(([name]) => name === asked.requirement || name.startsWith(`${asked.requirement} for `))
-    .map(([, value]) => value);
+// -- limits that are moved -------------------------------------------------------------------------------------
 
-const undecided = (asked, choice) =>
-  choice.undecided.some((name) => name === asked.requirement || name.startsWith(`${asked.requirement} for `));
+const asks = () => ({ summary: told.summary, moved });
+const safe = (choice) => limits.safe(asks(), choice);
+const levelsIn = (choice) => told.summary.columns.map((column) => choice.levels[column.name]);
 
-const holdsAt = (asked, choice) => !undecided(asked, choice) && valuesOf(asked, choice).every((value) => keeps(asked, value));
+// A limit is being moved: everything is compared with it at once; the server is told when it rests.
+function move(asked, limit) {
+  if (fraction(limit) === null) return;
+  moved[asked.requirement] = limit;
+  clearTimeout(waiting?.clock);
+  waiting = { asked, limit, clock: setTimeout(settle, WAIT) };
+  requestAnimationFrame(paint);
+}
 
-const safe = (choice) => required().every((asked) => holdsAt(asked, choice));
+function settle() {
+  if (!waiting) return;
+  const { asked, limit } = waiting;
+  clearTimeout(waiting.clock);
+  waiting = null;
+  if (limit !== asked.slider.limit) change({ action: "limit", requirement: asked.requirement, limit });
+}
 
-// -- what is drawn ---------------------------------------------------------------------------------------------
+function drawLimits() {
+  fill(boxes.limits,
+    h("h3", { id: "of-limits" }, "What must hold ", h("span", { class: "hint" }, "move a limit")),
+    told.summary.requirements.map(drawLimit),
+    told.summary.allowed === "0" ? null
+      : h("p", { class: "small" }, `At most ${percent(limits.number(told.summary.allowed))} of the people may be left out, `
+        + "so other people may be when a limit moves: the server is asked again."),
+    told.summary.unasked.length
+      ? h("details", {}, h("summary", {}, `${numberOf(told.summary.unasked.length, "adversary", "adversaries")} not asked about`),
+        h("ul", { class: "small" }, told.summary.unasked.map((one) => h("li", {}, `${one.against} (${one.criterion})`))))
+      : null);
+}
+
+function drawLimit(asked) {
+  const key = asked.requirement;
+  const scale = limits.scale(asked, told.summary);
+  const status = h("span", { class: "status", "data-status": key });
+  if (!asked.slider) {
+    return h("div", { class: "limit" },
+      h("div", { class: "line" }, h("span", {}, asked.question), status),
+      h("p", { class: "small" }, `${asked.requirement}: it has several limits; change them in privacy.yml.`));
+  }
+  const number = h("input", {
+    type: "text", id: `limit-${key}`, inputmode: "decimal", "data-key": `number-${key}`, "data-number": key,
+    "aria-label": `Limit: ${asked.question} ${RELATIONS[asked.slider.relation]}`,
+    value: scale.shown(limits.limitOf(asks(), asked)),
+    onchange: (event) => {
+      const limit = scale.read(event.target.value);
+      if (limit === null) event.target.value = scale.shown(limits.limitOf(asks(), asked));
+      else { move(asked, limit); settle(); }
+    },
+  });
+  const range = h("input", {
+    type: "range", min: 0, max: scale.steps, "data-key": `range-${key}`, "data-range": key,
+    "aria-label": asked.question, "aria-valuetext": scale.words(limits.limitOf(asks(), asked)),
+    value: scale.place(limits.limitOf(asks(), asked)),
+    oninput: (event) => move(asked, scale.limit(Number(event.target.value))),
+  });
+  const fillTo = h("span", { class: "fill", "data-fill": key });
+  return h("div", { class: "limit" },
+    h("div", { class: "line" }, h("label", { for: `limit-${key}` }, asked.question), status),
+    h("div", { class: "gauge" }, h("span", { class: "rail" }, fillTo), range),
+    h("div", { class: "line small" },
+      h("span", {}, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`),
+      h("span", {}, asked.requirement)));
+}
+
+// -- what depends on the limits --------------------------------------------------------------------------------
+
+function paint() {
+  for (const asked of told.summary.requirements) {
+    const good = limits.holdsAt(asks(), asked, told.now);
+    const worst = limits.worst(asked, told.now);
+    const status = boxes.limits.querySelector(`[data-status="${CSS.escape(asked.requirement)}"]`);
+    status.className = good ? "status good" : "status bad";
+    status.textContent = limits.undecided(asked, told.now) ? "✖ not decided" : `${good ? "✔" : "✖"} ${measured(worst?.float, asked.unit)}`;
+    if (!asked.slider) continue;
+    const scale = limits.scale(asked, told.summary);
+    const limit = limits.limitOf(asks(), asked);
+    const at = (name) => boxes.limits.querySelector(`[data-${name}="${CSS.escape(asked.requirement)}"]`);
+    at("fill").style.width = `${(100 * scale.position(worst?.float ?? null)) / scale.steps}%`;
+    at("fill").className = good ? "fill" : "fill over";
+    if (document.activeElement !== at("range")) at("range").value = scale.place(limit);
+    at("range").setAttribute("aria-valuetext", scale.words(limit));
+    if (document.activeElement !== at("number")) at("number").value = scale.shown(limit);
+  }
+  drawVerdict();
+  drawColumns();
+  drawAll();
+}
 
 function sentence() {
-  const fails = required().filter((asked) => !holdsAt(asked, told.now));
-  return fails.length
-    ? `Not safe: ${fails.length} of ${required().length} requirements fail.`
-    : `Safe: all ${required().length} requirements hold.`;
+  const required = told.summary.requirements;
+  const fails = required.filter((asked) => !limits.holdsAt(asks(), asked, told.now));
+  if (fails.length) return `Not safe: ${fails.length} of ${numberOf(required.length, "requirement")} ${fails.length === 1 ? "fails" : "fail"}`;
+  return required.length === 1 ? "Safe: the requirement holds" : `Safe: all ${required.length} requirements hold`;
 }
 
-function draw() {
-  fill(root,
-    h("h2", { id: "screen-title", class: "vh" }, "Decide"),
-    h("div", { class: "deciding" },
-      h("div", { class: "left" }, drawLimits()),
-      h("div", { class: "middle" }, drawVerdict(), drawColumns()),
-      h("div", { class: "right" })));
+// Who a verdict is about, by the labels that are published.
+function who(verdict) {
+  if (!verdict.group) return "";
+  const labels = Object.entries(verdict.group.labels).map(([column, label]) => `${column} ${label}`).join(", ");
+  return labels ? ` These people have ${labels}.` : "";
 }
 
 function drawVerdict() {
   const good = safe(told.now);
-  const lines = (story?.verdicts ?? []).filter((one) => good || !one.safe).map((one) => h("p", {}, one.story || one.requirement));
-  return h("div", { class: `verdict ${good ? "" : "fails"}` },
-    h("h3", {}, `${good ? "✔" : "✖"} ${sentence()}`), lines);
+  boxes.verdict.className = `verdict ${good ? "" : "fails"}`;
+  const stories = story?.verdicts ?? [];
+  const closest = [...stories].sort((one, other) => one.slack - other.slack)[0];
+  const shown = good ? (closest ? [closest] : []) : stories.filter((one) => {
+    const asked = told.summary.requirements.find((other) => limits.isAbout(other, one.requirement));
+    return asked ? !limits.holdsAt(asks(), asked, told.now) : !one.safe;
+  });
+  fill(boxes.verdict,
+    h("h3", { id: "of-verdict" }, `${good ? "✔" : "✖"} ${sentence()}`),
+    shown.map((one) => h("p", {}, good ? h("b", {}, "Closest to its limit: ") : null, one.story || `${one.requirement}.`, who(one),
+      one.notes.length ? ` ${one.notes.join(" ")}` : "")),
+    story?.undecided ? h("p", {}, story.undecided) : null,
+    h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail`,
+      told.now.suppressed ? `; ${people(told.now.suppressed)} left out` : "",
+      told.now.guess === null ? "" : `; the best guess about anybody is right ${percent(told.now.guess)} of the time`, "."),
+    good ? null : drawHelp());
 }
 
-function drawLimits() {
-  return h("section", { class: "card", "aria-labelledby": "limits" },
-    h("h3", { id: "limits" }, "What must hold"),
-    required().map((asked) => {
-      const worst = valuesOf(asked, told.now)[0];
-      const good = holdsAt(asked, told.now);
-      return h("div", { class: "limit" },
-        h("div", { class: "line" },
-          h("label", { for: `limit-${asked.requirement}` }, asked.question),
-          h("span", { class: good ? "good" : "bad" }, `${good ? "✔" : "✖"} ${measured(worst?.float, asked.unit)}`)),
-        asked.slider
-          ? h("div", { class: "line" }, h("span", { class: "small" }, RELATIONS[asked.slider.relation]),
-            h("input", { type: "text", id: `limit-${asked.requirement}`, "data-key": `limit-${asked.criterion}`,
-              value: limitOf(asked), onchange: (event) => moved(asked, event.target.value) }))
-          : null,
-        h("p", { class: "small" }, asked.requirement));
-    }));
+// The one change that makes a failing choice safe at the least cost.
+function drawHelp() {
+  const { one, other } = limits.help(asks(), told, all?.choices ?? []);
+  const words = (column, level) => told.summary.columns.find((c) => c.name === column).steps[level].words;
+  if (one) {
+    return h("div", { class: "help" },
+      h("p", {}, h("b", {}, "One change is enough: "), `${one.column} ${words(one.column, one.level)} instead of `
+        + `${words(one.column, told.summary.levels[one.column])}. It keeps ${percent(one.choice.detail)} of the detail.`),
+      h("button", { type: "button", class: "first", "data-key": "help",
+        onclick: () => change({ action: "take", levels: { [one.column]: one.level } }) }, `Publish ${one.column} ${words(one.column, one.level)}`));
+  }
+  if (other) {
+    return h("div", { class: "help" },
+      h("p", {}, h("b", {}, "No single column is enough. "), `The safe choice that keeps the most detail (${percent(other.detail)}): ${inWords(other)}.`),
+      h("button", { type: "button", class: "first", "data-key": "help", onclick: () => change({ action: "take", levels: other.levels }) }, "Take it"));
+  }
+  return all?.complete
+    ? h("p", {}, h("b", {}, "No choice is safe. "), "Move a limit, leave people out (max_suppressed), or leave a column out of the release.")
+    : null;
 }
 
-function moved(asked, limit) {
-  if (fraction(limit) !== null) change({ action: "limit", requirement: asked.requirement, limit });
+const inWords = (choice) => told.summary.columns
+  .map((column) => `${column.name} ${column.steps[choice.levels[column.name]].words}`).join(", ");
+
+// In which columns a choice differs from the one of now.
+function different(choice) {
+  const found = told.summary.columns.filter((column) => choice.levels[column.name] !== told.summary.levels[column.name]);
+  return found.length ? found.map((column) => `${column.name} ${column.steps[choice.levels[column.name]].words}`).join(", ") : "★ as it is now";
 }
 
 function drawColumns() {
-  return h("section", { class: "card", "aria-labelledby": "columns" },
-    h("h3", { id: "columns" }, "How each column is published"),
-    told.summary.columns.map((column) =>
-      h("div", { class: "column" },
-        h("h4", {}, column.name),
+  fill(boxes.columns,
+    h("h3", { id: "of-columns" }, "How each column is published ",
+      h("span", { class: "hint" }, told.summary.guess === null
+        ? "each step shows its verdict before you take it"
+        : `each step shows its verdict and the best guess${facts()}, before you take it`)),
+    told.summary.columns.map((column) => {
+      const level = told.summary.levels[column.name];
+      return h("div", { class: "column" },
+        h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept`)),
         h("div", { class: "steps", role: "group", "aria-label": column.name },
-          told.steps[column.name].map((choice, level) => {
-            const good = safe(choice);
-            const step = column.steps[level];
-            return h("button", {
-              type: "button", class: `step ${good ? "safe" : "fails"}`, disabled: !step.allowed,
-              "data-key": `step-${column.name}-${level}`,
-              "aria-pressed": String(told.summary.levels[column.name] === level),
-              onclick: () => change({ action: "take", levels: { [column.name]: level } }),
-            }, step.words, h("span", { class: "tag" }, `${good ? "✔" : "✖"} ${percent(choice.guess)}`));
-          })))));
+          told.steps[column.name].map((choice) => drawStep(column, choice))));
+    }));
+}
+
+const facts = () => {
+  const asked = told.summary.requirements.find((one) => one.requirement === told.summary.guess);
+  return asked && asked.params.k !== "0" ? ` with ${numberOf(Number(asked.params.k), "fact")}` : "";
+};
+
+function drawStep(column, choice) {
+  const step = column.steps[choice.levels[column.name]];
+  const good = safe(choice);
+  const size = limits.smallest(told.summary, choice);
+  const tag = choice.guess !== null ? percent(choice.guess) : size !== null ? people(size) : good ? "safe" : "not safe";
+  const about = choice.guess !== null ? `best guess ${percent(choice.guess)}` : tag;
+  const gone = choice.suppressed ? `, ${people(choice.suppressed)} left out` : "";
+  return h("button", {
+    type: "button", class: `step ${good ? "safe" : "fails"}`, disabled: !step.allowed,
+    "data-key": `step-${column.name}-${step.level}`,
+    "aria-pressed": String(told.summary.levels[column.name] === step.level),
+    "aria-label": `${column.name} ${step.words}: ${step.allowed ? (good ? "safe" : "not safe") : "outside its bounds"}, ${about}${gone}`,
+    title: gone ? gone.slice(2) : false,
+    onclick: () => change({ action: "take", levels: { [column.name]: step.level } }),
+  }, step.words, h("span", { class: "tag" }, `${good ? "✔" : "✖"} ${tag}`));
+}
+
+// -- all choices -----------------------------------------------------------------------------------------------
+
+function drawAll() {
+  const known = all?.choices ?? [];
+  const judged = known.map((choice) => ({ choice, safe: safe(choice) }));
+  const n = judged.filter((one) => one.safe).length;
+  const running = all?.running;
+  fill(boxes.scatter,
+    h("h3", { id: "of-scatter" }, running ? `${count(known.length)} of ${numberOf(all.total, "choice")}` : `All ${numberOf(told.summary.choices, "choice")}`,
+      h("span", { class: "hint" }, ` ${count(n)} safe`)),
+    running
+      ? h("p", { class: "line" }, h("progress", { max: all.total, value: all.done, "aria-label": "Choices that are decided" }),
+        h("button", { type: "button", "data-key": "cancel", onclick: () => all.stop() }, "Cancel"))
+      : !all?.complete ? h("p", { class: "small" }, `${count(known.length)} of them were looked at.`) : null,
+    axis ? [drawAxis(), drawScatter({ asks: asks(), axis, told, judged, levelsIn, inWords, complete: all?.complete,
+      move: (limit) => move(axis, limit), take: (choice) => change({ action: "take", levels: choice.levels }) })] : null);
+  const best = judged.filter((one) => one.safe).sort((one, other) => other.choice.detail - one.choice.detail).slice(0, LISTED);
+  fill(boxes.best,
+    h("h3", { id: "of-best" }, "Safe choices that keep the most detail"),
+    best.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Safe choices" }, h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "choice"), h("th", { scope: "col", class: "n" }, "detail"),
+        told.summary.guess === null ? null : h("th", { scope: "col", class: "n" }, "best guess"), h("th", { scope: "col" }, h("span", { class: "vh" }, "take it")))),
+      h("tbody", {}, best.map(({ choice }, place) => h("tr", {},
+        h("td", {}, different(choice)), h("td", { class: "n" }, percent(choice.detail)),
+        told.summary.guess === null ? null : h("td", { class: "n" }, percent(choice.guess)),
+        h("td", {}, h("button", { type: "button", "data-key": `best-${place}`, "aria-label": `Take: ${inWords(choice)}`,
+          onclick: () => change({ action: "take", levels: choice.levels }) }, "Take"))))))) : h("p", { class: "small" }, running ? "None yet." : "None."));
+  fill(boxes.price,
+    h("h3", { id: "of-price" }, axis ? `What the limit costs` : "What limits cost"),
+    axis && known.length ? drawPrice({ asks: asks(), axis, told, choices: known, complete: all?.complete, move: (limit) => move(axis, limit) })
+      : h("p", { class: "small" }, axis ? "Known when choices are decided." : "No requirement has one limit that could be moved."));
+}
+
+function drawAxis() {
+  const able = told.summary.requirements.filter((asked) => asked.slider);
+  if (able.length < 2) return null;
+  return h("p", { class: "small" }, h("label", {}, "Risk shown: ", h("select", {
+    "data-key": "axis", onchange: (event) => { axis = able[event.target.selectedIndex]; paint(); },
+  }, able.map((asked) => h("option", { selected: asked === axis }, asked.requirement)))));
 }

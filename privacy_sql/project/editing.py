@@ -1,0 +1,329 @@
+"""Change privacy.yml as its owner would: comments, order and quotes stay, and nothing is overwritten unseen.
+
+A change is an `Edit` of one release. The edited text is read by the same reader before anybody saves it, so a
+file that `run` would refuse is never written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from privacy_sql import files
+from privacy_sql.errors import UsageError
+from privacy_sql.project.fields import FILE
+from privacy_sql.project.reading import Project, understood
+
+Node = Any  # what ruamel makes of a file: mappings, lists and scalars that know their comments
+# how files are indented: a list under its key, or two blanks further in
+INDENTS = ((2, 4, 2), (2, 2, 0), (4, 6, 4), (4, 4, 0), (4, 4, 2))
+LISTS = {"quasi": "quasi_identifiers", "sensitive": "sensitive", "drop": "drop", "insensitive": "insensitive"}
+
+
+class Edit(ABC):
+    """One change of a release."""
+
+    @abstractmethod
+    def apply(self, release: Node) -> None:
+        """Make it in what the file says of the release."""
+
+
+@dataclass(frozen=True)
+class SetLimit(Edit):
+    """Another value of one parameter; `number` is the place of the requirement among all of the release."""
+
+    number: int
+    parameter: str
+    value: str
+
+    def apply(self, release: Node) -> None:
+        places = [
+            (params if isinstance(params, list) else asked, place if isinstance(params, list) else name)
+            for asked in (release["require"],)
+            for name, params in asked.items()
+            for place in (range(len(params)) if isinstance(params, list) else (0,))
+        ]
+        holder, key = places[self.number]
+        holder[key][self.parameter] = scalar(self.value)
+
+
+@dataclass(frozen=True)
+class SetLevels(Edit):
+    """These levels, and no others that a method would find."""
+
+    levels: Mapping[str, int]
+    allowed: str = "0"  # share of the rows that may be left out
+
+    def apply(self, release: Node) -> None:
+        method = release.get("method")
+        known = method.get("generalise") if isinstance(method, Mapping) else None
+        if isinstance(known, CommentedMap) and isinstance(known.get("levels"), CommentedMap):
+            for column in [column for column in known["levels"] if column not in self.levels]:
+                del known["levels"][column]
+            known["levels"].update(
+                {c: n for c, n in self.levels.items() if str(known["levels"].get(c)) != str(n)}
+            )
+            return
+        levels = CommentedMap(self.levels)
+        levels.fa.set_flow_style()
+        made = CommentedMap({"levels": levels})
+        if Fraction(self.allowed):
+            made["max_suppressed"] = scalar(self.allowed)
+        put(release, "method", CommentedMap({"generalise": made}), before="output")
+
+
+@dataclass(frozen=True)
+class SetRole(Edit):
+    """Another role of one column: quasi, sensitive, insensitive, known, identifier or drop."""
+
+    column: str
+    role: str
+
+    def apply(self, release: Node) -> None:
+        entry = _taken(release, self.column)
+        if self.role == "identifier":
+            put(release, "identifier", _flow({"column": self.column}), before="quasi_identifiers")
+        elif self.role == "quasi":
+            self._add(
+                release,
+                "quasi_identifiers",
+                entry or _flow({"column": self.column, "hierarchy": "keep_or_drop"}),
+            )
+        elif self.role == "sensitive":
+            self._add(release, "sensitive", _flow({"column": self.column}))
+        elif self.role in ("insensitive", "known"):
+            self._as_it_is(release)
+        elif release.get("drop") != "rest":
+            self._add(release, "drop", self.column)
+
+    def _add(self, release: Node, key: str, entry: Node) -> None:
+        held = release.get(key)
+        if held is None:
+            listed = CommentedSeq([entry])
+            if key == "drop":
+                listed.fa.set_flow_style()
+            put(release, key, listed, before="require")
+        elif isinstance(held, list):
+            held.append(entry)
+        else:  # one sensitive column, written without a list
+            release[key] = CommentedSeq([held, entry])
+
+    def _as_it_is(self, release: Node) -> None:
+        held, known = release.get("insensitive"), self.role == "known"
+        if held is None:
+            columns = CommentedSeq([self.column])
+            columns.fa.set_flow_style()
+            put(
+                release,
+                "insensitive",
+                _flow({"columns": columns, "known": True}) if known else columns,
+                before="require",
+            )
+            return
+        is_known = isinstance(held, Mapping) and str(held.get("known", "")).lower() == "true"
+        if is_known != known:
+            told = "columns that stand as they are, are known or not, all of them"
+            hint = "Give the others another role first, or make this one a quasi-identifier."
+            raise UsageError("mixed_insensitive", told, where=self.column, hint=hint)
+        (held["columns"] if isinstance(held, Mapping) else held).append(self.column)
+
+
+@dataclass(frozen=True)
+class SetHierarchy(Edit):
+    """Another hierarchy of a quasi-identifier, as it is written under `hierarchy:`."""
+
+    column: str
+    spec: str | Mapping[str, object]
+
+    def apply(self, release: Node) -> None:
+        held = release["quasi_identifiers"]
+        for place, entry in enumerate(held):
+            if entry == self.column:
+                held[place] = _flow({"column": self.column})
+            if _names(held[place], self.column):
+                held[place]["hierarchy"] = _written(self.spec)
+
+
+@dataclass(frozen=True)
+class SetSignoff(Edit):
+    """What a person says of a release; `requirement` is the name of the one a reason is about."""
+
+    field: str
+    words: str
+    requirement: str = ""
+
+    def apply(self, release: Node) -> None:
+        signoff = release.get("signoff")
+        if signoff is None:
+            signoff = CommentedMap()
+            put(release, "signoff", signoff, before="require")
+        holder, key = (
+            (signoff.setdefault("reasons", CommentedMap()), self.requirement)
+            if self.requirement
+            else (signoff, self.field)
+        )
+        if self.words.strip():
+            holder[key] = self.words.strip()
+        else:
+            holder.pop(key, None)
+        if self.requirement and not holder:
+            del signoff["reasons"]
+        if not signoff:
+            del release["signoff"]
+
+
+def edited(text: str, release: str, edits: Sequence[Edit]) -> str:
+    """The text of privacy.yml with some changes of a release, all else as it was.
+
+    >>> text = "# ours\\nreleases:\\n  people:\\n    require:\\n      k_anonymity: {k: 5}  # five\\n"
+    >>> print(edited(text, "people", [SetLimit(0, "k", "10")]), end="")
+    # ours
+    releases:
+      people:
+        require:
+          k_anonymity: {k: 10} # five
+    """
+    if not edits:
+        return text
+    plain = text.replace("\r\n", "\n")
+    yaml = _like(plain)
+    content = yaml.load(plain)
+    for edit in edits:
+        edit.apply(content["releases"][release])
+    made = _dumped(yaml, content)
+    return made.replace("\n", "\r\n") if "\r\n" in text else made
+
+
+def difference(before: str, after: str) -> list[str]:
+    """What would change, line by line, as `diff -u` shows it."""
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), FILE, f"{FILE} (new)", lineterm="", n=2
+    )
+    return list(lines)
+
+
+def read_text(directory: Path) -> str:
+    """privacy.yml as it is now."""
+    return (directory / FILE).read_bytes().decode("utf-8")
+
+
+def understood_text(directory: Path, text: str) -> Project:
+    """The project that a text of privacy.yml would be, or every mistake in it."""
+    return understood(directory, YAML(typ="base").load(text))
+
+
+def save(directory: Path, before: str, after: str) -> None:
+    """Write privacy.yml, if it is still what it was `before`; else nothing, and somebody is told."""
+    understood_text(directory, after)
+    place = (directory / FILE).resolve()  # a link stays one
+
+    def changed() -> bytes:
+        if place.read_bytes() != before.encode("utf-8"):
+            hint = "Start the explorer again; what was decided here can be decided on the new file."
+            raise UsageError("changed_meanwhile", f"{FILE} was changed meanwhile", hint=hint)
+        return after.encode("utf-8")
+
+    files.change_alone(place, changed, place.stat().st_mode & 0o777)
+
+
+def scalar(text: str) -> Node:
+    """A number as it is written without quotes; text that is no decimal number stays text.
+
+    >>> scalar("10"), scalar("0.5"), scalar("1/3"), scalar("0.10")
+    (10, 0.5, '1/3', 0.1)
+    """
+    try:
+        exact = Fraction(text)
+    except ValueError:
+        return text
+    if "/" in text:
+        return text
+    if exact.denominator == 1 and "." not in text:
+        return int(text)
+    return float(text) if Fraction(repr(float(text))) == exact else text
+
+
+def put(mapping: Node, key: str, value: Node, *, before: str) -> None:
+    """Set a key; a new one stands before another, where people look for it, else last."""
+    if key in mapping or before not in mapping:
+        mapping[key] = value
+    else:
+        mapping.insert(list(mapping).index(before), key, value)
+
+
+def _taken(release: Node, column: str) -> Node:
+    """Take a column out of every role; what was said of it as a quasi-identifier comes back."""
+    found = None
+    for key in LISTS.values():
+        held = release.get(key)
+        columns = held.get("columns") if isinstance(held, Mapping) and key == "insensitive" else held
+        if isinstance(columns, list):
+            for entry in [entry for entry in columns if entry == column or _names(entry, column)]:
+                found = entry if key == "quasi_identifiers" and isinstance(entry, Mapping) else found
+                columns.remove(entry)
+            if not columns and key != "quasi_identifiers":
+                del release[key]
+        elif _names(held, column) or held == column:
+            del release[key]
+    if _names(release.get("identifier"), column) or release.get("identifier") == column:
+        del release["identifier"]
+    return found
+
+
+def _names(entry: Node, column: str) -> bool:
+    return isinstance(entry, Mapping) and entry.get("column") == column
+
+
+def _flow(content: Mapping[str, Node]) -> CommentedMap:
+    made = CommentedMap(content)
+    made.fa.set_flow_style()
+    return made
+
+
+def _written(spec: object) -> Node:
+    """A hierarchy as people write it, on one line."""
+    if isinstance(spec, Mapping):
+        return _flow({key: _written(part) for key, part in spec.items()})
+    if isinstance(spec, list | tuple):
+        listed = CommentedSeq([_written(part) for part in spec])
+        listed.fa.set_flow_style()
+        return listed
+    return scalar(spec) if isinstance(spec, str) and spec[:1].isdigit() else spec
+
+
+def _like(text: str) -> YAML:
+    """What writes YAML with the indents of a text: the one that gives most of its lines back as they are."""
+    lines = text.splitlines()
+
+    def strange(indents: tuple[int, int, int]) -> int:
+        yaml = _writer(indents)
+        again = _dumped(yaml, yaml.load(text)).splitlines()
+        return sum(one != other for one, other in zip(lines, again, strict=False)) + abs(
+            len(lines) - len(again)
+        )
+
+    return _writer(min(INDENTS, key=strange))
+
+
+def _writer(indents: tuple[int, int, int]) -> YAML:
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 1_000_000  # lines stay as long as they are
+    mapping, sequence, offset = indents
+    yaml.indent(mapping=mapping, sequence=sequence, offset=offset)
+    return yaml
+
+
+def _dumped(yaml: YAML, content: Node) -> str:
+    stream = io.StringIO()
+    yaml.dump(content, stream)
+    return stream.getvalue()

@@ -1,0 +1,71 @@
+"""Enter a release into the register of a project, with the hierarchies that it was published with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest
+from privacy_sql.errors import DataError, UsageError, did_you_mean
+from privacy_sql.hierarchies import Tree
+from privacy_sql.hierarchies.spec import rebuilt
+from privacy_sql.history.described import describe, described_by
+from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
+from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.manifest import Manifest
+from privacy_sql.project import reading
+
+
+def register(
+    directory: Path,
+    name: str,
+    file: Path,
+    *,
+    ours: bool = False,
+    hierarchies: Sequence[str] = (),
+    dry_run: bool = False,
+) -> list[str]:
+    """Register a release by its manifest or description; returns the columns that it is read by."""
+    known_as, file = Register(directory / FILE_NAME), described_by(file)
+    if file.name.endswith(manifest.SUFFIX) and file.is_file():
+        content = manifest.read(file)
+        columns = [column for column, role in content["roles"].items() if role == "quasi-identifier"]
+        known = _hierarchies(content, directory, hierarchies)
+        # what was kept on the day it was published says more than what is known today
+        kept_already = name == content["release"] and not hierarchies and known_as.reads(content)
+        if not dry_run and not kept_already:
+            waiting = writer_of_waiting(directory / "target" / "private", content)
+            known_as.keep(name, file, private=waiting or writer_of_known(content, known))
+        return columns
+    described = describe(file, 1)
+    if not dry_run:
+        known_as.add(name, file, ours=ours, data=described.files)
+    return list(described.columns)
+
+
+def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
+    """The hierarchies of a manifest: from files, else from the project where it still has the same ones."""
+    told = content.get("hierarchies", {})
+    found = {name: rebuilt(each["levels"], each["checksum"]) for name, each in told.items()}
+    if (directory / reading.FILE).is_file():
+        for plan in reading.read(directory).plans.values():
+            for name, kind in plan.table.hierarchies.items():
+                for each in (kind, kind.for_fractions()):
+                    if name in told and each.checksum() == told[name]["checksum"]:
+                        found[name] = each
+    for named in given:
+        column, equals, path = named.partition("=")
+        if not equals or column not in told:
+            hint = did_you_mean(column, told) or "Such as --hierarchy job=jobs.csv."
+            raise UsageError("bad_hierarchy", f'the release has no hierarchy of "{column}"', hint=hint)
+        kind = Tree.from_file(Path(path), column)
+        if kind.checksum() != told[column]["checksum"]:
+            raise DataError(
+                "hierarchy_changed",
+                f"{Path(path).name} is not the hierarchy that {column} was published with",
+                where="--hierarchy",
+                hint="Name the file as it was on the day the release was made.",
+            )
+        found[column] = kind
+    return {name: kind for name, kind in found.items() if kind is not None}

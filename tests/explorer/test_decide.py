@@ -1,0 +1,254 @@
+"""Every number of the screen is one of `check`, `search --json` or `run`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import privacy_sql as ps
+from privacy_sql import api, registry
+from privacy_sql.criteria import Criterion, make
+from privacy_sql.project import reading
+from privacy_sql.verdict import holds
+from tests.command_line import call
+from tests.explorer.served import Asker, served
+
+REQUIRE = "k_anonymity: {k: 10}\n      ck_safety: {c: 0.6, k: 1}\n      t_closeness: {t: 0.4}"
+
+
+def written(folder: Path, **parts: str) -> Path:
+    """The example with other parts of its privacy.yml."""
+    text = (folder / "privacy.yml").read_text()
+    before, rest = text.split("    require:\n")
+    method = rest[rest.index("    method:") :]
+    method = parts.get("method", method[: method.index("    output:")])
+    require = parts.get("require", REQUIRE)
+    text = f"{before}    require:\n      {require}\n{method}    output: {{target: out/people.csv}}\n"
+    (folder / "privacy.yml").write_text(text)
+    return folder
+
+
+NO_ONE_LEFT_OUT = "    method: {full_domain: {minimise: loss}}\n"
+
+
+@pytest.fixture
+def whole(folder: Path) -> Iterator[Asker]:
+    """A project that leaves nobody out and looks for its levels."""
+    with served(written(folder, method=NO_ONE_LEFT_OUT)) as asker:
+        yield asker
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was closed is not waited for."""
+    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
+
+
+def published(folder: Path, levels: dict[str, int], allowed: str = "0") -> Any:
+    """The choice as `run` would publish it."""
+    (plan,) = reading.read(folder).plans.values()
+    with ps.connect() as engine:
+        return api.publish(engine, plan.table, plan.require, ps.Generalise(levels, max_suppressed=allowed))
+
+
+def same(told: dict[str, Any], release: Any) -> None:
+    """What the page is told of a choice is what the release says."""
+    assert told["safe"] == release.safe
+    assert told["suppressed"] == release.suppressed or not release.safe
+    for name, verdict in release.verdicts.items():
+        value = told["values"][name]
+        assert value["safe"] == verdict.safe
+        assert (
+            value["exact"] == verdict.to_json()["value"]
+            and value["float"] == verdict.to_json()["value_float"]
+        )
+
+
+def test_every_step_is_tagged_as_run_would_judge_it(page: Asker, project: Path) -> None:
+    shown = page.ask("decide")
+    draw = random.Random(3)
+    steps = [choice for column in shown["steps"].values() for choice in column]
+    for choice in draw.sample(steps, 6):
+        same(choice, published(project, choice["levels"], "0.01"))
+    same(shown["now"], published(project, shown["summary"]["levels"], "0.01"))
+
+
+def test_all_choices_are_those_of_the_search(whole: Asker, folder: Path) -> None:
+    found = call("search", "--json", "--project", folder).json
+    job = whole.work("decide")
+    choices = job["parts"]
+    assert job["state"] == "done" and job["answer"]["told"] == len(choices) == found["choices"]
+    safe = [choice for choice in choices if choice["safe"]]
+    assert len(safe) == found["safe_choices"]
+    assert whole.ask("decide")["summary"]["levels"] == found["best"]["levels"]
+    told = {tuple(choice["levels"].values()): choice for choice in choices}
+    for minimal in [*found["minimal"], found["best"]]:
+        choice = told[tuple(minimal["levels"].values())]
+        assert choice["safe"]
+        assert choice["detail"] == pytest.approx(1 - minimal["values"]["loss"])
+        for name, risk in minimal["risks"].items():
+            assert choice["values"][name]["float"] == risk
+
+
+def test_the_table_as_it_stands_is_what_check_says(whole: Asker, folder: Path) -> None:
+    checked = call("check", "--json", "--project", folder).json
+    columns = whole.ask("decide")["summary"]["levels"]
+    whole.ask("decide", action="take", levels=dict.fromkeys(columns, 0), version=1)
+    now = whole.ask("decide")["now"]
+    assert now["safe"] is checked["safe"] is False
+    for verdict in checked["verdicts"]:
+        told = now["values"][verdict["requirement"]]
+        assert (told["exact"], told["float"], told["limit"]) == (
+            verdict["value"],
+            verdict["value_float"],
+            verdict["limit"],
+        )
+
+
+def test_the_story_is_that_of_the_run_and_names_no_value_unless_it_is_asked_to(
+    page: Asker, project: Path
+) -> None:
+    release = published(project, page.ask("decide")["summary"]["levels"], "0.01")
+    told = page.ask("decide", action="story")
+    for verdict in told["verdicts"]:
+        assert verdict["story"] == release.verdicts[verdict["requirement"]].story
+        assert "sex" not in verdict["group"]["labels"]  # it is published as it is
+    shown = page.ask("decide", action="story", values=True)
+    assert all(verdict["group"]["labels"]["sex"] in "FM" for verdict in shown["verdicts"])
+
+
+def test_the_best_guess_is_the_worst_case_of_the_facts_that_are_required(whole: Asker, folder: Path) -> None:
+    now = whole.ask("decide")["now"]
+    release = published(folder, now["levels"])
+    assert now["guess"] == float(release.verdicts["ck_safety(c=0.6, k=1)"].value)
+    (plan,) = reading.read(folder).plans.values()
+    with ps.connect() as engine:
+        release = api.publish(engine, plan.table, plan.require, ps.Generalise(now["levels"]))
+        assert now["guess"] == float(ps.disclosure_curve(engine, release, 1)[1])
+
+
+def test_a_limit_that_moves_keeps_every_value_and_the_new_verdicts_are_those_of_the_search(
+    whole: Asker, folder: Path
+) -> None:
+    before = whole.work("decide")["parts"]
+    basis = whole.ask("decide")["summary"]["basis"]
+    told = whole.ask("decide", action="limit", requirement="k_anonymity(k=10)", limit="40", version=1)
+    assert told["summary"]["basis"] == basis, "the page may keep what it knows"
+    after = whole.work("decide")["parts"]
+    for one, other in zip(before, after, strict=True):
+        for (old, value), (new, again) in zip(one["values"].items(), other["values"].items(), strict=True):
+            assert old.partition("(")[0] == new.partition("(")[0]
+            assert (value["exact"], value["float"]) == (again["exact"], again["float"])
+            exact = None if again["exact"] is None else Fraction(again["exact"])
+            assert again["safe"] == holds(exact, again["relation"], Fraction(again["limit"]))
+    written(folder, method=NO_ONE_LEFT_OUT, require=REQUIRE.replace("k: 10", "k: 40"))
+    found = call("search", "--json", "--project", folder).json
+    assert sum(choice["safe"] for choice in after) == found["safe_choices"]
+
+
+@pytest.mark.parametrize("name", registry.available("criteria"))
+def test_a_slider_is_a_parameter_that_changes_the_limit_and_no_value(name: str) -> None:
+    """On random tables; the page compares kept values with the limit that is being moved."""
+    import pandas as pd
+
+    examples = {
+        "k_anonymity": [{"k": n} for n in ("2", "3", "9")],
+        "ck_safety": [{"k": "1", "c": c} for c in ("0.3", "0.7", "1")],
+        "t_closeness": [{"t": t} for t in ("0.1", "0.5", "0.9")],
+        "l_diversity": [{"l": n} for n in ("2", "3")],
+    }
+    kind = registry.get("criteria", name)
+    if name not in examples:
+        assert kind.slider is Criterion.slider, "say above what it is tried with"
+        return
+    draw = random.Random(name)
+    for _ in range(20):
+        rows = pd.DataFrame(
+            {
+                "age": [str(draw.randrange(3)) for _ in range(12)],
+                "ill": [draw.choice("abc") for _ in range(12)],
+            }
+        )
+        values = set()
+        with ps.connect() as engine:
+            for params in examples[name]:
+                asked = make(name, params)
+                assert asked.slider is not None and params[asked.slider] == str(asked.params[asked.slider])
+                (verdict,) = ps.check(engine, ps.Table(rows, ["age"], "ill"), [asked]).values()
+                assert verdict.limit == Fraction(params[asked.slider])
+                assert verdict.safe == holds(verdict.value, asked.relation, verdict.limit)
+                values.add(verdict.value)
+        assert len(values) == 1
+
+
+def test_undo_leads_back_step_by_step_and_not_further(whole: Asker) -> None:
+    first = whole.ask("decide")["summary"]
+    version = first["version"]
+    for level in (1, 2, 3):
+        version = whole.ask("decide", action="take", levels={"age": level}, version=version)["summary"][
+            "version"
+        ]
+    whole.ask("decide", action="limit", requirement="k_anonymity(k=10)", limit="20", version=version)
+    for levels in (3, 2, 1, first["levels"]["age"]):
+        version = whole.ask("decide")["summary"]["version"]
+        summary = whole.ask("decide", action="undo", version=version)["summary"]
+        assert summary["levels"]["age"] == levels
+    assert not summary["can_undo"] and not summary["unsaved"]
+    told = whole.tell("/api/decide", {"action": "undo", "version": summary["version"]})
+    assert told["error"]["code"] == "nothing_to_undo"
+
+
+def test_a_change_on_top_of_one_that_was_not_seen_is_refused(whole: Asker) -> None:
+    whole.ask("decide", action="take", levels={"age": 1}, version=1)
+    told = whole.tell("/api/decide", {"action": "take", "levels": {"age": 2}, "version": 1})
+    assert told["error"]["code"] == "changed_meanwhile" and told["version"] == 2
+    assert whole.ask("decide")["summary"]["levels"]["age"] == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ({"action": "take", "levels": {"age": 99}}, "no_level"),
+        ({"action": "take", "levels": {"agee": 1}}, "unknown_column"),
+        ({"action": "take", "levels": {"age": True}}, "bad_question"),
+        ({"action": "limit", "requirement": "k_anonymity(k=10)", "limit": "many"}, None),
+        ({"action": "limit", "requirement": "k_anonymity(k=10)", "limit": "1"}, None),
+        ({"action": "limit", "requirement": "k_anonymity(k=11)", "limit": "5"}, "unknown_requirement"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_decided_is_refused_and_changes_nothing(
+    page: Asker, question: dict[str, Any], code: str | None
+) -> None:
+    before = page.ask("decide")
+    told = page.tell("/api/decide", {**question, "version": before["summary"]["version"]})
+    assert code is None or told["error"]["code"] == code
+    assert "error" in told and page.ask("decide") == before
+
+
+def test_a_long_question_can_be_stopped_and_its_parts_are_kept(page: Asker) -> None:
+    job = page.tell("/api/jobs", {"screen": "decide"})
+    _, _, text = page.request("DELETE", f"/api/jobs/{job['id']}", "{}")
+    while json.loads(text)["state"] == "running":
+        _, _, text = page.request("POST", f"/api/jobs/{job['id']}", "{}")
+    assert json.loads(text)["state"] in ("cancelled", "done")
+    assert page.ask("decide")["now"]["safe"]
+
+
+def test_all_choices_of_a_search_with_suppression_are_those_it_publishes(page: Asker, project: Path) -> None:
+    choices = page.work("decide")["parts"]
+    heights = [len(column["steps"]) for column in page.ask("decide")["summary"]["columns"]]
+    assert {tuple(c["levels"].values()) for c in choices} == set(product(*map(range, heights)))
+    draw = random.Random(5)
+    for choice in draw.sample(choices, 6):
+        release = published(project, choice["levels"], "0.01")
+        assert choice["safe"] == release.safe
+        if release.safe:
+            same(choice, release)
