@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from privacy_sql import manifest, progress
+from privacy_sql.display import levels as in_words
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.explorer.asking import flag, text, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
@@ -168,11 +169,11 @@ def _out(decision: Decision, project: Project, plan: Plan) -> Json:
     columns: list[Json] = []
     for name in dict.fromkeys([*then, *plan.table.quasi]):
         before = (
-            words.level({**described.get(name, {}), **known[name]}, int(then[name]))
+            in_words.level({**described.get(name, {}), **known[name]}, int(then[name]))
             if name in then and name in known
             else None
         )
-        now = words.level(described[name], decision.levels[name]) if name in described else None
+        now = in_words.level(described[name], decision.levels[name]) if name in described else None
         columns.append({"column": name, "then": before, "now": now})
     asked = [str(verdict["requirement"]) for verdict in content["verdicts"]]
     wanted = [str(criterion) for criterion in plan.require]
