@@ -10,6 +10,7 @@ from pathlib import Path
 from privacy_sql.errors import DataError, UsageError
 
 Row = tuple[str, ...]
+JAVA = b"\xac\xed"  # how a serialised Java object begins, as ARX saves the rules of a hierarchy
 
 
 def read_rows(path: Path, column: str) -> tuple[Row, Iterator[Row]]:
@@ -66,6 +67,11 @@ def _lines(path: Path) -> Iterator[str]:
 def _bytes(path: Path) -> Iterable[bytes]:
     try:
         with path.open("rb") as file:
+            if path.suffix.lower() == ".ahs" or file.peek(2)[:2] == JAVA:
+                # it would have to be executed to be read, and the rules alone do not say what the labels are
+                told = f"{path.name} holds the rules of an ARX hierarchy as a Java object, and not its labels"
+                hint = "In ARX, open it for the column, export the hierarchy as CSV, and name that file."
+                raise UsageError("bad_hierarchy", told, hint=hint)
             yield from file
     except OSError as error:
         reason = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"

@@ -504,6 +504,45 @@ def test_the_hierarchies_of_the_study_data_load_with_their_number_of_labels(stud
     assert {levels[-1] for levels in sizes.values()} == {1}
 
 
+# as ARX exports a hierarchy: no header, a semicolon between levels, a quoted cell where it needs one
+ARX = {
+    "bands": (
+        "1;[0, 5[;[0, 10[;*\r\n7;[5, 10[;[0, 10[;*\r\n12;[10, 15[;[10, 20[;*\r\n",
+        "7",
+        ("[5, 10[", "[0, 10["),
+    ),
+    "redaction": ("02139;0213*;021**;*****\n02140;0214*;021**;*****\n", "02139", ("0213*", "021**")),
+    "order": ('"a;b";"{a;b, c}";*\nc;"{a;b, c}";*\nd;{d};*\n', "a;b", ("{a;b, c}",)),
+    "values alone": ("Female;*\nMale;*\n", "Male", ()),
+}
+
+
+@pytest.mark.parametrize(("text", "value", "above"), ARX.values(), ids=ARX)
+def test_a_hierarchy_as_arx_exports_it_is_read(
+    tmp_path: Path, text: str, value: str, above: tuple[str, ...]
+) -> None:
+    (tmp_path / "x.csv").write_bytes(text.encode())
+    tree = Tree.from_file(tmp_path / "x.csv", "x")
+    assert tuple(tree.label(value, level) for level in range(tree.height + 1)) == (value, *above, "*")
+
+
+@pytest.mark.parametrize("name", ["job.ahs", "job.csv"])
+def test_the_rules_of_arx_are_never_executed_and_the_error_says_what_to_export(
+    tmp_path: Path, name: str
+) -> None:
+    """A Java object begins with these bytes, whatever the file is called."""
+    (tmp_path / name).write_bytes(b"\xac\xed\x00\x05sr\x00\x10CANARY")
+    with pytest.raises(UsageError, match="rules of an ARX hierarchy") as refused:
+        Tree.from_file(tmp_path / name, "job")
+    assert "export the hierarchy as CSV" in refused.value.hint and "CANARY" not in str(refused.value)
+
+
+def test_the_hierarchies_that_come_with_arx_are_read(study_data: Path) -> None:
+    files = sorted((study_data / "hierarchies" / "arx").glob("*.csv"))
+    heights = {path.stem.partition("hierarchy_")[2]: Tree.from_file(path, "x").height for path in files}
+    assert (heights["age"], heights["education"], heights["sex"]) == (4, 3, 1) and len(heights) == 9
+
+
 def test_bands_of_the_age_file_are_those_of_intervals(study_data: Path) -> None:
     tree = Tree.from_file(study_data / "hierarchies" / "adult" / "age_5_10_20_40.csv", "age")
     bands = Intervals(5, 10, 20, 40)
