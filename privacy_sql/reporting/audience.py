@@ -7,7 +7,7 @@ count of people below k (5 where no k is required), nor one from which such a co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import partial
 from math import ceil
@@ -36,11 +36,12 @@ RUN = (
 CLAIMS = ("differential_privacy", "noise", "ledger")
 HIERARCHY = ("kind", "levels")
 VERDICT = (*public_record.VERDICT, "question", "against", "unit", "estimated")
-COLUMN = ("name", "role", "shown", "level", "levels", "shown_as")
-GROUPS = ("n_groups", "smallest", "median", "largest", "binned", "sizes")
+COLUMN = ("name", "role", "shown", "level", "levels", "shown_as", "invented", "words")
+GROUPS = ("n_groups", "smallest", "median", "largest")
 CURVES = ("implications", "negations")
 SKYLINE = ("label", "people", "breach")
 INSENSITIVE = ("columns", "known", "acknowledge")
+CROWD = ("people", "below", "by_size", "by_guess")
 READER = (
     *("worst_guess", "people_above", "right_above", "certain", "right_in_all", "alone", "smallest", "groups"),
 )
@@ -86,7 +87,9 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         "columns": _part(
             run,
             "columns",
-            lambda columns: [{**only(each, COLUMN), "before": None, "after": None} for each in columns],
+            lambda columns: [
+                {**only(each, COLUMN), "before": None, "after": None, "bars": None} for each in columns
+            ],
         ),
     }
     for name, mask in (
@@ -95,6 +98,8 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         ("curves", lambda curves, k: only(curves, CURVES)),
         ("unasked", _verdict),
         ("skyline", _skyline),
+        ("crowds", _crowds),
+        ("bars", partial(_bars, columns=set(run.get("roles", {})))),
     ):
         shown[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
     told = {"run": shown}
@@ -146,6 +151,32 @@ def _baseline(baseline: Record, k: int) -> Record:
 
     known = {name: reader(found) for name, found in baseline["known"].items()}
     return {"as_published": reader(baseline["as_published"]), "known": known}
+
+
+def _crowds(crowds: Record, k: int) -> Record:
+    """People of the published rows; where one count is small, none, since they add up."""
+
+    def reader(found: Record | None) -> Record | None:
+        if found is None:
+            return None
+        sizes = [n for _, _, n in found["by_size"] or []]
+        if any(0 < n < k for n in [found["below"], *sizes, *(found["by_guess"] or [])]):
+            return None
+        return only(found, CROWD)
+
+    most = crowds["reader"]
+    return {
+        "k": crowds["k"],
+        "before": None,
+        "reader": most if most and most[0] >= k else None,
+        "as_published": reader(crowds["as_published"]),
+        "known": reader(crowds["known"]),
+    }
+
+
+def _bars(bars: Record, k: int, columns: Collection[str]) -> Record:
+    """People by label, of columns in which every label is of enough people."""
+    return {name: counts for name, counts in bars.items() if name in columns and min(counts or [0]) >= k}
 
 
 def _skyline(skyline: Record, k: int) -> Record:

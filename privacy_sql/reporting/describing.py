@@ -23,8 +23,9 @@ from privacy_sql.errors import PrivacySqlError, UsageError, as_error, ended
 from privacy_sql.judge import judge
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import verifying
+from privacy_sql.publishing.baseline import MOST_ALONE
 from privacy_sql.query.template import names, render
-from privacy_sql.reporting import records
+from privacy_sql.reporting import bars, records
 from privacy_sql.reporting.records import Record
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -33,7 +34,6 @@ log = logging.getLogger("privacy_sql")
 
 FACTS = 12  # how far curves go
 UNASKED_FACTS = 3  # the worst case that is told where none was asked about
-MOST_SIZES = 60  # groups shown one by one
 PUBLISHED = "as_published"  # the roles of the published columns, in the record of a run
 REPLACED = "The release was published anew while its report was made."
 
@@ -45,6 +45,7 @@ def of_groups(groups: Callable[[], Grouping], asked: set[str]) -> Record:
         "curves": tried(lambda: _curves(groups())),
         "unasked": tried(lambda: _unasked(groups(), asked)),
         "skyline": tried(lambda: _skyline(groups())),
+        "bars": tried(lambda: bars.of_groups(groups())),
     }
 
 
@@ -77,7 +78,12 @@ def _of_file(place: Path, roles: Mapping[str, Any], asked: set[str]) -> Record:
                 made.append(Grouping.by(base, base.own_keys()))
             return made[0]
 
-        return of_groups(groups, asked)
+        parts = of_groups(groups, asked)
+        free = [name for name in roles["insensitive"] if name not in roles["also_known"]]
+        shown = parts["bars"]
+        if "missing" not in shown:
+            shown |= {name: bars.of_column(engine, place, name) for name in free[:MOST_ALONE]}
+        return parts
 
 
 def tried(measure: Callable[[], object]) -> object:
@@ -127,22 +133,14 @@ def _one_column(grouping: Grouping) -> Grouping:
 
 
 def _groups(grouping: Grouping) -> Record:
-    """How many groups have how many people; many sizes are counted in bins, each twice as wide."""
+    """How many groups there are, and how many people are in the smallest, the middle and the largest."""
     query = render("counted/listed.sql", relation=grouping.groups, columns=names(["n_people"]))
     people = np.sort(np.asarray(grouping.base.engine.arrays(query)["n_people"]))
-    sizes, counts = np.unique(people, return_counts=True)
-    binned = len(people) > MOST_SIZES
-    if binned:
-        bins = 2 ** np.floor(np.log2(np.maximum(people, 1))).astype(int)
-        sizes, counts = np.unique(bins, return_counts=True)
-    middle = int(people[len(people) // 2]) if len(people) else 0
     return {
         "n_groups": len(people),
-        "smallest": int(people.min(initial=people[0])) if len(people) else 0,
-        "median": middle,
-        "largest": int(people.max(initial=0)),
-        "binned": binned,
-        "sizes": [[int(size), int(n)] for size, n in zip(sizes, counts, strict=True)],
+        "smallest": int(people[0]) if len(people) else 0,
+        "median": int(people[len(people) // 2]) if len(people) else 0,
+        "largest": int(people[-1]) if len(people) else 0,
     }
 
 

@@ -109,6 +109,28 @@ def rows_of(chart: Chart) -> list[Row]:
     ]
 
 
+BARS_WIDE, BARS_HIGH = 100, 24
+
+
+def bars(counts: Sequence[int] | None) -> str:
+    """The path of small bars beside one another, in an area of 100 by 24; empty where nothing was counted.
+
+    >>> bars([2, 1]), bars(None)
+    ('M1 24V0h48v24zM51 24V12h48v12z', '')
+    """
+    if not counts or not any(counts):
+        return ""
+    step, most = BARS_WIDE / len(counts), max(counts)
+    gap = min(1.0, step / 10)
+    tall = [round(BARS_HIGH * n / most, 1) for n in counts]
+    return "".join(
+        f"M{round(place * step + gap, 2):g} {BARS_HIGH}V{BARS_HIGH - high:g}"
+        f"h{round(step - 2 * gap, 2):g}v{high:g}z"
+        for place, high in enumerate(tall)
+        if high
+    )
+
+
 def plot_of(chart: Chart) -> Plot:
     """The lines of a chart, its limits and what has to be stayed out of."""
     xs = [value for line in chart.lines for value in line.x]

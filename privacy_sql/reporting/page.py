@@ -20,7 +20,7 @@ from privacy_sql.manifest import Manifest
 from privacy_sql.reporting import drawing, plotly_script, words
 from privacy_sql.reporting.audience import audience_of, masked, threshold
 from privacy_sql.reporting.charts import Chart
-from privacy_sql.reporting.sections import Material, made
+from privacy_sql.reporting.sections import FIRST, SECOND, Material, made
 from privacy_sql.reporting.verdict import in_words
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
     data = json.dumps(own, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     # nothing in it can end the element it stands in
     data = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    covers = _covered(material)
     html = template.render(
         material=material,
         verdict=verdict,
@@ -81,12 +82,26 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
         policy=_policy(scripts),
         data=_raw(data),
         interactive=interactive,
-        covers=_covered(material),
+        covers=covers,
+        running=_raw(_running(material, covers)),
         signoff=material.run.get("signoff") or {},
+        since=[],
+        values=False,
+        by_key={section.key: section for section in sections},
+        first=FIRST,
+        second=SECOND,
     )
     shown = {section.key: not section.missing for section in sections}
     explored = next(section.data for section in sections if section.key == "skyline")
     return Page(html, verdict.sentence, shown, charts, explored)
+
+
+def _running(material: Material, covers: Mapping[str, str] | None) -> str:
+    """What stands at the foot of every printed sheet, so that sheets of two releases are not mixed."""
+    foot = " · ".join([*([covers["sha256"][:8]] if covers else []), material.audience.upper()])
+    return (
+        f'@page {{ @bottom-right {{ content: "{foot} · " counter(page); font-size: 9px; color: #4b5a6e }} }}'
+    )
 
 
 def _covered(material: Material) -> Mapping[str, str] | None:
@@ -134,6 +149,7 @@ def _environment() -> Environment:
         "people": words.people,
         "percent": words.percent,
         "moment": words.moment,
+        "shortened": words.shortened,
         "rows_of": drawing.rows_of,
         "plot_of": drawing.plot_of,
     }

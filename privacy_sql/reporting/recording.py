@@ -17,6 +17,7 @@ from privacy_sql.display.plain import plain
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import audit, baseline, risk
 from privacy_sql.release import Release
+from privacy_sql.reporting import bars, crowds, invented
 from privacy_sql.reporting.describing import PUBLISHED, of_groups, told, tried
 from privacy_sql.reporting.records import Record
 from privacy_sql.studies import bucketized_kl, usefulness
@@ -70,6 +71,7 @@ def _by_run(release: Release) -> Record:
         "rehearsal": release.rehearsal,
         "sql": release.view.public(),
         "search": plain(release.search),
+        "crowds": tried(lambda: crowds.of_release(release)),
         "columns": tried(lambda: list(_columns(release))),
         "usefulness": tried(lambda: _usefulness(release)),
         "lattice": plain(release.proposal.lattice),
@@ -114,6 +116,8 @@ def _columns(release: Release) -> Iterator[Record]:
         several = sorted({levels[name] for levels in tables if name in levels})
         shown = name in release.columns or bool(several)
         level = release.levels.get(name, 0) if name in release.quasi else None
+        kind = base.columns[alias][1] if alias in base.columns else None
+        plain_shown = shown and not several and name not in release.proposal.shown_as
         after = base.level_sizes(alias)[level] if alias in base.columns and level else before
         yield {
             "name": name,
@@ -124,6 +128,9 @@ def _columns(release: Release) -> Iterator[Record]:
             "shown_as": release.proposal.shown_as.get(name, ""),
             "before": before,
             "after": None if several or name in release.proposal.shown_as else after if shown else 0,
+            "bars": bars.of_source(base, alias) if alias is not None and counted and shown else None,
+            "invented": invented.labels(kind, level) if plain_shown else None,
+            "words": invented.words(kind, level) if plain_shown else [],
         }
 
 
@@ -144,4 +151,4 @@ def _usefulness(release: Release) -> Record:
     if release.group and not release.suppressed:
         utilities["kl"] = bucketized_kl.bucketized_kl(grouping.base.engine, release)
     errors = [{"columns": columns, "error": error} for columns, error in found.errors]
-    return {"utilities": utilities, "errors": errors}
+    return {"utilities": utilities, "errors": errors, "kept": found.kept}

@@ -9,7 +9,9 @@ from fractions import Fraction
 from privacy_sql import registry
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.sections.options import best
+from privacy_sql.reporting.sections.glance import knowing
+from privacy_sql.reporting.sections.options import best, one_change
+from privacy_sql.reporting.sections.readers import ABOUT_FACTS, keys
 from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value
 
 
@@ -25,14 +27,15 @@ class Words:
     fix_title: str
     errors: Sequence[str]
     warnings: Sequence[str]
-    baseline: Sequence[str]
+    reach: Sequence[str]  # what the strongest readers find and guess, with no fact more
     weak: Sequence[str]  # why limits that hold promise little
     not_asked: Sequence[tuple[str, str]]  # what was not looked at, and how to look
+    refused: bool
 
     @property
     def tone(self) -> str:
         """`bad` where a limit is broken, `weak` where limits hold that promise little, else `good`."""
-        return "bad" if self.failed or self.heading == REFUSED else "weak" if self.weak else "good"
+        return "bad" if self.refused else "weak" if self.weak else "good"
 
     @property
     def sign(self) -> str:
@@ -40,45 +43,71 @@ class Words:
         return {"good": "✔", "weak": "▲", "bad": "✖"}[self.tone]
 
 
-REFUSED = "Do not release"
+REFUSED = "Do not release: it does not meet the limits that were set"
 WEAK = "Meets the limits that were set, and they are weak"
+SAFE = "Safe against the adversaries named here"
 NEARLY_CERTAIN = Fraction("0.95")
 
 
 def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
     """The verdict of a release for somebody who reads nothing else."""
     errors = [f"{error['message']}. {error['hint']}".strip() for error in material.run.get("errors", [])]
-    better = best(material)
-    fix = ""
-    if not material.safe:
-        fix = (
-            f"publish {better}; every requirement then holds."
-            if better
-            else (f"run privacy-sql search --select {material.name}, then make the report again.")
-        )
-    groups = material.part("groups")
     parts = [
-        people(material.run["rows_in"]) if material.run.get("rows_in") and material.run["identified"]
-        else number_of(material.run["rows_in"], "row", "rows") if material.run.get("rows_in") else "",
-        number_of(groups["n_groups"], "group", "groups") if groups else "",
         f"sensitive: {material.sensitive}" if material.run.get("sensitive") else "",
         f"measured {moment(material.run['made'])}" if material.run.get("made") else "",
-    ]  # fmt: skip
+    ]
     weak = list(_weak(material)) if material.safe else []
-    heading = REFUSED if not material.safe else WEAK if weak else "Safe against the adversaries named here"
+    fix_title, fix = _fix(material)
+    signs = material.internal and material.published
+    against = (
+        f"Can be signed, against {knowing(material)}" if signs and material.run.get("baseline") else SAFE
+    )
     return Words(
-        heading=heading,
+        heading=REFUSED if not material.safe else WEAK if weak else against,
         facts=" · ".join(part for part in parts if part),
         sentence=_sentence(material),
         failed=[_told(verdict) for verdict in material.verdicts if not verdict["safe"]],
         fix=fix,
-        fix_title="What would make it safe:" if better else "To find what would make it safe:",
+        fix_title=fix_title,
         errors=errors,
         warnings=material.run.get("warnings", []),
-        baseline=_baseline(material),
+        reach=list(_reach(material)),
         weak=weak,
-        not_asked=[(section.title, section.missing) for section in sections if section.missing],
+        not_asked=[*_no_limit(material), *((part.title, part.missing) for part in sections if part.missing)],
+        refused=not material.safe,
     )
+
+
+def _fix(material: Material) -> tuple[str, str]:
+    """What would make it safe, or better, and what that costs."""
+    if material.safe:
+        found, columns = (
+            material.run.get("baseline"),
+            (material.run.get("insensitive") or {}).get("columns", ()),
+        )
+        if not (found and "all" in found["known"] and found["known"]["all"]["alone"] and material.internal):
+            return "", ""
+        reader = found["as_published"]
+        alone, certain = reader["alone"], reader["certain"]
+        found_alone = f"{people(alone) if alone else 'nobody'} can be found alone"
+        sure = f", and the {material.sensitive} of {people(certain) if certain else 'nobody'} is certain"
+        told = found_alone + ("" if certain is None else sure)
+        return "The fix:", f"leave out {' and '.join(columns)}. Every requirement still holds, {told}."
+    if not material.internal:
+        return "", ""
+    if (change := one_change(material)) is not None:
+        return "One change is enough:", change
+    better = best(material)
+    if better:
+        return "What would make it safe:", f"publish {better}; every requirement then holds."
+    command = f"run privacy-sql search --select {material.name}, then make the report again."
+    return "To find what would make it safe:", command
+
+
+def _no_limit(material: Material) -> Iterator[tuple[str, str]]:
+    """What was measured, and no limit was set for."""
+    if material.part("curves") and not any(v["criterion"] in ABOUT_FACTS for v in material.verdicts):
+        yield "No limit was set for facts about others", "Require ck_safety(c=…, k=…) or a privacy_skyline."
 
 
 def _weak(material: Material) -> Iterator[str]:
@@ -91,9 +120,10 @@ def _weak(material: Material) -> Iterator[str]:
         yield f"Anybody who knows who is in which group is {told}, with no fact more."
     if found and "all" in found["known"] and found["known"]["all"]["alone"]:
         also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
-        alone = found["known"]["all"]["alone"]
-        finds = people(alone) if isinstance(alone, int) else "some people"
-        yield f"Whoever also knows {also} finds {finds} alone in the published table."
+        yield f"Whoever also knows {also} {_guesses(found['known']['all'], material.sensitive)}"
+    elif (crowds := material.part("crowds")) and crowds["known"] and crowds["known"]["below"]:
+        also, few = ", ".join(declared.get("columns", ())), people(crowds["known"]["below"])
+        yield f"Whoever also knows {also} finds {few} in groups of fewer than {crowds['k']}."
     asked = [
         registry.get("criteria", verdict["criterion"]) for verdict in material.verdicts if _is_known(verdict)
     ]
@@ -111,43 +141,40 @@ def _sentence(material: Material) -> str:
         return "Nothing was published, because no verdict was reached."
     failed = [verdict for verdict in verdicts if not verdict["safe"]]
     if failed:
-        held = len(verdicts) - len(failed)
         many = number_of(len(verdicts), "requirement", "requirements")
-        return f"Kept: {held} of {many}. Nothing was published."
+        fails = "fails" if len(failed) == 1 else "fail"
+        return f"{len(failed)} of {many} {fails}. Nothing was published."
     if not material.safe:
         return "Every requirement holds, and columns that are published as they are single people out."
     closest = min(verdicts, key=slack)
     words = {1: "The requirement holds", 2: "Both requirements hold"}
     every = words.get(len(verdicts), f"All {len(verdicts)} requirements hold")
-    more = "Somebody who knows more than assumed here may still learn more."
-    return f"{every}. Closest to its limit: {_told(closest)} {more}"
+    allowed = f", and must be {limit(closest)}" if closest["limit"] is not None else ""
+    return f"{every}. Closest to its limit: {closest['requirement']} is {value(closest)}{allowed}."
 
 
-def _baseline(material: Material) -> list[str]:
-    """How sure anybody is who guesses from what is published, and who also knows the insensitive columns."""
+def _reach(material: Material) -> Iterator[str]:
+    """How sure anybody is who knows the groups, and who also knows the columns published as they are."""
     found, declared = material.run.get("baseline"), material.run.get("insensitive") or {}
     if not found:
-        return []
-    lines = [f"Anybody who reads the release {_guesses(found['as_published'], material.sensitive)}"]
-    if "all" in found["known"]:
-        also = f"Somebody who also knows {', '.join(declared.get('columns', ()))}"
-        lines.append(f"{also} {_guesses(found['known']['all'], material.sensitive)}")
+        return
+    yield f"Somebody who knows {keys(material)} {_guesses(found['as_published'], material.sensitive)}"
+    if "all" in found["known"] and not (material.safe and found["known"]["all"]["alone"]):
+        also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
+        yield f"Somebody who also knows {also} {_guesses(found['known']['all'], material.sensitive)}"
     if declared.get("acknowledge"):
-        lines.append(f"Published all the same, because: {declared['acknowledge']}")
-    return lines
+        yield f"Published all the same, because: {declared['acknowledge']}"
 
 
 def _guesses(reader: Record, sensitive: str) -> str:
-    alone = f"finds {people(reader['alone'])} alone"
+    alone, smallest = reader["alone"], reader["smallest"]
+    finds = f"finds {people(alone)} alone" if alone else f"finds at least {people(smallest)} alike"
     if reader["worst_guess"] is None:
-        return f"{alone}."
-    worst, right = (percent(float(Fraction(reader[name]))) for name in ("worst_guess", "right_in_all"))
-    above = reader["people_above"]
-    better = ", ".join(f"{people(n)} better than {percent(float(sure))}" for sure, n in above.items())
-    return (
-        f"{alone}, guesses {sensitive} right for {right} of all, is at most {worst} sure of one person, and"
-        f" certain of {people(reader['certain'])}; {better}."
-    )
+        return f"{finds}."
+    if reader["certain"]:
+        return f"{finds}, and is certain of the {sensitive} of {people(reader['certain'])}."
+    worst = percent(float(Fraction(reader["worst_guess"])))
+    return f"{finds}, and guesses the {sensitive} of nobody right more than {worst} of the time."
 
 
 def _told(verdict: Record) -> str:

@@ -171,6 +171,23 @@ def slack(verdict: Mapping[str, Any]) -> float:
     return float(abs(verdict["value_float"] - stop) / max(abs(stop), 1e-9))
 
 
+def used(verdict: Mapping[str, Any]) -> float | None:
+    """How much of what is allowed is used: 1 at the limit, more beyond; None where no ratio says it.
+
+    >>> (
+    ...     used({"limit": "10", "value_float": 26.0, "relation": ">="}),
+    ...     used({"limit": "10", "value_float": 5.0, "relation": ">="}),
+    ...     used({"limit": "1/2", "value_float": 0.25, "relation": "<"}),
+    ... )
+    (0.38461538461538464, 2.0, 0.5)
+    """
+    if verdict["limit"] is None or verdict["value_float"] is None:
+        return None
+    stop, found = float(Fraction(verdict["limit"])), float(verdict["value_float"])
+    part, whole = (stop, found) if verdict["relation"].startswith(">") else (found, stop)
+    return part / whole if whole > 0 and part >= 0 else None
+
+
 def shortened(label: str, most: int = 48) -> str:
     """A label that leaves room for the chart beside it; the table below has it whole.
 

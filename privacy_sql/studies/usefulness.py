@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from privacy_sql.query.template import names, render
 from privacy_sql.release import Release
 from privacy_sql.utilities import Answered, Query
 from privacy_sql.utilities._counting_queries import Answers
+from privacy_sql.utilities.loss import Loss
 from privacy_sql.utilities.query_error import QueryError, some
 from privacy_sql.verdict import finite
 
@@ -51,10 +52,14 @@ class Typical(QueryError):
 
 @dataclass(frozen=True)
 class Usefulness:
-    """Utilities by name; per question (the columns it is about) the mean relative error of the answers."""
+    """Utilities by name; per question (the columns it is about) the mean relative error of the answers.
+
+    `kept`: the share of detail each column keeps; `loss` is what is missing in their mean.
+    """
 
     utilities: dict[str, float | None]
     errors: list[tuple[list[str], float]]
+    kept: dict[str, float] = field(default_factory=dict)
 
 
 def usefulness(release: Release) -> Usefulness:
@@ -77,7 +82,9 @@ def usefulness(release: Release) -> Usefulness:
     able = [u for u in reads if base.table.sensitives or not u.needs_sensitive]
     utilities = {u.name: finite(u.shown(costs.cost(u, shown))) for u in able}
     errors = _errors(base, lambda utility: costs.answers(utility, shown)) if base.table.sensitives else ()
-    return Usefulness(utilities, list(errors))
+    by_column = zip(base.table.quasi, costs.published_labels(shown), strict=True)
+    kept = {name: 1 - Loss().part(*labels, costs.n_people) for name, labels in by_column}
+    return Usefulness(utilities, list(errors), kept)
 
 
 def _permuted(grouping: Grouping, utility: QueryError) -> Answered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -47,6 +48,17 @@ def opened(driver: Any, page: Path, width: int = 1240) -> None:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.get(page.as_uri())
+
+
+PAPER = {"a4": (210 / 25.4, 297 / 25.4), "letter": (8.5, 11)}  # in inches
+
+
+def printed(driver: Any, paper: str) -> bytes:
+    """The page at hand as a PDF, with the margins it asks for."""
+    width, height = PAPER[paper]
+    # the page names its margins and no size of paper
+    asked = {"paperWidth": width, "paperHeight": height, "printBackground": True, "preferCSSPageSize": False}
+    return base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", asked)["data"])
 
 
 def complaints(driver: Any) -> list[str]:

@@ -17,9 +17,11 @@ from privacy_sql.reporting.charts import Chart
 from privacy_sql.reporting.records import Record
 
 # a section that is not named here comes after these
+FIRST = ("glance", "readers", "published")  # the decision
+SECOND = ("criteria", "people", "kept", "analyst")  # how it was checked
 ORDER = (
-    "published",
-    "criteria",
+    *FIRST,
+    *SECOND,
     "worst_case",
     "disclosure",
     "skyline",
@@ -29,8 +31,8 @@ ORDER = (
     "background",
     "intersection",
     "divergence",
-    "analyst",
     "provenance",
+    "glossary",
 )
 
 

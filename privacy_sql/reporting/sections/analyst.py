@@ -6,6 +6,8 @@ from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
 
+MOST_BARS = 11
+
 
 def section(material: Material) -> Section:
     title, short = "What an analyst will notice", "Analysts"
@@ -16,26 +18,27 @@ def section(material: Material) -> Section:
         )
         return Section("analyst", title, short, missing=material.why_not("usefulness", how))
     asked = [
-        (f"{material.sensitive} by {' and '.join(e['columns'])}", e["error"])
-        if e["columns"]
-        else (f"{material.sensitive} alone", e["error"])
+        (" and ".join(e["columns"]), e["error"]) if e["columns"] else ("nothing else", e["error"])
         for e in found["errors"]
     ]
+    # the questions a page has room for; the table has all
+    drawn = asked if len(asked) <= MOST_BARS else sorted(asked, key=lambda each: -each[1])[:MOST_BARS]
+    more = "" if drawn == asked else f" The {MOST_BARS} largest; the table has all."
     chart = Chart(
         "errors",
-        "Typical error of counts among people with some of the exact values of these columns.",
+        f"Typical error of counts of people with one {material.sensitive}, by columns.{more}",
         Axis("typical error", 0, 1.2 * max(0.05, *(error for _, error in asked)), percent=True),
         Axis(""),
         bars=[
             Bars(
                 "error",
-                [shortened(q) for q, _ in asked],
-                [e for _, e in asked],
-                [percent(e) for _, e in asked],
+                [shortened(q) for q, _ in drawn],
+                [e for _, e in drawn],
+                [percent(e) for _, e in drawn],
             )
         ],
         across=True,
-        height=90 + 26 * len(asked),
+        height=90 + 26 * len(drawn),
         header=("people counted by", "typical error"),
         rows=[(question, percent(error)) for question, error in asked],
     )

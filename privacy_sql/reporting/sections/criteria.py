@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import limit, value
+from privacy_sql.reporting.words import limit, number_of, used, value
+
+FIRST_ROWS = 5  # on the sheet that is signed; the others stand in the annex
 
 
 def section(material: Material) -> Section:
@@ -18,11 +21,23 @@ def section(material: Material) -> Section:
             "exact": verdict["exact"],
             "estimated": verdict.get("estimated", 0),
             "notes": verdict["notes"],
+            "story": verdict["story"] if not _told_by_facts(verdict) else "",
+            "used": used(verdict),
         }
         for verdict in material.verdicts
     ]
+    # what fails comes first, and stands on the sheet that is signed
+    rows.sort(key=lambda row: bool(row["safe"]))
     missing = (
         "" if rows else "Nothing was measured: the run stopped before a verdict. The errors above say why."
     )
     claims = material.run.get("claims") or {}
-    return Section("criteria", "Criteria", "Criteria", {"rows": rows, "claims": claims}, missing=missing)
+    held = sum(bool(row["safe"]) for row in rows)
+    title = f"{held} of {number_of(len(rows), 'requirement holds', 'requirements hold')}"
+    content = {"rows": rows, "first": FIRST_ROWS, "claims": claims}
+    return Section("criteria", title if rows else "Requirements", "Requirements", content, missing=missing)
+
+
+def _told_by_facts(verdict: Record) -> bool:
+    """Whether the annex tells the worst case fact by fact."""
+    return bool(verdict["witness"].get("certainty"))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from privacy_sql.display.levels import choice
+from privacy_sql.display.levels import choice, column, level
 from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import limit, measured, number, slack
+from privacy_sql.reporting.words import limit, measured, number, percent, slack
 from privacy_sql.verdict import holds
 
 MOST_EDGES = 400  # choices up to which every single step is drawn
@@ -75,6 +75,41 @@ def best(material: Material) -> str | None:
     if asked != set(material.run.get("require", [])):
         return None  # the search was asked for something else
     return choice(found["levels"], material.hierarchies)
+
+
+def one_change(material: Material) -> str | None:
+    """One column made coarser that would make the release safe, the one that costs least, and its price."""
+    search = material.found.get("search")
+    lattice = (search or {}).get("lattice") or material.run.get("lattice")
+    if not lattice or (search and best(material) is None):
+        return None
+    levels = (material.run.get("choice") or {}).get("levels", {})
+    own = [levels.get(column) for column in lattice["columns"]]
+    safe = [
+        (point["cost"], place, point["levels"][place])
+        for point in lattice["choices"]
+        if point["safe"] and point["cost"] is not None
+        for place in [_differs(point["levels"], own)]
+        if place is not None
+    ]
+    if not safe:
+        return None
+    cost, place, step = min(safe)
+    name = lattice["columns"][place]
+    kind = material.hierarchies.get(name)
+    price = ""
+    if lattice["cost_of"] == "loss":
+        now = next((p["cost"] for p in lattice["choices"] if p["levels"] == own), None)
+        before = f", instead of {percent(1 - now)}" if now is not None else ""
+        price = f" {percent(1 - cost)} of the detail is then kept{before}."
+    shown, instead = column(name, kind, step), level(kind, own[place])
+    return f"publish {shown}, instead of {instead}; every requirement then holds.{price}"
+
+
+def _differs(levels: Sequence[int], own: Sequence[Any]) -> int | None:
+    """The one place where two choices differ; None where they are alike or differ in several."""
+    places = [place for place, (a, b) in enumerate(zip(levels, own, strict=True)) if a != b]
+    return places[0] if len(places) == 1 and own[places[0]] is not None else None
 
 
 def _minimal(material: Material, search: Record | None, lattice: Record) -> list[dict[str, Any]]:

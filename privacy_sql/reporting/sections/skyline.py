@@ -48,6 +48,7 @@ def section(material: Material) -> Section:
         "limit": limit,
         "panels": [panel(values[worst]["breach"], step, limit, required) for step in range(RULED_OUT)],
         "summary": summary(values[worst]["label"], values[worst]["breach"], limit),
+        "worst": f"{values[worst]['label']} of {found['n_values']}",
         "sensitive": material.sensitive,
         "required": bool(required),
         "asked": any(v["criterion"] in ("privacy_skyline", "ck_safety") for v in material.verdicts),
@@ -88,12 +89,21 @@ def summary(label: str, breach: list[list[list[int]]], limit: int) -> str:
     """The same in a sentence."""
     if breach[0][0][0] >= 100 * limit:
         return f"{label}: at {limit} % it is not safe even when nothing more is known."
-    points = list(edge(breach, limit))
-    if not points:
-        return f"{label}: below {limit} % everywhere in these pictures."
-    told = ", ".join(f"({l}, {k}, {m})" for l, k, m in points[:5])  # noqa: E741
-    more = f" and {len(points) - 5} more points" if len(points) > 5 else ""
-    return f"{label}: below {limit} % for every adversary at or below {told}{more}."
+    stop = 100 * limit
+
+    def alone(kind: int, end: int) -> str:
+        """How much of one kind of knowledge is enough, when there is none of the others."""
+        for amount in range(1, end + 1):
+            l, k, m = (amount if kind == place else 0 for place in range(3))  # noqa: E741
+            if breach[l][k][m] >= stop:
+                return str(amount)
+        return f"more than {end}"
+
+    ruled_out, known, family = map(alone, range(3), (RULED_OUT, KNOWN, FAMILY))
+    return (
+        f"{label}: below {limit} % until somebody rules out {ruled_out} of its other values, knows {known}"
+        f" other people, or knows {family} of the family; of several kinds together, less of each is enough."
+    )
 
 
 def _limit(material: Material) -> int:

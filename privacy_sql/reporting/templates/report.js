@@ -36,18 +36,23 @@
       });
       points.sort(function (a, b) { return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]; });
       shown.textContent = limit.value + " %";
-      summary.textContent = words(points);
+      summary.textContent = words();
       if (details && details.open) { staircase(points); }
       return points;
     }
 
-    function words(points) {
+    function words() {
       var label = data.values[value.value].label;
       if (!safe(0, 0, 0)) { return label + ": at " + limit.value + " % it is not safe even when nothing more is known."; }
-      if (!points.length) { return label + ": below " + limit.value + " % everywhere in these pictures."; }
-      var told = points.slice(0, 5).map(function (p) { return "(" + p.join(", ") + ")"; }).join(", ");
-      var more = points.length > 5 ? " and " + (points.length - 5) + " more points" : "";
-      return label + ": below " + limit.value + " % for every adversary at or below " + told + more + ".";
+      function alone(kind) {
+        var end = data.shown[kind], at = [0, 0, 0];
+        for (at[kind] = 1; at[kind] <= end; at[kind]++) {
+          if (!safe(at[0], at[1], at[2])) { return String(at[kind]); }
+        }
+        return "more than " + end;
+      }
+      return label + ": below " + limit.value + " % until somebody rules out " + alone(0) + " of its other values, knows " + alone(1)
+        + " other people, or knows " + alone(2) + " of the family; of several kinds together, less of each is enough.";
     }
 
     // one flat step per cell that stays below the limit, at the height of the values ruled out

@@ -1,0 +1,86 @@
+"""People, not groups: by how well they can be guessed, and by how many others look alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privacy_sql.reporting.charts import Axis, Bars, Chart
+from privacy_sql.reporting.crowds import GUESSED
+from privacy_sql.reporting.records import Record
+from privacy_sql.reporting.sections import Material, Section
+from privacy_sql.reporting.words import count, number_of, people, percent
+
+TITLE, SHORT = "How many people are found or guessed", "People"
+CERTAIN = "certain"
+GUESSES = (CERTAIN, "80 to 99 %", "60 to 79 %", "40 to 59 %", "20 to 39 %", "under 20 %")
+FEW = "A public report does not count fewer people than are required of a group."
+WHY = "It is counted where rows of one table are published, by a run of this version."
+
+assert len(GUESSES) == len(GUESSED)
+
+
+def section(material: Material) -> Section:
+    crowds = material.part("crowds")
+    if not crowds or not crowds["as_published"]:
+        why = FEW if crowds else material.why_not("crowds", WHY)
+        return Section("people", TITLE, SHORT, missing=why)
+    also = " and ".join((material.run.get("insensitive") or {}).get("columns", ()))
+    readers = [("", "somebody who knows the quasi-identifiers", crowds["as_published"])]
+    if crowds["known"]:
+        readers.append(("_known", f"somebody who also knows {also}", crowds["known"]))
+    charts = [
+        chart
+        for suffix, who, found in readers
+        for chart in _charts(suffix, who, found, crowds["k"], several=len(readers) > 1)
+    ]
+    groups = material.part("groups")
+    told = (
+        f"{number_of(groups['n_groups'], 'group', 'groups')}, from {people(groups['smallest'])} to"
+        f" {people(groups['largest'])}; half of the groups have {people(groups['median'])} or more."
+        if groups
+        else ""
+    )
+    return Section("people", TITLE, SHORT, {"told": told}, charts)
+
+
+def _charts(suffix: str, who: str, found: Record, k: int, *, several: bool) -> Iterator[Chart]:
+    whose = f", {who}" if several else ""
+    if found["by_guess"] is not None:
+        counted = zip(GUESSES, found["by_guess"], strict=True)
+        guesses = [(label, n, bool(n and label == CERTAIN)) for label, n in counted]
+        says = f"People by how well they can be guessed{whose}"
+        yield _bars(f"guessed{suffix}", says, "best guess is right", guesses)
+    if found["by_size"] is not None:
+        sizes = [(_size(low, high), n, bool(n and low < k)) for low, high, n in found["by_size"]]
+        yield _bars(
+            f"sizes{suffix}", f"People by how many look alike{whose}", "people who look alike", sizes, k
+        )
+
+
+def _size(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low:,} or more"
+    return "alone" if low == high == 1 else f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _bars(key: str, says: str, what: str, bins: list[tuple[str, int, bool]], k: int | None = None) -> Chart:
+    everybody = sum(n for _, n, _ in bins)
+    end = f"; ✖: fewer than {k}" if k is not None and any(bad for _, _, bad in bins) else ""
+    return Chart(
+        key,
+        f"{says}{end}.",
+        Axis("people", 0, max(1, *(n for _, n, _ in bins))),
+        Axis(what),
+        bars=[
+            Bars(
+                "people",
+                [label for label, _, _ in bins],
+                [n for _, n, _ in bins],
+                [f"✖ {count(n)}" if bad else count(n) for _, n, bad in bins],
+            )
+        ],
+        across=True,
+        height=90 + 26 * len(bins),
+        header=(what, "people", "share"),
+        rows=[(label, count(n), percent(n / everybody) if everybody else "–") for label, n, _ in bins],
+    )
