@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from privacy_sql import api
+from privacy_sql import api, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.base import count as counted
 from privacy_sql.counted.grouping import Grouping
@@ -113,13 +113,29 @@ class People(Table):
         columns = ["sensitive", "by", "low", "high", "people", "groups", "source"]
         return pandas.DataFrame(rows, columns=columns)
 
+    def explore(self, require: Sequence[Criterion] = (), *, port: int = 0) -> dict[str, int]:
+        """Decide on one local page how the table is published; the level of each column when it is closed.
+
+        Needs the extra `explore`. Starts from `require`, or from k-anonymity of five people. Opens a browser;
+        a notebook shows the address instead, as its browser may be on another machine. It goes on until the
+        page is closed or the cell is interrupted: the engine answers one of the two at a time.
+        """
+        from privacy_sql.explorer import opening
+
+        engine, _ = self._counts()
+        return opening.opened(engine, self, require or [registry.get("criteria", "k_anonymity")(5)], port)
+
     def _base(self) -> Base:
         """The counts, of files that are still the ones that were counted."""
+        engine, _ = self._counts()
+        return counted(engine, self, several=True)
+
+    def _counts(self) -> tuple[Engine, Base]:
         if self.counted is None:
             hint = "Count it again: ps.count(engine, table)."
             raise UsageError("not_counted", "the roles changed after the count", where=self.name, hint=hint)
-        engine, _ = self.counted
-        return counted(engine, self, several=True)
+        found: tuple[Engine, Base] = self.counted
+        return found
 
     def _own(self, base: Base, levels: Mapping[str, int]) -> Grouping:
         """The groups at these levels; groups that a column of the table gives have none."""

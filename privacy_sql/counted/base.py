@@ -343,6 +343,8 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
 
 def counted_once(engine: Engine, table: Table) -> Table:
     """The same table with its counts: what takes it afterwards does not count again."""
+    if table.counted is not None and table.counted[0] is engine:
+        return table
     made = copy(table)
     base = count(engine, replace(table), several=True, frozen=True)
     object.__setattr__(made, "counted", (engine, base))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -26,3 +27,16 @@ def table(
 def word(safe: bool) -> str:
     """Safe or not, in words that need no colour."""
     return SAFE if safe else UNSAFE
+
+
+def running() -> bool:
+    """Whether this is a notebook, whose reader may sit at another machine."""
+    return "ipykernel" in sys.modules
+
+
+def shown_address(address: str) -> None:
+    """Show an address to open, below the cell."""
+    from IPython.display import HTML, display
+
+    safe = escape(address, quote=True)
+    display(HTML(f'<p>Open <a href="{safe}" target="_blank" rel="noopener">the explorer</a>: {safe}</p>'))

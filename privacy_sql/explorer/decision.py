@@ -14,7 +14,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Self
 
-from privacy_sql import api, criteria, judge, people, registry
+from privacy_sql import api, criteria, judge, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays
@@ -26,12 +26,12 @@ from privacy_sql.judge import Requirements, decided, for_column
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.methods.generalise import Generalise
-from privacy_sql.people import People
 from privacy_sql.project import editing
 from privacy_sql.project.reading import Plan, Project
 from privacy_sql.release import Release
 from privacy_sql.searches import Limits
 from privacy_sql.spaces.lattice import Choice
+from privacy_sql.table import Table
 from privacy_sql.utilities import Additive
 from privacy_sql.verdict import Verdict, finite, shown
 
@@ -89,10 +89,13 @@ class Judged:
 class Decision:
     """A release that is being decided. Whoever asks holds `lock`, for as short as can be.
 
-    `connect` gives an engine for a plan; `project` is where the release stands, if it stands in one.
+    `connect` gives an engine for a plan; `project` is where the release stands, if it stands in one. `lent`
+    is the engine of somebody who goes on with it; another one is closed at the end.
     """
 
-    def __init__(self, plan: Plan, connect: Connect, project: Project | None = None) -> None:
+    def __init__(
+        self, plan: Plan, connect: Connect, project: Project | None = None, lent: Engine | None = None
+    ) -> None:
         _refuse_unfit(plan)
         self.lock = threading.RLock()
         self.connect, self.project = connect, project
@@ -104,11 +107,13 @@ class Decision:
         self.version = 1  # grows with every change, so that two pages do not undo one another
         self.first = self._draft = Draft(plan)
         self._before: list[Draft] = []
-        self.engine = connect(plan)
+        self._lent = lent is not None
+        self.engine = connect(plan) if lent is None else lent
         self._counted: Counted | None = None
 
     def __enter__(self) -> Self:
-        self.engine.__enter__()
+        if not self._lent:
+            self.engine.__enter__()
         return self
 
     def __exit__(
@@ -117,7 +122,8 @@ class Decision:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.engine.__exit__(kind, problem, trace)
+        if not self._lent:
+            self.engine.__exit__(kind, problem, trace)
 
     # -- what is decided -------------------------------------------------------------------------------------
 
@@ -299,7 +305,7 @@ class Counted:
 
     def __init__(self, engine: Engine, plan: Plan, before: Counted | None = None) -> None:
         self.plan = plan
-        self.people: People = before.people if before else people.count(engine, plan.table)
+        self.people: Table = before.people if before else api.count(engine, plan.table)
         self.number: int = before.number if before else next(self._numbers)
         self._judged: dict[Choice, Judged] = {}
 

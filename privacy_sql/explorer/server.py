@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -83,6 +84,7 @@ class Explorer:
         self.decision, self.guard = decision, guard
         self.jobs, self.open, self.screens = Jobs(), Open(), screens()
         self.end: Callable[[], None] = lambda: None
+        self.enough = threading.Event()  # somebody else ends it
         # an address outside this list leads nowhere: no path of a request meets the file system
         self.files = {
             f"/page/{file.relative_to(PAGE).as_posix()}": (KINDS[file.suffix], file.read_bytes())
@@ -223,7 +225,7 @@ class Explorer:
             self.jobs.close()
 
     async def _until_nobody(self) -> None:
-        while not self.open.nobody():
+        while not (self.open.nobody() or self.enough.is_set()):
             await asyncio.sleep(0.5)
         self.end()
 
@@ -300,8 +302,16 @@ def bound(port: int) -> socket.socket:
     return made
 
 
-def serve(decision: Decision, port: int, opened: Callable[[str], None]) -> None:
-    """Serve until every page is closed or somebody ends it; `opened` is told the address to open."""
+def serve(
+    decision: Decision,
+    port: int,
+    opened: Callable[[str], None],
+    enough: threading.Event | None = None,
+) -> None:
+    """Serve until every page is closed or somebody ends it; `opened` is told the address to open.
+
+    `enough` ends it where it runs in a thread, which no Ctrl-C reaches.
+    """
     import uvicorn
 
     with bound(port) as listening, decision:
@@ -322,7 +332,7 @@ def serve(decision: Decision, port: int, opened: Callable[[str], None]) -> None:
         def end() -> None:
             server.should_exit = True
 
-        explorer.end = end
+        explorer.end, explorer.enough = end, enough or explorer.enough
         listening.listen()
         opened(guard.address)
         server.run(sockets=[listening])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import sys
 import webbrowser
 from pathlib import Path
@@ -14,7 +13,6 @@ from privacy_sql.cli.outcome import Outcome, connected, shared
 from privacy_sql.errors import UsageError
 
 GROUP = "decide"  # of `--help`
-NEEDS = ("starlette", "uvicorn")
 
 
 @click.command()
@@ -32,12 +30,10 @@ def command(
     \b
     Example: privacy-sql explore --select people
     """
+    from privacy_sql.explorer import opening
     from privacy_sql.project import reading
 
-    missing = [part for part in NEEDS if importlib.util.find_spec(part) is None]
-    if missing:
-        told = f"explore needs {' and '.join(missing)}"
-        raise UsageError("needs_extra", told, hint="pip install 'privacy-sql[explore]'")
+    opening.refuse_without_libraries()
     from privacy_sql.explorer import server
     from privacy_sql.explorer.decision import Decision
 
