@@ -183,7 +183,14 @@ def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[V
     """The same verdict for several groupings of one engine, with all their evidence in one statement."""
     gathered = [grouping.gathered(criterion) for grouping in groupings]
     if len(groupings) > 1 and not any(found is not None for found in gathered):
-        gathered = _side_by_side(groupings, criterion)
+        engine = groupings[0].base.engine
+        parts = [evidence(grouping, criterion) for grouping in groupings]
+        columns = names(engine.columns(engine.create(parts[0], view=True)))
+        rows: list[list[dict[str, Any]]] = [[] for _ in groupings]
+        query = render("judge/side_by_side.sql", parts=[Sql(part.sql) for part in parts], columns=columns)
+        for row in engine.fetch(query):
+            rows[row.pop("choice")].append(row)
+        gathered = [*rows]
     return [
         _less_safe(
             grouping, criterion, criterion.judge(_rows(grouping, criterion) if found is None else found)
@@ -192,37 +199,24 @@ def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[V
     ]
 
 
-def _side_by_side(groupings: Sequence[Candidate], criterion: Criterion) -> list[Evidence]:
-    engine = groupings[0].base.engine
-    parts = [evidence(grouping, criterion) for grouping in groupings]
-    columns = names(engine.columns(engine.create(parts[0], view=True)))
-    found: list[list[dict[str, Any]]] = [[] for _ in groupings]
-    query = render("judge/side_by_side.sql", parts=[Sql(part.sql) for part in parts], columns=columns)
-    for row in engine.fetch(query):
-        found[row.pop("choice")].append(row)
-    return found
-
-
 def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Query:
     """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
     table = grouping.one_table
     tables = criterion.tables(table.base) if table is not None else {}
     loaded = {name: grouping.base.engine.load(columns, name) for name, columns in tables.items()}
+    made = {"population": population_groups, "households": household_groups}
+    reads = {
+        name: made[name](table) if name in made and table is not None else grouping.relation(name)
+        for name in criterion.reads
+    }
     return render(
         f"criteria/{criterion.name}.sql",
         **grouping.relations(criterion.reads_sensitive),
-        **{name: _relation(grouping, name) for name in criterion.reads},
+        **reads,
         **criterion.context(),
         **loaded,
         by_group=by_group,
     )
-
-
-def _relation(grouping: Candidate, name: str) -> object:
-    made = {"population": population_groups, "households": household_groups}.get(name)
-    if made is not None and grouping.one_table is not None:
-        return made(grouping.one_table)
-    return grouping.relation(name)
 
 
 def failing(grouping: Candidate, criterion: Criterion) -> set[int]:

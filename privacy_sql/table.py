@@ -244,7 +244,9 @@ class Table:
 
     def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
         """One error for each named column the source does not have."""
-        index = _index_of(self.source)
+        pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
+        frame = pandas is not None and isinstance(self.source, pandas.DataFrame)
+        index = [str(name) for name in self.source.index.names if name is not None] if frame else []
         return [
             UsageError(
                 "unknown_column",
@@ -299,11 +301,3 @@ class Table:
             )
             for column in sorted({column for column in given if given.count(column) > 1})
         ]
-
-
-def _index_of(source: object) -> list[str]:
-    """The names in the index of a pandas frame, which are no columns of it."""
-    pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
-    if pandas is None or not isinstance(source, pandas.DataFrame):
-        return []
-    return [str(name) for name in source.index.names if name is not None]

@@ -293,7 +293,16 @@ class Findings:
         left: dict[int, list[str | None]] = {}
         for row in self._listed(self.possible, names(["person", "s"])):
             left.setdefault(row["person"], []).append(self.shared[row["s"]])
-        fitting = [self._fitting(each) for each in self.releases]
+        fitting: list[dict[int, list[Any]]] = []
+        for each in self.releases:
+            named: dict[int, Any] = {}
+            if each.group_names is not None:
+                named = {
+                    row["g"]: row["value"] for row in self._listed(each.group_names, names(["g", "value"]))
+                }
+            fitting.append({})
+            for row in self._listed(each.located, names(["person", "g"])):
+                fitting[-1].setdefault(row["person"], []).append(named.get(row["g"], row["g"]))
         found = []
         for one in self.engine.fetch(self._rows()):
             row = outcomes[one["person"]]
@@ -302,7 +311,7 @@ class Findings:
             )
             record = Record(
                 id=one["id"] if self.ids is None else self.ids[one["id"]],
-                candidates=[groups.get(one["person"], []) for groups in fitting],
+                candidates=[sorted(groups.get(one["person"], []), key=str) for groups in fitting],
                 EA=list(outcome.prior),
                 set=None if outcome.posterior is None else sorted(left.get(row["world"], []), key=str),
                 EA_post=outcome.posterior,
@@ -316,15 +325,6 @@ class Findings:
 
     def _listed(self, relation: Sql, columns: list[Sql]) -> list[dict[str, Any]]:
         return self.engine.fetch(render("counted/listed.sql", relation=relation, columns=columns))
-
-    def _fitting(self, each: Located) -> dict[int, list[Any]]:
-        named: dict[int, Any] = {}
-        if each.group_names is not None:
-            named = {row["g"]: row["value"] for row in self._listed(each.group_names, names(["g", "value"]))}
-        groups: dict[int, list[Any]] = {}
-        for row in self._listed(each.located, names(["person", "g"])):
-            groups.setdefault(row["person"], []).append(named.get(row["g"], row["g"]))
-        return {person: sorted(found, key=str) for person, found in groups.items()}
 
     def _rows(self) -> Query:
         known = self.crowd.known

@@ -106,17 +106,13 @@ def own_prior(given: object) -> OwnPrior:
 
 def _spelt_out(table: studied_table.Studied, path: Path) -> _Found:
     by_kind = read_prior(path, list(table.base.aliases))
-    rows = [by_kind.get(kind) for kind in _kinds(table)]
-    values = dict.fromkeys(value for row in by_kind.values() for value in row)
-    return _Found(rows, list(values), "from a file")
-
-
-def _kinds(table: studied_table.Studied) -> Iterator[Kind]:
-    """The combinations that occur, as raw text."""
     known = [studied_table.dictionary(table.base, str(column)) for column in table.columns]
+    rows = []
     for codes in table.kinds.tolist():
         raw = [by_code.get(code) for by_code, code in zip(known, codes, strict=True)]
-        yield tuple("" if value is None else text_of(value) for value in raw)
+        rows.append(by_kind.get(tuple("" if value is None else text_of(value) for value in raw)))
+    values = dict.fromkeys(value for row in by_kind.values() for value in row)
+    return _Found(rows, list(values), "from a file")
 
 
 def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fraction]]:

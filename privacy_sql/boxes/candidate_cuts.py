@@ -61,11 +61,17 @@ class TrialInSql(Trial):
         counted, create = self.counted, self.counted.engine.create
         places, base = counted.places, counted.places.base
         groups = create(render("boxes/part_sizes.sql", parts=self.parts))
-        histogram = create(self._histogram(groups), view=True)
+        parts, measure = (self.parts, places.of_values) if places.by_value else (groups, PEOPLE)
+        several = len(places.counted) > 1
+        how = {"measure": measure, "by_value": places.by_value, "several": several}
+        histogram = create(render("boxes/part_values.sql", parts=parts, **how), view=True)
         made = [histogram, groups]
         candidate = people = histogram  # read by requirements about the original quasi-identifiers only
         if any(criterion.needs_base for criterion in counted.require):
-            assigned = create(self._assigned(), view=True)
+            cut = {"asked": self.asked, "cuts": self.cuts, "relaxed": counted.relaxed}
+            assigned = create(
+                render("boxes/assigned.sql", boxes=counted.boxes, ways=places.ways, **cut), view=True
+            )
             candidate = people = places.members_of(assigned)
             made = [candidate, assigned, *made]
             if base.people:
@@ -75,24 +81,6 @@ class TrialInSql(Trial):
         # a part is compared with the whole table, not with the boxes that are tried beside it
         whole = counted.overall if base.table.sensitives else None
         return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole)
-
-    def _histogram(self, groups: Sql) -> Query:
-        places = self.counted.places
-        parts, measure = (self.parts, places.of_values) if places.by_value else (groups, PEOPLE)
-        several = len(places.counted) > 1
-        how = {"measure": measure, "by_value": places.by_value, "several": several}
-        return render("boxes/part_values.sql", parts=parts, **how)
-
-    def _assigned(self) -> Query:
-        counted = self.counted
-        return render(
-            "boxes/assigned.sql",
-            boxes=counted.boxes,
-            asked=self.asked,
-            cuts=self.cuts,
-            ways=counted.places.ways,
-            relaxed=counted.relaxed,
-        )
 
 
 class BoxesInSql(OpenBoxes[TrialInSql]):

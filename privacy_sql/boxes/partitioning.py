@@ -17,7 +17,7 @@ import numpy as np
 
 from privacy_sql.boxes.candidate_cuts import BoxesInSql
 from privacy_sql.boxes.in_memory import BoxesInMemory, fits
-from privacy_sql.boxes.open_boxes import OpenBoxes, T, Taken, Trial
+from privacy_sql.boxes.open_boxes import OpenBoxes, T, Taken
 from privacy_sql.boxes.positions import Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
@@ -166,7 +166,13 @@ class _Tree(Generic[T]):
         # the cut that tells most along every axis of each box; None where the widest axis comes first
         tries = Tries.of(ranges, ranges.order(), self.axes, large & self.by_gain)
         seen = self.open.tried(ranges, tries, self.of.plan.split) if len(tries) else None
-        order = ranges.order(None if seen is None else _scores(ranges, seen))
+        scores = None  # information gain of the cut along each axis, per box
+        if seen is not None:
+            found, scores = seen.classes(), np.full(ranges.widths.shape, -1.0)
+            parts, classes, counts = (found[name].astype(np.int64) for name in ("g", "class", "n_rows"))
+            gains = information_gain(seen.tries.of_parts(parts), parts, classes, counts)
+            scores[seen.tries.row[: len(gains)], seen.tries.axis[: len(gains)]] = gains
+        order = ranges.order(scores)
         undecided = large.copy()
         taken: list[Taken[T]] = []
         for split, turns in self._rounds(order.shape[1]):
@@ -223,16 +229,6 @@ class _Tree(Generic[T]):
                 taken.append(number)
                 box = int(tries.row[number])
         return np.array(taken, dtype=np.int64)
-
-
-def _scores(ranges: Ranges, seen: Trial) -> Floats:
-    """Information gain of the cut along each axis, per box."""
-    scores = np.full(ranges.widths.shape, -1.0)
-    found, tries = seen.classes(), seen.tries
-    parts, classes, counts = (found[name].astype(np.int64) for name in ("g", "class", "n_rows"))
-    gains = information_gain(tries.of_parts(parts), parts, classes, counts)
-    scores[tries.row[: len(gains)], tries.axis[: len(gains)]] = gains
-    return scores
 
 
 def printing_alike(grouping: Grouping, unknown: Collection[str]) -> tuple[Sql, Sql]:

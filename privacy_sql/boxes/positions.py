@@ -79,20 +79,20 @@ class Places:
     @cached_property
     def axis_tables(self) -> dict[str, Sql]:
         """Per axis the places of its values, by code."""
-        return {
-            axis.column: self._axis(axis) if axis.ordered else self.base.level_codes[axis.column]
-            for axis in self.axes
-        }
-
-    def _axis(self, axis: Axis) -> Sql:
-        query = render(
-            "boxes/axis.sql",
-            dictionary=self.base.dictionaries[axis.column],
-            numeric=axis.numeric,
-            in_order=self._in_order(axis.column),
-            value=Sql("d.value"),
-        )
-        return self.engine.create(query)
+        found = {}
+        for axis in self.axes:
+            if not axis.ordered:
+                found[axis.column] = self.base.level_codes[axis.column]
+            else:
+                query = render(
+                    "boxes/axis.sql",
+                    dictionary=self.base.dictionaries[axis.column],
+                    numeric=axis.numeric,
+                    in_order=self._in_order(axis.column),
+                    value=Sql("d.value"),
+                )
+                found[axis.column] = self.engine.create(query)
+        return found
 
     @cached_property
     def sizes(self) -> dict[str, Sql]:

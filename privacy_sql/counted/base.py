@@ -416,7 +416,11 @@ def _counted(start: Opened, table: Table) -> Base:
     """Count a table and check what it declares about its rows."""
     engine, source, columns = start.engine, start.source, start.columns
     if len(table.sensitives) > 1:
-        source, table = _joined(engine, source, list(columns), table)
+        # one column more, which holds all sensitive values of a row
+        table = table.with_joint()
+        parts, name = list(table.joined), table.sensitives[0]
+        query = render("counted/joint.sql", source=source, columns=list(columns), parts=parts, name=name)
+        source = engine.create(query, view=True)
     check_people(engine, source, table)
     check_multiplicities(engine, source, table)
     found = counted(engine, source, table, columns)
@@ -507,16 +511,3 @@ def _refuse_no_numbers(engine: Engine, source: Sql, columns: list[str]) -> None:
             if n
         ]
     )
-
-
-def _joined(engine: Engine, source: Sql, columns: list[str], table: Table) -> tuple[Sql, Table]:
-    """The source with one column more, which holds all sensitive values of a row."""
-    joint = table.with_joint()
-    query = render(
-        "counted/joint.sql",
-        source=source,
-        columns=columns,
-        parts=list(joint.joined),
-        name=joint.sensitives[0],
-    )
-    return engine.create(query, view=True), joint

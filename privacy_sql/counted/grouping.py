@@ -230,7 +230,10 @@ class Grouping:
         if len(kept) == len(self.keys):
             return None
         renamed = [(alias, Sql(f"k{number}")) for number, (alias, _) in enumerate(kept, start=1)]
-        inside = self._held(self.histogram)
+        # a candidate holds the original columns beside its keys, that of a roll-up the value alone
+        inside = [Sql("s")] if self.whole is not None else []
+        if self.candidate != self.histogram:
+            inside = base.inside()
 
         def fewer(candidate: Sql, inside: Sequence[Sql]) -> Query:
             return render("counted/fewer_keys.sql", candidate=candidate, keys=renamed, columns=inside)
@@ -238,12 +241,6 @@ class Grouping:
         people = fewer(self.members, [c for c in inside if c != "s"]) if base.people else None
         made = Grouping.of(base, [key for _, key in kept], fewer(self.candidate, inside), people, inside)
         return replace(made, gone=self.gone)
-
-    def _held(self, histogram: Sql) -> list[Sql]:
-        """What a candidate holds beside its keys: the original columns, or of a roll-up the value alone."""
-        if self.candidate != histogram:
-            return self.base.inside()
-        return [Sql("s")] if self.whole is not None else []
 
     @property
     def row_columns(self) -> list[Sql]:

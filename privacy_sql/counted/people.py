@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from privacy_sql.engines import Engine
 from privacy_sql.errors import DataError, number_of, people
 from privacy_sql.query.template import Sql, render
@@ -19,7 +17,13 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
         missing = f"{table.identifier} is missing in {number_of(found['n_unnamed'], 'row')}"
         raise DataError("no_person", missing, where=table.name)
     if table.values_per_person == "one":
-        _refuse_repeated(found, table)
+        if found["n_people"] != found["n_rows"]:
+            raise DataError(
+                "repeated_person",
+                f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
+                where=table.name,
+                hint="Set values_per_person of the sensitive column to set or multiset, or aggregate first.",
+            )
         return
     columns = [*table.quasi, *([table.group] if table.group else [])]
     (apart,) = engine.fetch(
@@ -44,14 +48,4 @@ def check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
             f"{table.count} is no whole number of at least 0 in {number_of(found['n_rows'], 'row')}",
             where=table.name,
             hint="A multiplicity says how many rows a row stands for.",
-        )
-
-
-def _refuse_repeated(found: Mapping[str, int], table: Table) -> None:
-    if found["n_people"] != found["n_rows"]:
-        raise DataError(
-            "repeated_person",
-            f"{table.identifier} repeats: {found['n_rows']} rows are about {people(found['n_people'])}",
-            where=table.name,
-            hint="Set values_per_person of the sensitive column to set or multiset, or aggregate first.",
         )

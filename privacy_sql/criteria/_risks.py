@@ -30,7 +30,10 @@ def average(crowds: Sequence[Crowd]) -> Fraction:
     >>> average([Crowd(12, 12), Crowd(3, 3)])
     Fraction(2, 15)
     """
-    return _sum(_by_size(crowds)) / _people(crowds)
+    alike: dict[int, int] = {}  # the risks of all who have the same are added up first
+    for crowd in crowds:
+        alike[crowd.among] = alike.get(crowd.among, 0) + crowd.people * crowd.alike
+    return _sum([Fraction(n, among) for among, n in alike.items()]) / _people(crowds)
 
 
 def of_table(crowds: Sequence[Crowd]) -> Fraction:
@@ -75,14 +78,6 @@ def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
 
 def _people(crowds: Iterable[Crowd]) -> int:
     return sum(crowd.people * crowd.alike for crowd in crowds)
-
-
-def _by_size(crowds: Iterable[Crowd]) -> list[Fraction]:
-    """The risks of all people added up over those who have the same."""
-    people: dict[int, int] = {}
-    for crowd in crowds:
-        people[crowd.among] = people.get(crowd.among, 0) + crowd.people * crowd.alike
-    return [Fraction(n, among) for among, n in people.items()]
 
 
 def _sum(parts: Sequence[Fraction]) -> Fraction:

@@ -209,7 +209,8 @@ class BTPrivacy(Criterion):
         if not evidence:
             return self.verdict(None, Witness({}), "There is no group.", safe=False, limit=self.points[0][1])
         points = [self._point(number, evidence) for number in range(len(self.points))]
-        worst = min(range(len(points)), key=lambda i: _slack(points[i]))
+        slack = [-np.inf if p.max_risk is None else float(p.t) - p.max_risk for p in points]
+        worst = min(range(len(points)), key=lambda i: (points[i].satisfied, slack[i]))
         known = [r["known"] for r in evidence if r["point"] == worst]
         point = points[worst]
         row = point.worst
@@ -312,11 +313,6 @@ def _bandwidth(given: object) -> str | tuple[str, ...]:
     several = list(given) if isinstance(given, list | tuple) else [given]
     beliefs.bandwidths(several, ["column"] * len(several))
     return tuple(str(b) for b in several) if isinstance(given, list | tuple) else str(given)
-
-
-def _slack(point: Point) -> tuple[bool, float]:
-    slack = -np.inf if point.max_risk is None else float(point.t) - point.max_risk
-    return point.satisfied, slack
 
 
 def _story(facts: Row, point: Point, row: Row, own: OwnPrior | None) -> str:

@@ -426,6 +426,12 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
     )
     group, count = int(asked.groups[target]), int(asked.shapes.target[shape])
     guess = _Guess(evidence.rank(group, count), count)
+    groups = [
+        (int(asked.shapes.size[place.shape]), [int(n) for n in asked.shapes.top[place.shape]])
+        for place in knowledge.places
+    ]
+    claims = [place.atoms for place in knowledge.places]
+    aimed_at = next(number for number, place in enumerate(knowledge.places) if place.target)
     facts = {
         "facts": knowledge.facts,
         "size": int(asked.shapes.size[shape]),
@@ -436,7 +442,8 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
             for number, place in zip(numbers, knowledge.places, strict=True)
         ],
         "knows": list(_in_words(numbers, knowledge, guess)),
-        "certainty": [str(p) for p in _certainty(asked.shapes, knowledge, count)],
+        # before the first fact and after each one
+        "certainty": [str(p) for p in growing_certainty(groups, claims, aimed_at, count)],
     }
     others = [int(asked.groups[number]) for number in numbers if number != target]
     return Witness(facts, {"g": group, "others": others}), _story(target + 1, facts, knowledge, guess)
@@ -452,16 +459,6 @@ def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
         "claims": list(place.atoms),
         "target": place.target,
     }
-
-
-def _certainty(shapes: GroupShapes, knowledge: Knowledge, guessed: int) -> list[Fraction]:
-    """How sure the adversary is before the first fact and after each one."""
-    groups = [
-        (int(shapes.size[place.shape]), [int(n) for n in shapes.top[place.shape]])
-        for place in knowledge.places
-    ]
-    target = next(number for number, place in enumerate(knowledge.places) if place.target)
-    return growing_certainty(groups, [place.atoms for place in knowledge.places], target, guessed)
 
 
 def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterator[str]:

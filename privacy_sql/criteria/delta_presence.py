@@ -61,7 +61,15 @@ class DeltaPresence(Criterion):
         >>> DeltaPresence("0", "1/2").judge(rows).safe, DeltaPresence("0", "0.4").judge(rows).safe
         (True, False)
         """
-        shares = [(self._share(row), row) for row in evidence if row["n_people"] or row["n_population"]]
+        found = [row for row in evidence if row["n_people"] or row["n_population"]]
+        if any(row["n_people"] > row["n_population"] for row in found):
+            raise DataError(
+                "not_in_population",
+                "in some group the population has fewer people than the table",
+                where="population",
+                hint="The population must hold everybody of the table, coded alike.",
+            )
+        shares = [(Fraction(row["n_people"], row["n_population"]), row) for row in found]
         if not shares:
             return self.verdict(None, Witness({}), limit=self._high)
         least, most = min(shares, key=lambda pair: pair[0]), max(shares, key=lambda pair: pair[0])
@@ -78,13 +86,3 @@ class DeltaPresence(Criterion):
         story = f"The table holds {row['n_people']} of one group's {people(row['n_population'])}."
         witness = Witness(facts, {"g": row["g"]} if row["g"] is not None else {})
         return self.verdict(share, witness, story, limit=limit, relation=relation)
-
-    def _share(self, row: Row) -> Fraction:
-        if row["n_people"] > row["n_population"]:
-            raise DataError(
-                "not_in_population",
-                "in some group the population has fewer people than the table",
-                where="population",
-                hint="The population must hold everybody of the table, coded alike.",
-            )
-        return Fraction(row["n_people"], row["n_population"])

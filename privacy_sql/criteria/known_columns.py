@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -82,16 +82,12 @@ class Found:
         return self.nearest.value
 
 
-def _nothing() -> Sequence[Row]:
-    return ()
-
-
 @dataclass(frozen=True)
 class SetsFound:
     """What all sets hold, and on request the groups with people who stand below a limit for one of them."""
 
     found: Sequence[Found]
-    below: Callable[[], Sequence[Row]] = _nothing  # g, n_people, is_small
+    below: Callable[[], Sequence[Row]] = tuple  # g, n_people, is_small
 
 
 @dataclass(frozen=True)
@@ -192,9 +188,16 @@ class KnownColumns(Criterion):
         )
 
         def rows(sets: Sequence[Asked], *, below: bool) -> Iterator[Row]:
-            for batch in _batches(sets):
+            for first in range(0, len(sets), AT_ONCE):
+                batch = sets[first : first + AT_ONCE]
                 given = [
-                    (n, [aliases[name] for name in each.columns], each.k, _nearly(each.share))
+                    (
+                        n,
+                        [aliases[name] for name in each.columns],
+                        each.k,
+                        # a little less: which groups leave is decided on the safe side of rounding
+                        None if each.share is None else repr(float(each.share) * (1 - 1e-9)),
+                    )
                     for n, each in enumerate(batch)
                 ]
                 query = render(
@@ -304,14 +307,3 @@ def _columns(grouping: Grouping) -> dict[str, Sql]:
             hint="Publish by generalise or full_domain, and check the table without a group column.",
         )
     return {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
-
-
-def _batches(sets: Sequence[Asked]) -> Iterator[list[Asked]]:
-    rest = iter(sets)
-    while batch := list(islice(rest, AT_ONCE)):
-        yield batch
-
-
-def _nearly(share: Fraction | None) -> str | None:
-    """A little less than a share, as text: which groups leave is decided on the safe side of rounding."""
-    return None if share is None else repr(float(share) * (1 - 1e-9))

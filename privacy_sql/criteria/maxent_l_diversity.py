@@ -128,7 +128,9 @@ class MaxentLDiversity(Criterion):
         # of the relaxed kind every marginal that holds the sensitive column takes its part of the share
         share = self.share ** evidence[0].get("holding", len(groups[0][0]))
         measured = [(self._value(counts, share), cells, counts) for cells, counts in groups]
-        value, cells, counts = self._worst(measured)
+        worst = max if self.kind == "recursive" else min
+        unbounded = [found for found in measured if found[0] is None]
+        value, cells, counts = unbounded[0] if unbounded else worst(measured, key=lambda found: found[0] or 0)
         # none near the worst left out; of groups with the fewest values one is enough
         whole = evidence[0].get("exact", True) and (len(groups) < MOST_GROUPS or self.kind == "distinct")
         sure = whole and all(isinstance(count, Fraction) for count in counts)
@@ -138,7 +140,8 @@ class MaxentLDiversity(Criterion):
         elif not sure and value is not None:
             value = float(value)
         elif self.kind == "entropy":
-            more = {"safe": self._entropy_safe([counts for _, counts in groups])}
+            reached = (entropy_reaches(_whole(counts), Fraction(self.l)) for _, counts in groups)
+            more = {"safe": all(reached)}
         shares = [float(count) for count in counts]
         facts = {
             "largest_share": max(shares) / sum(shares),
@@ -158,15 +161,6 @@ class MaxentLDiversity(Criterion):
         witness = Witness(facts, {"g": cells[0] if cells else None, "cells": cells})
         return self.verdict(value, witness, story, **more)
 
-    def _worst(
-        self, measured: list[tuple[Number | None, tuple[int, ...], Counts]]
-    ) -> tuple[Number | None, tuple[int, ...], Counts]:
-        unbounded = [found for found in measured if found[0] is None]
-        if unbounded:
-            return unbounded[0]
-        pick = max if self.kind == "recursive" else min
-        return pick(measured, key=lambda found: found[0] or 0)
-
     def _value(self, counts: Counts, share: Fraction) -> Number | None:
         """How varied one group is; None where no c is large enough."""
         if self.kind == "recursive":
@@ -183,9 +177,6 @@ class MaxentLDiversity(Criterion):
                 return exponential_entropy(whole)
         total = sum(float(count) for count in counts)
         return exp(-sum(float(count) / total * log(float(count) / total) for count in counts))
-
-    def _entropy_safe(self, groups: Sequence[Counts]) -> bool:
-        return all(entropy_reaches(_whole(counts), Fraction(self.l)) for counts in groups)
 
 
 def _whole(counts: Counts) -> list[int]:

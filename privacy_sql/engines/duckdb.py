@@ -107,7 +107,9 @@ class DuckDB(Engine):
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching({f.resolve() for f in files}, {f.resolve() for f in folders})
         made._mine, made._lines = {}, {}
-        weakref.finalize(made, _forget, made._to.left, made._mine)
+        # once nobody can ask for it any more, what a session created is left to be dropped
+        left, mine = made._to.left, made._mine
+        weakref.finalize(made, lambda: left.extend(mine.items()))
         return made
 
     def close(self) -> None:
@@ -123,10 +125,13 @@ class DuckDB(Engine):
         if is_file(source):
             return as_meant(self, source, self._plain(self._file(existing(Path(source)))))
         if isinstance(source, str):
-            known = self._known(source)
+            if not isinstance(source, Sql) and not self.has_table(source):
+                raise no_source(source)
             # what is ours is made of plain columns
             theirs = not isinstance(source, Sql)
-            return self._plain(known, theirs and bool(self.fetch(Query(COLLATED, "looking for collations"))))
+            return self._plain(
+                named(source), theirs and bool(self.fetch(Query(COLLATED, "looking for collations")))
+            )
         return self._plain(self._frame(source))
 
     def _plain(self, relation: Sql, collated: bool = False) -> Sql:
@@ -138,11 +143,6 @@ class DuckDB(Engine):
             return relation
         shown = ", ".join(f"{shown} as {quote(name)}" for name, shown in plain.items())
         return self.create(Query(f"select {shown} from {relation}", "source"), view=True)
-
-    def _known(self, name: str) -> Sql:
-        if not isinstance(name, Sql) and not self.has_table(name):
-            raise no_source(name)
-        return named(name)
 
     def _file(self, files: list[Path]) -> Sql:
         path, *others = files
@@ -407,8 +407,3 @@ class DuckDB(Engine):
                 raise KeyboardInterrupt from None
             told = explain(problem, query.origin, self._to.files)
             raise told from (problem if self._to.debug else None)
-
-
-def _forget(left: list[tuple[str, str]], relations: dict[str, str]) -> None:
-    """Say what a session created once nobody can ask for it any more."""
-    left.extend(relations.items())

@@ -69,7 +69,9 @@ class Postgres(Engine):
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Postgres:
         made = Postgres.__new__(Postgres)
         made.travel, made._to, made._mine = self.travel, self._to, {}
-        weakref.finalize(made, _forget, made._to.left, made._mine)
+        # once nobody can ask for it any more, what a session created is left to be dropped
+        left, mine = made._to.left, made._mine
+        weakref.finalize(made, lambda: left.extend(f"{name} {kind}" for name, kind in mine.items()))
         return made
 
     def beside(self) -> Postgres:
@@ -93,15 +95,12 @@ class Postgres(Engine):
                 return self._plain(self.take(arrows.of_parquets([path, *others]), "reading"))
             return as_meant(self, source, self._csv(path))
         if isinstance(source, str):
-            return self._known(source)
+            if not isinstance(source, Sql) and not self.has_table(source):
+                raise no_source(source)
+            made = self._plain(named(source))
+            self._to.seen.setdefault(named(source), []).append(made)
+            return made
         return self._plain(self.take(arrows.of_frame(source), "frame"))
-
-    def _known(self, name: str) -> Sql:
-        if not isinstance(name, Sql) and not self.has_table(name):
-            raise no_source(name)
-        made = self._plain(named(name))
-        self._to.seen.setdefault(named(name), []).append(made)
-        return made
 
     def _plain(self, relation: Sql) -> Sql:
         """A relation whose equal values look equal: numbers without needless digits, all else as text."""
@@ -197,8 +196,9 @@ class Postgres(Engine):
     def arrow(self, query: Query) -> pa.Table:
         schema = self._schema(query)
         if binary.of_numbers(schema):
-            with contextlib.suppress(binary.HasNull):
-                return self._gathered(self._numbers(query, schema), schema)
+            copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format binary)", query.origin)
+            with contextlib.suppress(binary.HasNull), self._copying(copying) as copy:
+                return self._gathered(binary.batches(copy, schema), schema)
         return self._gathered(self._batches(query, schema), schema)
 
     def _gathered(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
@@ -217,11 +217,6 @@ class Postgres(Engine):
     def _described(self, query: Query) -> list[psycopg.Column]:
         shape = Query(f"select * from ({query.sql}) as described limit 0", query.origin)
         return self._run(shape).description or []
-
-    def _numbers(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        copying = Query(f"copy ({query.text(self.dialect)}) to stdout with (format binary)", query.origin)
-        with self._copying(copying) as copy:
-            yield from binary.batches(copy, schema)
 
     def _batches(self, query: Query, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         if not schema.names:
@@ -315,8 +310,3 @@ class Postgres(Engine):
         except (UnicodeError, pa.ArrowException, EOFError) as problem:
             wrong = DataError("bad_file", "a value or line cannot be read as asked", where=query.origin)
             raise wrong from (problem if self._to.debug else None)
-
-
-def _forget(left: list[str], relations: dict[str, str]) -> None:
-    """Say what a session created once nobody can ask for it any more."""
-    left.extend(f"{name} {kind}" for name, kind in relations.items())

@@ -69,11 +69,19 @@ def files(
     else:
         candidate = _generalised(table, require, manifest)
         tests = [_covered(table), *_required(require, table), *_alone(table, require)]
+    lines = ["models:", f"  - name: {model}_candidate", "    data_tests:"]
+    for number, (kind, arguments) in enumerate(tests, start=1):
+        lines += [
+            f"      - privacy_sql.{kind}:",
+            f"          name: {model}_{kind}_{number}",
+            # JSON is YAML, and quotes every text that needs it
+            f"          arguments: {json.dumps(arguments, ensure_ascii=False)}",
+        ]
     return {
         f"{model}_candidate.sql": f"{{{{ config(materialized='table', schema='restricted') }}}}\n{candidate}",
         f"{model}_public.sql": "{{ config(materialized='table') }}\n"
         f"select {_columns(columns)}\nfrom {{{{ ref('{model}_candidate') }}}}\n",
-        f"{model}_public.yml": _schema(model, tests),
+        f"{model}_public.yml": "\n".join(lines) + "\n",
     }
 
 
@@ -156,18 +164,6 @@ def _source(relation: str) -> str:
 
 def _columns(columns: Sequence[str]) -> str:
     return f"{{{{ privacy_sql.columns({json.dumps(list(columns), ensure_ascii=False)}) }}}}"
-
-
-def _schema(model: str, tests: Sequence[Test]) -> str:
-    lines = ["models:", f"  - name: {model}_candidate", "    data_tests:"]
-    for number, (kind, arguments) in enumerate(tests, start=1):
-        lines += [
-            f"      - privacy_sql.{kind}:",
-            f"          name: {model}_{kind}_{number}",
-            # JSON is YAML, and quotes every text that needs it
-            f"          arguments: {json.dumps(arguments, ensure_ascii=False)}",
-        ]
-    return "\n".join(lines) + "\n"
 
 
 def _required(require: Sequence[Criterion], table: Table) -> list[Test]:

@@ -169,15 +169,20 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
     sensitive = [name for name in published if roles.get(name) == "sensitive"]
     if len(sensitive) != 1:
         raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
-    people, values = _places(content, path.parent)
+    places = [
+        _written(part, path.parent) if "file" in part else part["relation"]
+        for part in manifest.parts(content)
+    ]
+    if len(places) > 2:
+        raise UsageError("no_groups", "a release of more than two tables is not one of groups")
     kept = kept_privately.read(path.parent)
     quasi = [name for name in published if roles.get(name) == "quasi-identifier"]
     parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     found = Description(
         name=content["release"],
-        source=people,
-        values=values,
-        count="n_people" if values is not None else None,
+        source=places[0],
+        values=places[1] if len(places) > 1 else None,  # in a table of their own
+        count="n_people" if len(places) > 1 else None,
         sensitive=sensitive[0],
         columns={name: _own(content, name, published[name], kept) for name in quasi},
         group=next((name for name, form in published.items() if form == "group number"), None),
@@ -317,16 +322,6 @@ def refuse_counts(method: str, name: str) -> None:
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
-def _places(content: Manifest, folder: Path) -> tuple[Any, Any]:
-    """Where the people of a release are, and its values when they are in a table of their own."""
-    found = [
-        _written(part, folder) if "file" in part else part["relation"] for part in manifest.parts(content)
-    ]
-    if len(found) > 2:
-        raise UsageError("no_groups", "a release of more than two tables is not one of groups")
-    return found[0], found[1] if len(found) > 1 else None
-
-
 def _written(part: Mapping[str, Any], folder: Path) -> Path:
     """A published file that is as it was written; an attack on anything else would say nothing."""
     file = files.written(part, folder)
@@ -412,11 +407,16 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
     import pandas as pd
 
     locate = content.get("locate", "region")
-    makers = {"region": _region_rows, "exact": _exact_rows, "centroid": _centroid_rows}
+    makers = {"region": _region_rows, "exact": _exact_rows}
     rows: list[dict[str, Any]] = []
     spelt: dict[str, dict[str, list[Rule]]] = {}
     for group in content["groups"]:
-        for labels in makers[locate](group, spelt, where):
+        shown: Sequence[dict[str, Any]]
+        if locate == "centroid":
+            shown = [{column: str(centre) for column, centre in group["centroid"].items()}]
+        else:
+            shown = makers[locate](group, spelt, where)
+        for labels in shown:
             rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
     known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
     if locate == "region":  # a column that a region does not name may hold anything there
@@ -453,7 +453,3 @@ def _exact_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> 
                 spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
         rows.append({column: None if value is None else str(value) for column, value in person.items()})
     return rows
-
-
-def _centroid_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
-    return [{column: str(centre) for column, centre in group["centroid"].items()}]

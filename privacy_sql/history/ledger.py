@@ -96,7 +96,17 @@ class Ledger:
             account = _account(records)
             if not account.affords(charge):
                 raise _overspent(account, charge)
-            chain.append(_record(charge))
+            chain.append(
+                {
+                    "kind": "charge",
+                    "release": charge.release,
+                    "epsilon": str(charge.epsilon),
+                    "delta": str(charge.delta),
+                    "rho": charge.rho,
+                    "ticket": charge.ticket,
+                    "at": charge.at or manifest.now(),
+                }
+            )
         return self.account()
 
 
@@ -117,18 +127,6 @@ def _account(records: list[Record]) -> Account:
     if not limits:
         return Account(charges)
     return Account(charges, Fraction(limits[-1]["epsilon"]), Fraction(limits[-1]["delta"]))
-
-
-def _record(charge: Charge) -> Record:
-    return {
-        "kind": "charge",
-        "release": charge.release,
-        "epsilon": str(charge.epsilon),
-        "delta": str(charge.delta),
-        "rho": charge.rho,
-        "ticket": charge.ticket,
-        "at": charge.at or manifest.now(),
-    }
 
 
 def _check(epsilon: Fraction, delta: Fraction) -> None:

@@ -212,17 +212,17 @@ class Costs:
     @cached_property
     def columns(self) -> list[Column]:
         """Every quasi-identifier with the one label that would cover it."""
-        return [self._column(levels) for levels in self.labels]
-
-    def _column(self, levels: Sequence[dict[int, Label]]) -> Column:
-        raw = list(levels[0].values())
-        n_rows = sum(label.n_rows for label in raw)
-        bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
-        numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
-        low, high = (min(numbers), max(numbers)) if numbers else (None, None)
-        # the highest level shows one label, or that of each value where the column stands as it is
-        n_leaves = sum(label.n_leaves for label in levels[-1].values())
-        return Column(len(levels) - 1, Label(len(levels) - 1, n_leaves, n_rows, bits, low, high))
+        found = []
+        for levels in self.labels:
+            raw, height = list(levels[0].values()), len(levels) - 1
+            n_rows = sum(label.n_rows for label in raw)
+            bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
+            numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
+            low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+            # the highest level shows one label, or that of each value where the column stands as it is
+            n_leaves = sum(label.n_leaves for label in levels[-1].values())
+            found.append(Column(height, Label(height, n_leaves, n_rows, bits, low, high)))
+        return found
 
     def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
         """What each level of each column adds to the cost when nothing is suppressed.
@@ -317,10 +317,13 @@ class Costs:
             return [(column, [(label, label.n_rows) for label in level.values()]) for column, level in found]
         kept = ~shown.seen.among(shown.gone)
         people = shown.seen.people[kept]
-        return [
-            (column, _totals(level, shown.seen.labels(position)[kept], people))
-            for position, (column, level) in enumerate(found)
-        ]
+        published = []
+        for position, (column, level) in enumerate(found):
+            totals = np.bincount(shown.seen.labels(position)[kept], weights=people)
+            published.append(
+                (column, [(level[code], int(totals[code])) for code in np.flatnonzero(totals).tolist()])
+            )
+        return published
 
     @property
     def _aliases(self) -> list[Sql]:
@@ -390,15 +393,6 @@ class Priced:
 def _bits(n_rows: int, weight: float) -> float:
     """The entropy behind a label in bits, from its rows and the sum of n ln n over its raw values."""
     return max(0.0, log(n_rows) - weight / n_rows) / log(2) if n_rows else 0.0
-
-
-def _totals(
-    level: Mapping[int, Label], codes: np.ndarray[Any, Any], people: np.ndarray[Any, Any]
-) -> list[tuple[Label, int]]:
-    """The labels of a column that are published, each with its people."""
-    totals = np.bincount(codes, weights=people)
-    found = np.flatnonzero(totals)
-    return [(level[code], int(total)) for code, total in zip(found.tolist(), totals[found], strict=True)]
 
 
 def _labels_at(labels: Labels, level: int, listed: Mapping[int, int] | None) -> dict[int, Label]:

@@ -278,7 +278,8 @@ class Seen:
 
     def rows_in(self, gone: Mask) -> int:
         """How many rows some groups hold, where a person may have several."""
-        return int(self._rows[gone.groups].sum()) if gone else 0
+        rows = self.of.people if self.of.rows is None else self.of.rows
+        return int(rows[gone.groups].sum()) if gone else 0
 
     def lines_in(self, gone: Mask) -> int:
         """How many lines some groups have: one for each value, and one for each person without any."""
@@ -286,10 +287,6 @@ class Seen:
             return 0
         assert self.of.holders is not None
         return self.rows_in(gone) + self.people_in(gone) - int(self.of.holders[gone.groups].sum())
-
-    @property
-    def _rows(self) -> Ints:
-        return self.of.people if self.of.rows is None else self.of.rows
 
     @property
     def people(self) -> Ints:

@@ -108,10 +108,14 @@ class LatticeSearch:
         walk: BestFirst | FullDomainSearch = BestFirst()
         if self.within.size <= MOST_TAGGED:
             walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
-        return self.part.found(walk.choose(self.within, self._answers, Goals(self.pricing), limits))
-
-    def _answers(self, places: Sequence[Choice]) -> list[Answer]:
-        return self.decide([self.part.choice(place) for place in places])
+        return self.part.found(
+            walk.choose(
+                self.within,
+                lambda places: self.decide([self.part.choice(place) for place in places]),
+                Goals(self.pricing),
+                limits,
+            )
+        )
 
     # -- answers ---------------------------------------------------------------------------------------
 

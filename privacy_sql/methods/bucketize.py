@@ -75,8 +75,16 @@ class Bucketize(Method):
     def _grouped(self, base: Base, asked: Asked, key: Sql) -> tuple[Grouping, dict[str, Any], Any]:
         """The groups, what to say of them in the manifest, and of the search for them."""
         if self.by == "anatomy":
-            values, grouping = self._anatomy(base, asked, key)
-            return grouping, {"by": "anatomy", "l": values}, None
+            # the buckets for `l`, or the smallest ones that keep every requirement
+            for values, grouping in anatomies(base, self.l, key):
+                if self.l or all(verdict.safe for verdict in asked.judge(grouping).values()):
+                    return grouping, {"by": "anatomy", "l": values}, None
+            raise NoSafeChoice(
+                "nothing_safe",
+                "no buckets of different values are safe, however large",
+                where=base.table.name,
+                hint="Relax a requirement, or use full_domain.",
+            )
         search = None
         if self.by == "full_domain":
             lattice = LatticeSearch(base, asked.require, self.minimise)
@@ -91,15 +99,3 @@ class Bucketize(Method):
             check_levels(base, by)
         grouping = Grouping.by(base, [base.key(base.aliases[column], level) for column, level in by.items()])
         return grouping, {"by": by}, search and search.summary()
-
-    def _anatomy(self, base: Base, asked: Asked, key: Sql) -> tuple[int, Grouping]:
-        """The buckets for `l`, or the smallest ones that keep every requirement."""
-        for values, grouping in anatomies(base, self.l, key):
-            if self.l or all(verdict.safe for verdict in asked.judge(grouping).values()):
-                return values, grouping
-        raise NoSafeChoice(
-            "nothing_safe",
-            "no buckets of different values are safe, however large",
-            where=base.table.name,
-            hint="Relax a requirement, or use full_domain.",
-        )

@@ -25,9 +25,8 @@ from privacy_sql.marginals.views import COUNT, published_columns
 from privacy_sql.methods import Asked, Method, Proposal, _injected
 from privacy_sql.parameters import number_in
 from privacy_sql.query.template import Query, Sql, render
-from privacy_sql.searches import Limits, Reached
+from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
-from privacy_sql.spaces.marginal_sets import Collection
 from privacy_sql.table import Table
 
 log = logging.getLogger("privacy_sql")
@@ -207,17 +206,14 @@ class Marginals(Method):
             "explored": found.explored,
             "optimal": found.optimal and whole,
             "stopped": found.stopped,
-            "least_kl": self._least(search, found) if whole else 0.0,
+            "least_kl": 0.0,  # what no safe collection can be below
         }
+        if whole and found.optimal:
+            told["least_kl"] = found.best.kl
+        elif whole and not deadlines.reason():  # nothing is counted for it once the time is up
+            told["least_kl"] = min(search.least_kl, found.best.kl)
         chosen = search.space.marginals(found.best)
         return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
-
-    def _least(self, search: MarginalSearch, found: Reached[Collection]) -> float:
-        """What no safe collection can be below; nothing is counted for it once the time is up."""
-        assert found.best is not None
-        if found.optimal:
-            return found.best.kl
-        return 0.0 if deadlines.reason() else min(search.least_kl, found.best.kl)
 
     def _recipe(self, search: MarginalSearch) -> Proposal:
         """The table and the best k-link anonymous marginal of the nonsensitive columns."""

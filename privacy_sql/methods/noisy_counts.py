@@ -136,10 +136,20 @@ class NoisyCounts(Method):
         _refuse_repeated(base, self.rows_per_person)
         check_levels(base, {name: level for name, level in self.levels.items() if name in base.aliases})
         grids = self._grids(base)
-        noise = self._noise(len(grids))
+        # one draw over all cells: a person moves each marginal, so the moves add up
+        moves = (2 if self.neighbours == "substitution" else 1) * len(grids)
+        if self.noise == "laplace":
+            noise = laplace(moves * self.rows_per_person, self._epsilon)
+        else:
+            noise = gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
         cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
         # whatever can be refused has been by now: from here on only the draw is left
-        charge = self._charge(base, noise)
+        name, ticket = base.table.name, secrets.token_hex(8)
+        charge = Charge(name, self._epsilon, self._delta, noise.rho, ticket=ticket)
+        if self.drawn:
+            Ledger(Path(self.ledger)).charge(charge)
+        else:
+            Ledger(Path(self.ledger)).refuse_overspent(charge)
         drawn = None
         if self.drawn:
             noisy = noise.draw(np.concatenate(cells))
@@ -210,22 +220,6 @@ class NoisyCounts(Method):
         places = engine.create(render("methods/noisy_codes.sql", labels=shown, domain=domain))
         return Column(name, alias, domain, places, len(labels))
 
-    def _noise(self, n_marginals: int) -> Noise:
-        # one draw over all cells: a person moves each marginal, so the moves add up
-        moves = (2 if self.neighbours == "substitution" else 1) * n_marginals
-        if self.noise == "laplace":
-            return laplace(moves * self.rows_per_person, self._epsilon)
-        return gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
-
-    def _charge(self, base: Base, noise: Noise) -> Charge:
-        ticket = secrets.token_hex(8)
-        charge = Charge(base.table.name, self._epsilon, self._delta, noise.rho, ticket=ticket)
-        if self.drawn:
-            Ledger(Path(self.ledger)).charge(charge)
-        else:
-            Ledger(Path(self.ledger)).refuse_overspent(charge)
-        return charge
-
     def _fitted(self, base: Base, grids: list[list[Column]], drawn: list[Any], noise: Noise) -> list[Any]:
         """Consistent and non-negative, from the noisy numbers and public knowledge alone."""
         declared = base.rows if self.total == PUBLIC else self.total
@@ -285,6 +279,12 @@ def _size(grid: Sequence[Column]) -> int:
     return math.prod(column.size for column in grid)
 
 
+def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
+    columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
+    query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
+    return base.engine.arrays(query)["n_rows"].astype(np.int64)
+
+
 def _refuse_repeated(base: Base, allowed: int) -> None:
     """One row per person, or a declared maximum."""
     identifier = base.table.identifier
@@ -326,12 +326,6 @@ def _labels(
             shown = [None if text is None else str(written.label(text, level)) for text in domain]
             return list(dict.fromkeys(shown)), written
     raise UsageError("no_domain", f"the hierarchy of {name} does not cover its declared domain")
-
-
-def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
-    columns = [(Sql(column.alias), column.places, column.domain, column.size) for column in grid]
-    query = render("methods/noisy_grid.sql", base=base.relation, columns=columns)
-    return base.engine.arrays(query)["n_rows"].astype(np.int64)
 
 
 def _outside(base: Base, columns: Sequence[Column]) -> int:

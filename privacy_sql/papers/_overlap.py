@@ -131,10 +131,22 @@ class Pair:
     ) -> Release | Mapping[str, Any]:
         """One sample as an adversary gets it; with `mdav nearest` people are found by their centroid."""
         if method != "mondrian":
-            return self._described(self.centres(which, k), nearest=" " in method)
+            # centres are read by the nearest, or by name, as locating is taken for granted
+            nearest = " " in method
+            return {
+                "name": "mdav",
+                "relation": self.centres(which, k),
+                "sensitive": self.people.source.sensitive,
+                "group": GROUP,
+                "columns": self.people.quasi if nearest else [WHO],
+                "locate": "centroid" if nearest else "exact",
+            }
         key = (which, k, *map(str, more))
         if key not in self._boxed:
-            self._boxed[key] = self._boxes((self.first, self.second)[which], k, more)
+            people, rows = self.people, (self.first, self.second)[which]
+            sample = people.rows.iloc[rows][[*people.quasi, people.source.sensitive]]
+            table = Table(sample, people.quasi, people.source.sensitive, name="mondrian")
+            self._boxed[key] = publish(people.engine, table, [KAnonymity(k), *more], Multidimensional())
         return self._boxed[key]
 
     def centres(self, which: int, k: int) -> pd.DataFrame:
@@ -156,12 +168,6 @@ class Pair:
         picked = [(group in groups) / max(len(groups), 1) for group, groups in own]
         return 100 * float(np.mean(among)), 100 * float(np.mean(picked))
 
-    def _boxes(self, rows: Array, k: int, more: Sequence[Criterion]) -> Release:
-        people = self.people
-        sample = people.rows.iloc[rows][[*people.quasi, people.source.sensitive]]
-        table = Table(sample, people.quasi, people.source.sensitive, name="mondrian")
-        return publish(people.engine, table, [KAnonymity(k), *more], Multidimensional())
-
     def _centres(self, rows: Array, k: int) -> pd.DataFrame:
         """The published centres of a sample, with the group of every row, which no release shows."""
         people = self.people
@@ -179,15 +185,6 @@ class Pair:
         groups = _frame(grouping, render("counted/listed.sql", relation=grouping.rows, columns=placed))
         shown = _frame(grouping, dealt.view)
         return shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype({WHO: int})
-
-    def _described(self, published: pd.DataFrame, *, nearest: bool) -> Mapping[str, Any]:
-        """How the adversary reads centres: by the nearest, or by name, as locating is taken for granted."""
-        columns, locate = (self.people.quasi, "centroid") if nearest else ([WHO], "exact")
-        sensitive = self.people.source.sensitive
-        return {
-            **{"name": "mdav", "relation": published, "sensitive": sensitive, "group": GROUP},
-            **{"columns": columns, "locate": locate},
-        }
 
 
 def _frame(grouping: Grouping, query: Query) -> pd.DataFrame:

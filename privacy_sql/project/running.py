@@ -157,11 +157,17 @@ def _run(
         signoff=plan.signoff,
         determination=plan.determination,
     )
-    _tell(result, release)
+    result.release = release
+    result.rows_in, result.suppressed = release.rows_in, release.suppressed
+    result.repeated = release.repeated
+    result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
+    result.baseline = release.baseline.to_json() if release.baseline else None
     until = plan.determination.get("valid_until")
     if until and datetime.date.fromisoformat(until) < datetime.date.today():
         result.warnings.append(f"its determination was valid until {until}; somebody has to decide again")
     if not release.safe:
+        result.exit = 1
+        result.errors = [release.refusal.to_json()] if release.refusal else []
         if not dry_run:
             _remember(project, result, recording.recorded(release))
         return
@@ -194,18 +200,6 @@ def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Resul
             _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in before))
         raise
     return release
-
-
-def _tell(result: Result, release: Release) -> None:
-    """What came of it so far."""
-    result.release = release
-    result.rows_in, result.suppressed = release.rows_in, release.suppressed
-    result.repeated = release.repeated
-    result.verdicts = [verdict.to_json() for verdict in release.verdicts.values()]
-    result.baseline = release.baseline.to_json() if release.baseline else None
-    if not release.safe:
-        result.exit = 1
-        result.errors = [release.refusal.to_json()] if release.refusal else []
 
 
 def _registered_and_written(

@@ -48,6 +48,8 @@ def _release() -> Schema:
     sensitive = {"oneOf": [{"type": "string"}, _object(reading.SENSITIVE_KEYS, column, ["column"])]}
     insensitive = _object(reading.INSENSITIVE_KEYS, {"columns": NAMES, "known": FLAG}, ["columns"])
     person = _object(reading.IDENTIFIER_KEYS, {}, ["column"])
+    methods, params = _parts("methods")
+    method = {**_object(methods, params, []), "minProperties": 1, "maxProperties": 1}
     known: Schema = {
         "source": _object(reading.SOURCE_KEYS, {}, []),
         "identifier": {"oneOf": [{"type": "string"}, person]},
@@ -56,7 +58,7 @@ def _release() -> Schema:
         "insensitive": {"oneOf": [NAMES, insensitive]},
         "drop": {"oneOf": [{"const": reading.REST}, NAMES]},
         "require": {**_object(*_parts("criteria", several=True), []), "minProperties": 1},
-        "method": {"oneOf": [{"enum": registry.available("methods")}, _one_method()]},
+        "method": {"oneOf": [{"enum": registry.available("methods")}, method]},
         "output": _object(reading.OUTPUT_KEYS, {"csv": {"type": "object"}}, []),
         "population": file,
         "joint": FLAG,
@@ -66,11 +68,6 @@ def _release() -> Schema:
         "signoff": _object(reading.SIGNOFF_KEYS, {"reasons": {"type": "object"}}, []),
     }
     return _object(reading.RELEASE_KEYS, known, ["source", "quasi_identifiers"])
-
-
-def _one_method() -> Schema:
-    names, known = _parts("methods")
-    return {**_object(names, known, []), "minProperties": 1, "maxProperties": 1}
 
 
 def _parts(family: str, *, several: bool = False) -> tuple[list[str], Schema]:

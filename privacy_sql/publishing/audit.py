@@ -184,18 +184,11 @@ def _same_rows(read: Read, release: Release) -> None:
     )
     # the view reads the source again, so it must still be the one that was counted and judged
     release.base.refuse_changed()
-    if marks["n_rows"] != release.rows_out or marks != _meant(release, columns, csv=read.is_csv):
+    home = release.base.engine
+    relation, n = release.alike or (home.rows_of(Query(release.view.sql, "published rows")), None)
+    meant = fingerprint(home, relation, columns, empty_is_null=read.is_csv, counted=n)
+    if marks["n_rows"] != release.rows_out or marks != meant:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
-
-
-def _meant(release: Release, columns: Sequence[str], *, csv: bool) -> dict[str, int]:
-    """The fingerprint of the rows that should leave."""
-    home: Engine = release.base.engine
-    if release.alike is not None:
-        relation, n = release.alike
-        return fingerprint(home, relation, columns, empty_is_null=csv, counted=n)
-    meant = home.rows_of(Query(release.view.sql, "published rows"))
-    return fingerprint(home, meant, columns, empty_is_null=csv)
 
 
 def _same_values(read: Read, release: Release) -> None:

@@ -118,8 +118,15 @@ class Baseline:
         readers = {"knowing the groups": told["as_published"]}
         if self.known:
             readers[f"knowing {', '.join(columns)} too"] = told["known"][ALL]
-        below = zip(readers.items(), self.below(k), strict=False)
-        return [f"baseline    {_sentence(who, part, few, k)}" for (who, part), few in below]
+        lines = []
+        for (who, part), few in zip(readers.items(), self.below(k), strict=False):
+            line = f"baseline    {who}: {people(part['alone'])} alone, {few} in groups below {k}"
+            if part["worst_guess"] is not None:
+                sure, right = (float(Fraction(part[name])) for name in ("worst_guess", "right_in_all"))
+                certain = people(part["certain"])
+                line += f"; a guess is up to {sure:.0%} sure, certain for {certain}, right for {right:.0%}"
+            lines.append(line)
+        return lines
 
 
 def worst(guesses: Sequence[Guess]) -> dict[str, Any]:
@@ -326,15 +333,4 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
             f"Write `insensitive: {{columns: {listed}, known: true}}` to hold every requirement on it too, or"
             f' `insensitive: {{columns: {listed}, acknowledge: "the reason"}}`; or `drop: {listed}`.'
         ),
-    )
-
-
-def _sentence(who: str, told: Mapping[str, Any], below: int, k: int) -> str:
-    singled = f"{people(told['alone'])} alone, {below} in groups below {k}"
-    if told["worst_guess"] is None:
-        return f"{who}: {singled}"
-    sure, right = (float(Fraction(told[name])) for name in ("worst_guess", "right_in_all"))
-    return (
-        f"{who}: {singled}; a guess is up to {sure:.0%} sure, certain for {people(told['certain'])},"
-        f" right for {right:.0%}"
     )

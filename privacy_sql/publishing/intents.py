@@ -180,18 +180,13 @@ def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
     return (
         all(_is(folder / each.hidden, each) or _is(folder / each.name, each) for each in intent.files)
         and all(_has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables)
-        and _free(intent, folder, engine)
-    )
-
-
-def _free(intent: Intent, folder: Path, engine: Engine | None) -> bool:
-    """Whether every name has what it is known to have: the old, the new or nothing, not somebody's work."""
-    return all(
-        standing(folder / each.name) in (None, each.old, each.sha256) for each in intent.files
-    ) and all(
-        not _given(engine).has_table(each.name)
-        or of_table(_given(engine), each.name) in (each.old, each.marks)
-        for each in intent.tables
+        # every name has what it is known to have: the old, the new or nothing, not somebody's work
+        and all(standing(folder / each.name) in (None, each.old, each.sha256) for each in intent.files)
+        and all(
+            not _given(engine).has_table(each.name)
+            or of_table(_given(engine), each.name) in (each.old, each.marks)
+            for each in intent.tables
+        )
     )
 
 

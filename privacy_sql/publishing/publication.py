@@ -244,7 +244,9 @@ def publish(
                     undisturbed()
                     intent = _intended(form, paper, overwrite, register)
                     with step("register"):
-                        _registered(form, intent, register, private)
+                        if register is not None:
+                            hidden = {file.name: place.parent / file.hidden for file in intent.files}
+                            register.keep(form.release, place, hidden, private=private)
                     with step("swap"):
                         form.swap(intent)
                         swapped = True
@@ -271,13 +273,6 @@ def dry_write(form: Form, *, judge: Judge) -> None:
 
 class _TakenBack(Exception):
     """Ends a transaction that is not to be committed."""
-
-
-def _registered(form: Form, intent: Intent, register: Register | None, private: Private | None) -> None:
-    """The copy of a release that its register keeps."""
-    if register is not None:
-        hidden = {file.name: form.place.parent / file.hidden for file in intent.files}
-        register.keep(form.release, form.place, hidden, private=private)
 
 
 def _output(form: Form) -> Output:

@@ -87,7 +87,17 @@ def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str])
     if found.known:
         told["known"] = _prosecutor(_riskiest(found.known[baseline.ALL]), limits)
     if grouping is not None and grouping.base.table.population is not None:
-        told |= _with_population(grouping, limits)
+        asked = registry.get("criteria", "reidentification_risk")("1/2", adversary="journalist")
+        crowds = risks.in_population(grouping.base.engine.fetch(evidence(grouping, asked)))
+        mean = risks.average(crowds)
+        told |= {
+            "journalist_max": exact_text(risks.maximum(crowds)),
+            "journalist_average": exact_text(max(mean, risks.of_table(crowds))),
+            "journalist_above": {
+                each: exact_text(risks.above(crowds, limit)) for each, limit in limits.items()
+            },
+            "marketer": exact_text(mean),
+        }
     return told | {"asks_for": {each: risks.asks_for(limit) for each, limit in limits.items()}}
 
 
@@ -104,16 +114,4 @@ def _prosecutor(crowds: Sequence[Crowd], limits: dict[str, Fraction]) -> dict[st
         "prosecutor_max": exact_text(risks.maximum(crowds)),
         "prosecutor_average": exact_text(risks.average(crowds)),
         "above": {each: exact_text(risks.above(crowds, limit)) for each, limit in limits.items()},
-    }
-
-
-def _with_population(grouping: Grouping, limits: dict[str, Fraction]) -> dict[str, Any]:
-    asked = registry.get("criteria", "reidentification_risk")("1/2", adversary="journalist")
-    crowds = risks.in_population(grouping.base.engine.fetch(evidence(grouping, asked)))
-    mean = risks.average(crowds)
-    return {
-        "journalist_max": exact_text(risks.maximum(crowds)),
-        "journalist_average": exact_text(max(mean, risks.of_table(crowds))),
-        "journalist_above": {each: exact_text(risks.above(crowds, limit)) for each, limit in limits.items()},
-        "marketer": exact_text(mean),
     }

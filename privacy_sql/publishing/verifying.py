@@ -5,6 +5,7 @@ A manifest vouches for the files it names and for no others, wherever it lies.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,26 +36,16 @@ def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
         return content
     if intents.path_of(place).is_file() or found(path, engine)[1] != content:
         return verify(path, engine)  # a run put a new version there while this one was looked at
-    for name in _gone(content, place.parent, engine):
+    gone = [name for name in outputs(content) if not (place.parent / name).exists()]
+    with contextlib.suppress(*NO_MANIFEST):
+        tables = [str(part["relation"]) for part in manifest.parts(content) if "relation" in part]
+        gone += [name for name in tables if engine is None or not engine.has_table(name)]
+    for name in gone:
         hint = "Put it back, or run again to publish it anew."
         raise NotSafe("output_changed", f"{name} is not there, and {place.name} describes it", hint=hint)
     told = f"what {place.name} describes is not as it was written"
     hint = "Do not pass it on: get the copy that was published, or move this one away and run again."
     raise NotSafe("output_changed", told, hint=hint)
-
-
-def _gone(content: Manifest, folder: Path, engine: Engine | None) -> list[str]:
-    """The names of the files and tables that are no longer there."""
-    tables = [str(part["relation"]) for part in _parts(content) if "relation" in part]
-    files = [name for name in outputs(content) if not (folder / name).exists()]
-    return files + [name for name in tables if engine is None or not engine.has_table(name)]
-
-
-def _parts(content: Manifest) -> list[Mapping[str, Any]]:
-    try:
-        return [part for part in manifest.parts(content) if isinstance(part, Mapping)]
-    except NO_MANIFEST:
-        return []
 
 
 def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifest]:

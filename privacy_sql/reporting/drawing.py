@@ -202,24 +202,18 @@ class _Scale:
             for number, name in enumerate(self.names):
                 yield Tick(self.place(name) / 10, name if number < MOST_TICKS else "")
             return
-        step = self._step()
+        rough = (self.high - self.low) / MOST_TICKS
+        power = 10 ** floor(log10(rough))
+        step = float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999))
+        if self.axis.whole:
+            step = max(1.0, step)
+        decimals = max(0, -floor(log10(step) + 1e-9))
         number = ceil(self.low / step - 1e-9)
         while number * step <= self.high + 1e-9 * step:
             value = number * step
-            yield Tick(self.place(value) / 10, self._words(value, step))
+            percent = f"{value:.{0 if step >= 0.01 else 1}%}"
+            yield Tick(self.place(value) / 10, percent if self.axis.percent else f"{value:,.{decimals}f}")
             number += 1
-
-    def _step(self) -> float:
-        rough = (self.high - self.low) / MOST_TICKS
-        power = 10 ** floor(log10(rough))
-        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)
-        return max(1.0, step) if self.axis.whole else float(step)
-
-    def _words(self, value: float, step: float) -> str:
-        if self.axis.percent:
-            return f"{value:.{0 if step >= 0.01 else 1}%}"
-        decimals = max(0, -floor(log10(step) + 1e-9))
-        return f"{value:,.{decimals}f}"
 
 
 def _stroke(line: Line, across: _Scale, upwards: _Scale) -> Stroke:

@@ -6,6 +6,7 @@ opens with.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,18 +51,18 @@ def draw(charts: Sequence[Chart], explored: Mapping[str, Any] | None, folder: Pa
             figures |= {"skyline": Figure(figsize=(12, 6)), "staircase": Figure(figsize=(7.5, 5.5))}
             _panels(figures["skyline"], explored)
             _staircase(figures["staircase"].add_subplot(projection="3d"), explored)
-        return [_save(figure, folder / f"{key}.{kind}") for key, figure in figures.items() for kind in KINDS]
-
-
-def _save(figure: Figure, path: Path) -> Path:
-    metadata = {"Date": None, "Creator": MARK} if path.suffix == ".svg" else {"Software": MARK}
-    targets.admit_page(path, MARK)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150, metadata=metadata)
-    except OSError:
-        raise EngineError("cannot_write", f"cannot write to {path.parent.name}") from None
-    return path
+        made = []
+        for key, kind in itertools.product(figures, KINDS):
+            path = folder / f"{key}.{kind}"
+            targets.admit_page(path, MARK)
+            metadata = {"Date": None, "Creator": MARK} if kind == "svg" else {"Software": MARK}
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                figures[key].savefig(path, dpi=150, metadata=metadata)
+            except OSError:
+                raise EngineError("cannot_write", f"cannot write to {path.parent.name}") from None
+            made.append(path)
+        return made
 
 
 def _draw(axes: Axes, chart: Chart) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 from privacy_sql.searches import Limits, Reached, Step, Steps
 
@@ -36,16 +35,13 @@ class Beam:
             limits.progress(explored, explored)
             if reason := limits.reason(explored):
                 return Reached(best, explored, stopped=reason)
-            step = list(islice(_safe_ones(ahead, safe, limits), self.width))
+            step = []
+            for choice in ahead:
+                if len(step) == self.width or limits.stop():
+                    break
+                if safe(choice):
+                    step.append(choice)
             best = min(
                 [best, *step[:1]], key=lambda choice: cost(choice) if choice is not None else float("inf")
             )
         return Reached(best, explored)
-
-
-def _safe_ones(choices: Iterable[Step], safe: Callable[[Step], bool], limits: Limits) -> Iterator[Step]:
-    for choice in choices:
-        if limits.stop():
-            return
-        if safe(choice):
-            yield choice

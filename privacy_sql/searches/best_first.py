@@ -107,7 +107,11 @@ class _Run:
             self.limits.progress(self.explored, self.explored + len(self.waiting))
 
     def found(self) -> Found:
-        settled = self.stopped is None
+        settled, gap = self.stopped is None, None
+        if self.best.cost is not None:
+            least = self.waiting[0][0] if self.waiting else self.best.cost[0]
+            short = max(0.0, self.best.cost[0] - least) if np.isfinite(least) else None
+            gap = 0.0 if settled else short
         return Found(
             choices=self.lattice.size,
             explored=self.explored,
@@ -118,7 +122,7 @@ class _Run:
             optimal=settled and self.best.choice is not None,
             safe_choices=None,
             undecided=len(self.waiting) if not settled else 0,
-            gap=self._gap(),
+            gap=gap,
             stopped=self.stopped,
         )
 
@@ -189,11 +193,3 @@ class _Run:
         if choice not in self.seen:
             self.seen.add(choice)
             heapq.heappush(self.waiting, (bound_of(self.objective, choice), sum(choice), choice))
-
-    def _gap(self) -> float | None:
-        if self.best.cost is None:
-            return None
-        if self.stopped is None:
-            return 0.0
-        least = self.waiting[0][0] if self.waiting else self.best.cost[0]
-        return max(0.0, self.best.cost[0] - least) if np.isfinite(least) else None

@@ -150,17 +150,15 @@ class MarginalSets:
             if not graph[place] and all(graph[p] for p in _bits(below)):
                 yield 1 << place, below
         for u, v in combinations(range(len(graph)), 2):
-            if self._edge_allowed(graph, u, v):
-                common = graph[u] & graph[v]
-                if _separated(graph, u, v, common):
-                    yield 1 << u | 1 << v, common
-
-    def _edge_allowed(self, graph: Graph, u: int, v: int) -> bool:
-        """Both vertices there, of different attributes, not yet joined, and joined at coarser resolutions."""
-        (a, i), (b, j) = self.vertices[u], self.vertices[v]
-        if a == b or not graph[u] or not graph[v] or graph[u] >> v & 1:
-            return False
-        return not (self._stretch[b][j - 1] & ~graph[u]) and not (self._stretch[a][i - 1] & ~graph[v])
+            (a, i), (b, j) = self.vertices[u], self.vertices[v]
+            if a == b or not graph[u] or not graph[v] or graph[u] >> v & 1:
+                continue
+            # joined at coarser resolutions already
+            if self._stretch[b][j - 1] & ~graph[u] or self._stretch[a][i - 1] & ~graph[v]:
+                continue
+            common = graph[u] & graph[v]
+            if _separated(graph, u, v, common):
+                yield 1 << u | 1 << v, common
 
     def _gain(self, added: int, common: int) -> float:
         """How much the KL divergence falls: a difference of entropies around the new clique."""
@@ -185,21 +183,17 @@ class MarginalSets:
                 yield Collection(left, collection.kl + self._gain(1 << place, self._stretch[a][i - 1]))
         for u, v in combinations(range(len(graph)), 2):
             both = 1 << u | 1 << v
-            loose = graph[u] >> v & 1 and both & ~kept and self._edge_removable(graph, u, v)
+            (a, i), (b, j) = self.vertices[u], self.vertices[v]
+            finer_a = self._stretch[a][-1] & ~self._stretch[a][i]
+            finer_b = self._stretch[b][-1] & ~self._stretch[b][j]
+            coarsest = a != b and not graph[v] & finer_a and not graph[u] & finer_b
+            loose = graph[u] >> v & 1 and both & ~kept and coarsest
             if loose and sum(clique & both == both for clique in cliques) == 1:
                 apart = list(graph)
                 apart[u] &= ~(1 << v)
                 apart[v] &= ~(1 << u)
                 common = graph[u] & graph[v] & ~both
                 yield Collection(tuple(apart), collection.kl + self._gain(both, common))
-
-    def _edge_removable(self, graph: Graph, u: int, v: int) -> bool:
-        (a, i), (b, j) = self.vertices[u], self.vertices[v]
-        if a == b:
-            return False
-        finer_a = self._stretch[a][-1] & ~self._stretch[a][i]
-        finer_b = self._stretch[b][-1] & ~self._stretch[b][j]
-        return not (graph[v] & finer_a) and not (graph[u] & finer_b)
 
     def marginals(self, collection: Collection) -> list[Resolutions]:
         """The maximal cliques: the marginals to publish, in sorted order."""

@@ -110,10 +110,15 @@ def identify(
     with_column = sets.people_with_column()
     first = [column for column in columns if KNOWN.search(column)] if known is None else list(known)
     asked = {column: (code, base.statistics[code]["top"] + 1) for column, code in codes.items()}
+    pairs = base.n_people * (base.n_people - 1)
     return Identified(
         people=base.n_people,
         ratios={
-            tuple(columns[place] for place in members): _ratios(found, base.n_people)
+            tuple(columns[place] for place in members): Ratios(
+                distinct=Fraction(found["n_groups"], base.n_people),
+                unique=Fraction(found["n_unique"], base.n_people),
+                separation=1 - Fraction(found["n_pairs"], pairs) if pairs else None,
+            )
             for members, found in sets.sizes().items()
         },
         people_by_least_size={
@@ -137,15 +142,6 @@ def _refuse_many(table: Table, most: int) -> None:
         told = f"{n_columns} columns have {n_sets:,} sets of at most {most}"
         hint = f"Name fewer columns, or ask about smaller sets: at most {MOST_SETS:,} are counted."
         raise UsageError("too_many_sets", told, where=table.name, hint=hint)
-
-
-def _ratios(found: Row, people: int) -> Ratios:
-    pairs = people * (people - 1)
-    return Ratios(
-        distinct=Fraction(found["n_groups"], people),
-        unique=Fraction(found["n_unique"], people),
-        separation=1 - Fraction(found["n_pairs"], pairs) if pairs else None,
-    )
 
 
 class _Sets:

@@ -215,22 +215,24 @@ class MarginalSet(Judgeable):
         unknown = [name for name in where if name not in self._attributes.names]
         if unknown:
             raise UsageError("unknown_column", f'the marginals know no column "{unknown[0]}"')
-        shares = [self._shares(a, where.get(name)) for a, name in enumerate(self._attributes.names)]
+        shares = []  # of each node, the share of its leaves that is asked for
+        for name, members in zip(self._attributes.names, self._members, strict=True):
+            wanted = where.get(name)
+            if wanted is None:
+                shares.append(dict.fromkeys(members, Fraction(1)))
+                continue
+            asked = wanted if callable(wanted) else set(wanted).__contains__
+            shares.append(
+                {
+                    node: Fraction(sum(bool(asked(value)) for value in values), len(values))
+                    for node, values in members.items()
+                }
+            )
         parts = (
             expected * prod(share[node] for share, node in zip(shares, cell, strict=True))
             for cell, expected in self._expected.items()
         )
         return sum(parts, Fraction(0))
-
-    def _shares(self, a: int, wanted: Any) -> dict[int, Fraction]:
-        """Node -> the share of its leaves that is asked for."""
-        if wanted is None:
-            return dict.fromkeys(self._members[a], Fraction(1))
-        asked = wanted if callable(wanted) else set(wanted).__contains__
-        return {
-            node: Fraction(sum(bool(asked(value)) for value in values), len(values))
-            for node, values in self._members[a].items()
-        }
 
     def sample(self, n: int, random: np.random.Generator) -> list[tuple[Any, ...]]:
         """`n` invented rows drawn from the maximum-entropy table, values in the order of the columns."""

@@ -107,7 +107,7 @@ def measure(
             "too_many_sets", told, hint=f"Ask about smaller sets: at most {MOST_SETS:,} are counted."
         )
     place, published = _published(released)
-    shown_as = _shown_as(known, published)
+    shown_as = {column: published[column].column if column in published else column for column in known}
     codes = [_Codes() for _ in (*known, secret)]
     shown = _read(engine, place, list(shown_as.values()), secret, {}, codes, "the release")
     kinds = {column: _level_of(published, column) for column in known}
@@ -187,11 +187,6 @@ def _published(released: Any) -> tuple[Any, Mapping[str, PublishedColumn]]:
     return description.source, description.columns
 
 
-def _shown_as(known: Sequence[str], published: Mapping[str, PublishedColumn]) -> dict[str, str]:
-    """The published column of each known one."""
-    return {column: published[column].column if column in published else column for column in known}
-
-
 def _level_of(published: Mapping[str, PublishedColumn], column: str) -> tuple[Hierarchy, int]:
     """The level at which a release of ours shows a column; what is shown as it is stays so."""
     shown = published.get(column)
@@ -227,18 +222,13 @@ def _read(
         query = render(
             "counted/listed.sql", relation=base.dictionaries[alias], columns=names(["code", "value"])
         )
-        labels = {row["code"]: _label(row["value"], kind, level) for row in base.engine.fetch(query)}
-        lookup = np.zeros(max(labels) + 1, np.int64)
-        for code, label in labels.items():
-            lookup[code] = of.of(label)
+        values = {row["code"]: row["value"] for row in base.engine.fetch(query)}
+        lookup = np.zeros(max(values) + 1, np.int64)
+        for code, value in values.items():
+            label = kind.label(value, level) if kind.height else value
+            lookup[code] = of.of(None if label is None else text_of(label))
         shared.append(lookup[found[alias].astype(np.int64)])
     return _Counted(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
-
-
-def _label(value: object, kind: Hierarchy, level: int) -> str | None:
-    """A value at a level, as text."""
-    label = kind.label(value, level) if kind.height else value
-    return None if label is None else text_of(label)
 
 
 def _table(given: Any, known: Sequence[str], secret: str, what: str) -> Table:

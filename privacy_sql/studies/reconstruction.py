@@ -177,9 +177,17 @@ class Reconstruction:
             if classes[a] is not None:
                 problem = f"{self._attributes.names[a]} is asked about twice"
                 raise UsageError("asked_twice", problem, hint="Name each column once, at one level.")
-            at[a] = self._resolution(a, level)
+            # the numbers know the published levels only
+            used = sorted({m[a] for m in self.tables.maximal} - {0})
+            at[a] = used.index(self._attributes.finest[a] - level) + 1
             known = self._labels_of(a, level)
-            _refuse_strange(name, wanted.get(name, set()), known)
+            shown = sorted({label for label in known.values() if label is not None})
+            strange = sorted(
+                label for label in wanted.get(name, ()) if label is not None and label not in shown
+            )
+            if strange:
+                problem = f'no published table shows "{strange[0]}" under {name}'
+                raise UsageError("unknown_value", problem, hint=did_you_mean(strange[0], shown))
             classes[a] = {
                 node: OUTSIDE
                 if name in wanted and known.get(node) not in wanted[name]
@@ -191,11 +199,6 @@ class Reconstruction:
     def _labels_of(self, a: int, level: int) -> Mapping[int, Label]:
         column = "s" if a == self._attributes.sensitive else f"{self._attributes.aliases[a]}_{level}"
         return self.labels[column]
-
-    def _resolution(self, a: int, level: int) -> int:
-        """Where the numbers have a level of a column: they know the published levels only."""
-        used = sorted({m[a] for m in self.tables.maximal} - {0})
-        return used.index(self._attributes.finest[a] - level) + 1
 
     @cached_property
     def independences(self) -> tuple[str, ...]:
@@ -242,7 +245,14 @@ class Reconstruction:
         `relations` are their names where it runs, if not those files. Only for decomposable collections: the
         others have no closed form, and `to_pandas` fits them.
         """
-        shown = relations or [_in_sql(place) for place in self.places]
+        shown = list(relations or ())
+        for place in () if shown else self.places:
+            if isinstance(place, str):
+                shown.append(place)
+            elif files.kind_of(place) == "parquet":
+                shown.append(Sql(f"read_parquet({literal(place.name)})"))
+            else:
+                shown.append(Sql(f"read_csv({literal(place.name)}, all_varchar = true)"))
         return maximum_entropy(self._attributes, self.tables.published, shown).text(dialect)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -358,14 +368,6 @@ def _not_ours(place: Path) -> NotSafe:
     return NotSafe("output_changed", f"{place.name} does not describe these tables", hint=hint)
 
 
-def _refuse_strange(name: str, wanted: set[Label], known: Mapping[int, Label]) -> None:
-    shown = {label for label in known.values() if label is not None}
-    strange = sorted(label for label in wanted if label is not None and label not in shown)
-    if strange:
-        problem = f'no published table shows "{strange[0]}" under {name}'
-        raise UsageError("unknown_value", problem, hint=did_you_mean(strange[0], sorted(shown)))
-
-
 def _listed(names: Sequence[str]) -> str:
     """Names in a sentence.
 
@@ -373,12 +375,3 @@ def _listed(names: Sequence[str]) -> str:
     'age, sex and zip'
     """
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-
-
-def _in_sql(place: Path | str) -> str:
-    """A file as DuckDB reads it, a table by its name."""
-    if isinstance(place, str):
-        return place
-    if files.kind_of(place) == "parquet":
-        return Sql(f"read_parquet({literal(place.name)})")
-    return Sql(f"read_csv({literal(place.name)}, all_varchar = true)")

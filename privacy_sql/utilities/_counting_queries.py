@@ -79,7 +79,14 @@ class Answers:
             if len(numbers) >= WORTH_GROUPING:
                 told, n = grouped(told, n)
             for number in numbers:
-                answers[number] = self._one(self._codes(self.queries[number]), told, n, positions, choice)
+                # of one query only: those of all would be as many as all values
+                codes = {
+                    column: self._arrays[column][
+                        asked.chosen if isinstance(asked, Some) else np.fromiter(asked, np.int64, len(asked))
+                    ]
+                    for column, asked in self.queries[number].items()
+                }
+                answers[number] = self._one(codes, told, n, positions, choice)
         return answers
 
     def _one(
@@ -103,15 +110,6 @@ class Answers:
             meets = share > 0
             places, told = places[meets], told[meets] * share[meets]
         return float(told.sum())
-
-    def _codes(self, query: Query) -> dict[int, npt.NDArray[np.int64]]:
-        """The codes that a query asks for, by column; those of all queries would be as many as all values."""
-        return {
-            column: self._arrays[column][
-                asked.chosen if isinstance(asked, Some) else np.fromiter(asked, np.int64, len(asked))
-            ]
-            for column, asked in query.items()
-        }
 
     @cached_property
     def _arrays(self) -> list[npt.NDArray[np.int64]]:

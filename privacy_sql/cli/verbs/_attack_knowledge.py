@@ -102,7 +102,9 @@ def command(
         whole.lines += [f"{name}: {size(found)}, t = {limit}", *_lines(found), ""]
         if options["source"] is None:
             records.add(directory, name, "attack_knowledge", found.to_json())
-        attacks.append({"name": name, **found.to_json(), **_revealed(found, options["show_values"])})
+        attacks.append({"name": name, **found.to_json()})
+        if options["show_values"]:
+            attacks[-1]["internal"] = [dict(adversary.witness.reveal()) for adversary in found.adversaries]
         if allowed is not None and found.exposed > allowed:
             exposed.append(name)
             whole.lines.append(f"EXPOSED: {percent(found.exposed)} is more than {options['max_exposed']}")
@@ -201,9 +203,3 @@ def _decided(found: KnowledgeAttack, adversary: Adversary) -> str:
 def _named(adversary: Adversary) -> str:
     """The bandwidth of an adversary, one for all columns or one for each."""
     return adversary.bandwidth if isinstance(adversary.bandwidth, str) else ",".join(adversary.bandwidth)
-
-
-def _revealed(found: KnowledgeAttack, show_values: bool) -> dict[str, Any]:
-    if not show_values:
-        return {}
-    return {"internal": [dict(adversary.witness.reveal()) for adversary in found.adversaries]}

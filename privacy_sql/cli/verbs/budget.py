@@ -13,7 +13,7 @@ from privacy_sql.cli.tables import exact_number
 from privacy_sql.errors import number_of
 
 if TYPE_CHECKING:
-    from privacy_sql.kernels.composition.semantic_game import SemanticGame
+    pass
 
 MECHANISMS = ("histogram", "rr", "parity", "publish_one_record")
 
@@ -161,10 +161,18 @@ def game(
     games = [semantic_game(mechanism, values, people, epsilon, prior) for prior in tried]
     worst = max(games, key=lambda each: each.max_sd)
     size = number_of(people, "person", "people")
+    bounds = ["no bound holds: this mechanism publishes a record as it is"]
+    if worst.bound_tight is not None and worst.bound_printed is not None:
+        vacuous = "  (vacuous: 1 or more)" if worst.bound_printed >= 1 else ""
+        bounds = [
+            f"corrected bound          {worst.bound_tight:.6g}",
+            f"printed bound            {worst.bound_printed:.6g}{vacuous}",
+            "the bounds hold" if worst.max_sd <= worst.bound_tight + 1e-9 else "THE BOUNDS DO NOT HOLD",
+        ]
     lines = [
         f"{mechanism}, epsilon {epsilon:g}, {size}: {len(games)} priors played in full",
         f"largest move of beliefs  {worst.max_sd:.6g}",
-        *_bounds(worst),
+        *bounds,
     ]
     more = {
         "max_sd": worst.max_sd,
@@ -173,17 +181,6 @@ def game(
         "priors": len(games),
     }
     return Outcome("budget", lines=lines, more={"game": _finite(more)})
-
-
-def _bounds(worst: SemanticGame) -> list[str]:
-    if worst.bound_tight is None or worst.bound_printed is None:
-        return ["no bound holds: this mechanism publishes a record as it is"]
-    vacuous = "  (vacuous: 1 or more)" if worst.bound_printed >= 1 else ""
-    return [
-        f"corrected bound          {worst.bound_tight:.6g}",
-        f"printed bound            {worst.bound_printed:.6g}{vacuous}",
-        "the bounds hold" if worst.max_sd <= worst.bound_tight + 1e-9 else "THE BOUNDS DO NOT HOLD",
-    ]
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:

@@ -85,7 +85,13 @@ def command(
         able = [part.column for part in made if part.role == "quasi"]
         asked = Table(found.relation, listed(quasi) or able, name=name)
         told = identify(found.engine, declared or asked, most)
-        identified[name] = _plainly(told)
+        identified[name] = {
+            "people": told.people,
+            "people_by_least_size": {str(size): n for size, n in told.people_by_least_size.items()},
+            "sets_by_size": {str(size): n for size, n in told.sets_by_size.items()},
+            "people_with_column": {column: _few(n) for column, n in told.people_with_column.items()},
+            "proposed": [chosen.column for chosen in told.proposed],
+        }
         whole.lines += [*_identified(told), ""]
 
     if source is not None:
@@ -140,17 +146,6 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 def _few(n: int) -> str:
     """A number of people, or that there are few."""
     return f"<{FEW}" if 0 < n < FEW else str(n)
-
-
-def _plainly(found: Identified) -> dict[str, Any]:
-    """What identifies, for `--json`: counts, and few people not counted out."""
-    return {
-        "people": found.people,
-        "people_by_least_size": {str(size): n for size, n in found.people_by_least_size.items()},
-        "sets_by_size": {str(size): n for size, n in found.sets_by_size.items()},
-        "people_with_column": {column: _few(n) for column, n in found.people_with_column.items()},
-        "proposed": [chosen.column for chosen in found.proposed],
-    }
 
 
 def _identified(found: Identified) -> list[str]:

@@ -11,8 +11,7 @@ import click
 from privacy_sql.cli.outcome import Outcome, connected, shared
 
 if TYPE_CHECKING:
-    from privacy_sql.engines import Engine
-    from privacy_sql.project.reading import Plan
+    pass
 
 
 GROUP = "keep"  # of `--help`
@@ -27,6 +26,7 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: ob
     \b
     Example: privacy-sql show people
     """
+    from privacy_sql.counted.base import count
     from privacy_sql.project import reading
 
     read = reading.read(directory)
@@ -34,7 +34,13 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: ob
     shown: dict[str, Any] = {}
     for plan in read.selected(names):
         with connected(read, plan, unsafe_debug) as engine:
-            shown[plan.name] = _levels(engine, plan)
+            base = count(engine, plan.table, several=True)
+            shown[plan.name] = {}
+            for name, kind in plan.table.hierarchies.items():
+                levels = zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True)
+                shown[plan.name][name] = [
+                    {"level": level, "name": word, "distinct": n} for level, (word, n) in enumerate(levels)
+                ]
         whole.lines += [plan.name, f"  sensitive: {', '.join(plan.table.sensitives) or 'none'}"]
         whole.lines += [f"  requires:  {criterion}" for criterion in plan.require]
         for name, rows in shown[plan.name].items():
@@ -44,18 +50,6 @@ def command(names: tuple[str, ...], directory: Path, unsafe_debug: bool, **_: ob
         whole.lines += [*_last(directory, plan.name), ""]
     whole.more = {"shown": shown}
     return whole
-
-
-def _levels(engine: Engine, plan: Plan) -> dict[str, list[dict[str, Any]]]:
-    """Per quasi-identifier the name of each level and how many values it leaves apart."""
-    from privacy_sql.counted.base import count
-
-    base = count(engine, plan.table, several=True)
-    made = {}
-    for name, kind in plan.table.hierarchies.items():
-        levels = enumerate(zip(kind.level_names(), base.level_sizes(base.aliases[name]), strict=True))
-        made[name] = [{"level": level, "name": word, "distinct": n} for level, (word, n) in levels]
-    return made
 
 
 def _last(directory: Path, name: str) -> list[str]:

@@ -62,8 +62,18 @@ def command(
         found = skylines(engine, subject, value=value, limit=limit, show_values=show_values)
         whole.rows, whole.groups = (whole.rows or 0) + found.rows, (whole.groups or 0) + found.groups
         whole.lines.append(f"{name}: {size(found)}, limit {limit}")
-        whole.lines += [line for one in found.skylines for line in _lines(one)]
-        shown.extend({"name": name, "limit": str(found.limit), **_plain(one)} for one in found.skylines)
+        for one in found.skylines:
+            whole.lines += _lines(one)
+            told: dict[str, Any] = {
+                "name": name,
+                "limit": str(found.limit),
+                "value": one.label,
+                "people": one.people,
+                "points": [list(point) for point in one.points],
+                "story": one.stories.get("known") or next(iter(one.stories.values()), ""),
+                "stories": dict(one.stories),
+            }
+            shown.append(told | ({"individuals": dict(one.individuals)} if one.individuals else {}))
 
     each_table(whole, directory, options, ask)
     whole.more = {"skylines": shown}
@@ -95,15 +105,3 @@ def _story(skyline: Skyline) -> list[str]:
             said += [f"family {person}" for person in whom["family"]]
             lines.append(f"      {', '.join(said)}")
     return lines
-
-
-def _plain(skyline: Skyline) -> dict[str, Any]:
-    first = skyline.stories.get("known") or next(iter(skyline.stories.values()), "")
-    told: dict[str, Any] = {
-        "value": skyline.label,
-        "people": skyline.people,
-        "points": [list(point) for point in skyline.points],
-        "story": first,
-        "stories": dict(skyline.stories),
-    }
-    return {**told, "individuals": dict(skyline.individuals)} if skyline.individuals else told

@@ -46,8 +46,15 @@ def running_sum_mass(
     line = key * width + (value - low)
     order = np.argsort(line, kind="stable")
     line, v, s, c = line[order], value[order] - middle, sensitive[order], counts[order]
-    first, last = (np.searchsorted(line, at) for at in _bounds(targets, reach, low, high, width))
-    x = targets[1] - middle
+    # where the values strictly within reach of each target begin and end, on the line of keys and values:
+    # for whole numbers x - h < v means x - ceil(h) < v, and so on the other side
+    at_key, x = targets
+    farthest = width + abs(int(x.max(initial=0))) + abs(int(x.min(initial=0)))
+    whole = farthest if reach is None else math.ceil(reach)
+    begin = np.clip(x - whole + 1, low, high + 1) - low
+    end = np.clip(x + whole, low, high + 1) - low
+    first, last = (np.searchsorted(line, at_key * width + at) for at in (begin, end))
+    x = x - middle
     mass = np.zeros((len(x), n_sensitive))
     for each in range(n_sensitive):
         here = np.where(s == each, c, 0)
@@ -61,17 +68,3 @@ def running_sum_mass(
             less = s0.astype(object) * top - squares.astype(object) * bottom
             mass[:, each] = [n / top for n in less.tolist()]
     return mass
-
-
-def _bounds(
-    targets: tuple[Array, Array], reach: Fraction | None, low: int, high: int, width: int
-) -> tuple[Array, Array]:
-    """Where the values strictly within reach of each target begin and end, on the line of keys and values."""
-    key, x = targets
-    # for whole numbers x - h < v means x - ceil(h) < v, and so on the other side
-    whole = (
-        width + abs(int(x.max(initial=0))) + abs(int(x.min(initial=0))) if reach is None else math.ceil(reach)
-    )
-    begin = np.clip(x - whole + 1, low, high + 1) - low
-    end = np.clip(x + whole, low, high + 1) - low
-    return key * width + begin, key * width + end

@@ -148,18 +148,14 @@ def compose_zcdp(
     rho = math.fsum((l2_sensitivity / sigma) ** 2 / 2 for sigma in sigmas)
     rho += math.fsum(epsilon**2 / 2 for epsilon in epsilons)
     simple = rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    return ZcdpAccount(rho, delta, simple, _tight_epsilon(rho, delta))
-
-
-def _tight_epsilon(rho: float, delta: float) -> float:
     if rho == 0:
-        return 0.0
+        return ZcdpAccount(rho, delta, simple, 0.0)
     dp = opendp()
     # the map depends on ρ alone, so one Gaussian of that ρ stands for all the releases together
     space = dp.vector_domain(dp.atom_domain(T="f64", nan=False)), dp.l2_distance(T="f64")
     one_release = dp.m.make_gaussian(*space, scale=1.0)
     profile = dp.c.make_zCDP_to_approxDP(one_release).map(math.sqrt(2 * rho))
-    return float(profile.epsilon(delta))
+    return ZcdpAccount(rho, delta, simple, float(profile.epsilon(delta)))
 
 
 def opendp() -> ModuleType | Any:

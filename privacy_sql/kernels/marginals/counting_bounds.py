@@ -123,9 +123,13 @@ def _of_two(
         return {key: Answer(Fraction(n), n, n) for key, n in told.items()}
     ((second, others),) = rest
     shared = intersection(first, second)
-    mine, theirs = (
-        _by_separator(domain, one, at, shared, question) for one, at in ((counts, first), (others, second))
-    )
+    mine: dict[Cell, dict[Key, int]] = {}
+    theirs: dict[Cell, dict[Key, int]] = {}
+    for found, one, at in ((mine, counts, first), (theirs, others, second)):
+        for cell, n in one.items():
+            keys = found.setdefault(domain.project(cell, at, shared), {})
+            asked = question.key(domain, cell, at)
+            keys[asked] = keys.get(asked, 0) + n
     sums: dict[Key, tuple[Fraction, int, int]] = {}
     for separator, parts in mine.items():
         total = sum(parts.values())
@@ -149,17 +153,6 @@ def _summed(
         key = question.key(domain, cell, at)
         summed[key] = summed.get(key, 0) + n
     return summed
-
-
-def _by_separator(
-    domain: LeafDomain, counts: Mapping[Cell, int], at: Resolutions, shared: Resolutions, question: Question
-) -> dict[Cell, dict[Key, int]]:
-    found: dict[Cell, dict[Key, int]] = {}
-    for cell, n in counts.items():
-        keys = found.setdefault(domain.project(cell, at, shared), {})
-        key = question.key(domain, cell, at)
-        keys[key] = keys.get(key, 0) + n
-    return found
 
 
 def _of_several(

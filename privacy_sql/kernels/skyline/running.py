@@ -71,7 +71,14 @@ class RunningSkyline:
         unsafe, near = self._judged(np.minimum(self.least, found))
         if unsafe:
             return False
-        return all(self._exactly(seen, rows, number) for number in near)
+        for number in near:
+            question = self.questions[number]
+            parts = [self._group(seen, row, number) for row in rows]
+            # a list, not a set: two groups alike are two places for the knowledge
+            groups = [g for g in [*self.attained[number], *parts] if g is not None and g.holders]
+            if not is_safe(groups, question.amounts, question.limit, self.case):
+                return False
+        return True
 
     def _judged(self, least: Floats) -> tuple[bool, list[int]]:
         """Whether some question is surely not safe, and those that floats do not decide."""
@@ -92,13 +99,6 @@ class RunningSkyline:
             self.least = np.minimum(self.least, seen.statistics[row])
         if self.least is not before:
             self._calm = self._judged(self.least) == (False, [])
-
-    def _exactly(self, seen: Seen, rows: Sequence[int], number: int) -> bool:
-        question = self.questions[number]
-        parts = [self._group(seen, row, number) for row in rows]
-        # a list, not a set: two groups alike are two places for the knowledge
-        groups = [group for group in [*self.attained[number], *parts] if group is not None and group.holders]
-        return is_safe(groups, question.amounts, question.limit, self.case)
 
     def _group(self, seen: Seen, row: int, number: int) -> Group | None:
         question = self.questions[number]

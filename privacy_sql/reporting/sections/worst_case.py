@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -45,7 +44,12 @@ def _facts(verdict: Record) -> bool:
 def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
     """A first sentence and one step per fact, each with how sure the adversary is then."""
     witness = verdict["witness"]
-    steps = list(_steps(witness["knows"], [float(Fraction(str(p))) for p in witness["certainty"]]))
+    certainty = [float(Fraction(str(p))) for p in witness["certainty"]]
+    steps: list[dict[str, Any]] = [{"number": 0, "fact": "", "share": certainty[0]}]
+    told = list(zip(witness["knows"], certainty[1:], strict=False))
+    for number, (fact, share) in enumerate(told, start=1):
+        if number <= MOST_TOLD or number == len(told):
+            steps.append({"number": number, "fact": f"{fact[0].upper()}{fact[1:]}.", "share": share})
     stop = float(Fraction(verdict["limit"])) if asked else None
     size = people(witness["size"])
     of_value = witness.get("holders") or next(
@@ -66,11 +70,3 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
         "limit_words": limit(verdict) if asked else "",
         "told": verdict["against"],
     }
-
-
-def _steps(knows: Sequence[str], certainty: Sequence[float]) -> Iterator[dict[str, Any]]:
-    yield {"number": 0, "fact": "", "share": certainty[0]}
-    told = list(zip(knows, certainty[1:], strict=False))
-    for number, (fact, share) in enumerate(told, start=1):
-        if number <= MOST_TOLD or number == len(told):
-            yield {"number": number, "fact": f"{fact[0].upper()}{fact[1:]}.", "share": share}
