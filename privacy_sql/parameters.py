@@ -150,7 +150,7 @@ def _split(text: str) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def yaml_value(text: str) -> Any:
+def yaml_value(text: str) -> object:
     """A value in YAML's flow style; `01234`, `NO` and `1e5` stay text."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError

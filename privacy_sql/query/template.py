@@ -287,7 +287,7 @@ class _Adapter:
     def quote(self, name: str) -> Sql:
         return quote(name)
 
-    def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> Any:
+    def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> object:
         module = _environment().get_template(f"kernel/{macro}.sql").module
         return getattr(module, f"default__{macro}")
 
@@ -298,7 +298,7 @@ class _Macros:
     def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
         self._environment = environment
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name in _OURS:
             return _OURS[name]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.kernels.beliefs import distance as distances
 from privacy_sql.kernels.beliefs import posterior as posteriors
-from privacy_sql.kernels.beliefs.kernel_prior import Kernel, as_number
+from privacy_sql.kernels.beliefs.kernel_prior import Kernel, Number, as_number
 from privacy_sql.kernels.beliefs.move import ESTIMATED, exact_posteriors
 from privacy_sql.table import Table
 
@@ -134,7 +134,26 @@ class GroupBeliefs:
     path: str  # sql or memory
 
 
-def posterior(*question: Any, method: str = "exact", **more: Any) -> Any:
+@overload
+def posterior(
+    prior: Sequence[Any] | npt.NDArray[Any], counts: Sequence[int], *, method: str = "exact"
+) -> GroupPosterior: ...
+
+
+@overload
+def posterior(
+    engine: Engine,
+    table: Table,
+    bandwidth: Bandwidth = "0.3",
+    kernel: Kernel = "epanechnikov",
+    *,
+    method: str = "exact",
+    sweeps: int = SWEEPS,
+    path: str = "auto",
+) -> list[GroupBeliefs]: ...
+
+
+def posterior(*question: Any, method: str = "exact", **more: Any) -> GroupPosterior | list[GroupBeliefs]:
     """P*(s|t): beliefs after a release, for one group or for all groups of a table (li2009, Sec. III).
 
     `posterior(prior=matrix, counts=[...])` answers for one group with `.values`, `.likelihood` and `.flags`.
@@ -147,8 +166,9 @@ def posterior(*question: Any, method: str = "exact", **more: Any) -> Any:
     ... ]
     Fraction(27, 41)
     """
-    asked = _of_table if question and not isinstance(question[0], Sequence | np.ndarray) else _of_group
-    return asked(*question, **{**more, "method": method})
+    if question and not isinstance(question[0], Sequence | np.ndarray):
+        return _of_table(*question, **{**more, "method": method})
+    return _of_group(*question, **{**more, "method": method})
 
 
 @dataclass(frozen=True)
@@ -156,7 +176,7 @@ class GroupPosterior:
     """Beliefs per person (None when undefined), the likelihood of the group, and what went wrong."""
 
     values: list[list[Any] | None] | None
-    likelihood: Any
+    likelihood: Number | None
     log10_likelihood: float | None
     flags: tuple[str, ...]
 
@@ -169,7 +189,7 @@ def _of_group(prior: Sequence[Any], counts: Sequence[int], method: str = "exact"
     return GroupPosterior(rows, found.likelihood, found.log10_likelihood, found.flags)
 
 
-def _numbers(given: Any) -> Any:
+def _numbers(given: Sequence[Sequence[Any]] | npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Fractions and text stay exact, floats stay floats."""
     cells = given.tolist() if isinstance(given, np.ndarray) else [list(row) for row in given]
     numbers = [[as_number(cell) for cell in row] for row in cells]
@@ -220,7 +240,9 @@ def _of_table(
     ]
 
 
-def posterior_over_groups(group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]) -> Any:
+def posterior_over_groups(
+    group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]
+) -> dict[Any, Number] | None:
     """Belief about a person known to be in one group of each release; None when nothing is left."""
     return posteriors.posterior_over_groups(group_counts, {s: as_number(p) for s, p in prior.items()})
 
@@ -233,7 +255,7 @@ def belief_distance(
     bandwidth: Bandwidth = "3/4",
     normalise: distances.Normalise = "after",
     log_base: int | str = 2,
-) -> Any:
+) -> Number:
     """How far apart two beliefs are: js, smoothed_js, kl, emd or tv (li2009, Sec. IV.B).
 
     `hierarchy` says how far apart values are: a hierarchy, a matrix, or the numbers themselves. Without a
@@ -286,7 +308,7 @@ def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         names = list(dict.fromkeys([*p, *q]))
         p, q = [p.get(name, 0) for name in names], [q.get(name, 0) for name in names]
-    a, b = _numbers([p])[0], _numbers([q])[0]
+    a, b = _numbers([list(p)])[0], _numbers([list(q)])[0]
     if len(a) != len(b) or not len(a):
         raise UsageError("bad_belief", "both beliefs have one probability for each sensitive value")
     if any(min(belief) < 0 or abs(sum(belief) - 1) > Fraction(1, 10**9) for belief in (a, b)):
@@ -294,7 +316,9 @@ def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
     return names, a, b
 
 
-def _apart(names: list[Any] | None, hierarchy: Hierarchy | Sequence[Any] | None, size: int) -> Any:
+def _apart(
+    names: list[Any] | None, hierarchy: Hierarchy | Sequence[Any] | None, size: int
+) -> npt.NDArray[Any] | None:
     if hierarchy is None:
         return None
     if isinstance(hierarchy, Hierarchy):

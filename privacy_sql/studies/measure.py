@@ -12,13 +12,12 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.counted.base import count, no_rows
-from privacy_sql.engines import Engine
+from privacy_sql.engines import Engine, Source
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.base import text_of
@@ -76,11 +75,11 @@ class Measured:
 
 def measure(
     engine: Engine,
-    source: Any,
-    released: Any,
+    source: Source | Table,
+    released: Source | Table,
     known: Sequence[str],
     secret: str,
-    control: Any = None,
+    control: Source | Table | None = None,
     *,
     most: int = 0,
     linked: tuple[Sequence[str], Sequence[str]] | None = None,
@@ -173,7 +172,7 @@ def _columns(
     return found
 
 
-def _published(released: Any) -> tuple[Any, Mapping[str, PublishedColumn]]:
+def _published(released: Source | Table) -> tuple[Source | Table, Mapping[str, PublishedColumn]]:
     """Where the release is, and of one of ours how each column is shown."""
     path = released if isinstance(released, Path) else None
     if isinstance(released, str) and Path(released).is_file():
@@ -201,7 +200,7 @@ def _level_of(published: Mapping[str, PublishedColumn], column: str) -> tuple[Hi
 
 def _read(
     engine: Engine,
-    given: Any,
+    given: Source | Table,
     known: Sequence[str],
     secret: str,
     kinds: Mapping[str, tuple[Hierarchy, int]],
@@ -231,7 +230,7 @@ def _read(
     return _Counted(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
 
 
-def _table(given: Any, known: Sequence[str], secret: str, what: str) -> Table:
+def _table(given: Source | Table, known: Sequence[str], secret: str, what: str) -> Table:
     """A file as a table of people; of a table only where it is and how its people are counted is taken."""
     if not isinstance(given, Table):
         return Table(given, list(known), secret, name=what)

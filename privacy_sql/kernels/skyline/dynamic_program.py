@@ -19,7 +19,7 @@ CHUNK = 512  # pairs per operation: the tables of one chunk stay in the processo
 
 def breach_by_program(
     people: Array, holders: Array, ruled_out: Array, known: int, family: int, *, exact: bool = False
-) -> Any:
+) -> Fraction | float:
     """BP_σ for groups of n people, #σ holders and `ruled_out` = the ℓ largest other counts summed.
 
     >>> breach_by_program([7], [1], [4], known=0, family=1, exact=True)
@@ -38,7 +38,8 @@ def breach_by_program(
     while without.shape[-1] > 1:
         without, with_target = _round(without, with_target)
     ratio = with_target[known, family, 0]
-    return 1 / (ratio + 1)
+    breach: Fraction | float = 1 / (ratio + 1)
+    return breach
 
 
 def _family_chances(n: Array, s: Array, known: int, family: int, exact: bool) -> Array:
