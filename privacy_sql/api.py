@@ -538,10 +538,9 @@ def _levels(release: Release, column: str) -> set[int]:
 
 def _published_as(release: Release, column: str) -> str:
     if column == release.group:
-        return "group number"
+        return manifest.GROUP_NUMBER
     if column in release.proposal.shown_as:
         return release.proposal.shown_as[column]
     if column not in release.quasi:
-        return str(release.table.roles.get(column, "as it is"))
-    level = release.levels.get(column, 0)
-    return f"level {level}" if level else "as it is"
+        return str(release.table.roles.get(column, manifest.AS_IT_IS))
+    return manifest.at_level(release.levels.get(column, 0))

@@ -20,6 +20,10 @@ SUFFIX = ".manifest.json"
 PerPerson = Literal["one", "set", "multiset"]
 
 
+# what a published column shows, beside a level of its hierarchy, the cover of boxes, or its role alone
+GROUP_NUMBER, AS_IT_IS, LEVEL = "group number", "as it is", "level "
+
+
 class Column(TypedDict):
     """A published column, and what it shows: a level, as it is, the number of a group."""
 
@@ -108,6 +112,37 @@ def read(path: Path) -> Manifest:
 def now() -> str:
     """The time as manifests, the register and the ledger have it."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def at_level(level: int) -> str:
+    """What a column shows at a level of its hierarchy; `level_in` reads it back.
+
+    >>> at_level(2), level_in("level 2"), level_in(at_level(0)), level_in("group number")
+    ('level 2', 2, 0, None)
+    """
+    return f"{LEVEL}{level}" if level else AS_IT_IS
+
+
+def level_in(shown_as: str) -> int | None:
+    """The level a column is shown at, if it is shown at one."""
+    if shown_as == AS_IT_IS:
+        return 0
+    return int(shown_as.removeprefix(LEVEL)) if shown_as.startswith(LEVEL) else None
+
+
+def shown(content: Manifest) -> dict[str, str]:
+    """Every published column with what it shows, in their order."""
+    return {column["name"]: column["published_as"] for column in content["columns"]}
+
+
+def group_column(content: Manifest) -> str | None:
+    """The column that numbers the groups, if there is one."""
+    return next((name for name, form in shown(content).items() if form == GROUP_NUMBER), None)
+
+
+def in_role(content: Manifest, role: str) -> list[str]:
+    """The published columns of a role."""
+    return [name for name in shown(content) if content["roles"].get(name) == role]
 
 
 def parts(content: Manifest) -> list[Mapping[str, Any]]:

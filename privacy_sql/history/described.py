@@ -161,12 +161,11 @@ def _read_yaml(text: str) -> object:
 
 def _from_manifest(content: Manifest, path: Path) -> Description:
     """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
-    roles = content["roles"]
     if content["method"] == "marginals":
         return _of_marginals(content, path)
     refuse_counts(content["method"], content["release"])
-    published = {column["name"]: column["published_as"] for column in content["columns"]}
-    sensitive = [name for name in published if roles.get(name) == "sensitive"]
+    published = manifest.shown(content)
+    sensitive = manifest.in_role(content, "sensitive")
     if len(sensitive) != 1:
         raise UsageError("no_sensitive", f"{content['release']} has no single sensitive column")
     places = [
@@ -176,7 +175,7 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
     if len(places) > 2:
         raise UsageError("no_groups", "a release of more than two tables is not one of groups")
     kept = kept_privately.read(path.parent)
-    quasi = [name for name in published if roles.get(name) == "quasi-identifier"]
+    quasi = manifest.in_role(content, "quasi-identifier")
     parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     found = Description(
         name=content["release"],
@@ -185,7 +184,7 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         count="n_people" if len(places) > 1 else None,
         sensitive=sensitive[0],
         columns={name: _own(content, name, published[name], kept) for name in quasi},
-        group=next((name for name, form in published.items() if form == "group number"), None),
+        group=manifest.group_column(content),
         locate="centroid" if content["method"] == "microaggregate" else "region",
         tables={part.pop("relation"): part for part in parts},
         several=content.get("values_per_person", "one") != "one",
@@ -205,7 +204,7 @@ def _of_marginals(content: Manifest, path: Path) -> Description:
     )
     shown = finest_shown(marginals)
     own = {
-        name: replace(_own(content, name, f"level {level}" if level else "as it is", kept), column=column)
+        name: replace(_own(content, name, manifest.at_level(level), kept), column=column)
         for name, (column, level) in shown.items()
         if roles.get(name) == "quasi-identifier"
     }
@@ -302,10 +301,8 @@ def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | No
 
 def _levels(content: Manifest, name: str, form: str) -> tuple[int, ...] | None:
     """The levels a column of ours is shown at; None where it shows the reach of boxes, or centres."""
-    if form == "as it is":
-        return (0,)
-    if form.startswith("level "):
-        return (int(form.removeprefix("level ")),)
+    if (level := manifest.level_in(form)) is not None:
+        return (level,)
     rounds = (content.get("choice") or {}).get("rounds")
     return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
 

@@ -134,20 +134,15 @@ def _table(content: Manifest, place: Path) -> Table | None:
     if len(output) != 1 or counts or content["values_per_person"] != "one":
         return None
     (part,) = output
-    published = {column["name"]: column["published_as"] for column in content["columns"]}
-
-    def of(role: str) -> list[str]:
-        return [name for name in published if content["roles"].get(name) == role]
-
     said = content.get("insensitive") or {}
     known = set(said.get("columns", ())) if said.get("known") else set()
     reason = said.get("acknowledge")
-    free = of("insensitive")
+    free = manifest.in_role(content, "insensitive")
     return Table(
         files.written(part, place.parent) if "file" in part else part["relation"],
-        [name for name in of("quasi-identifier") if name not in known],
-        tuple(of("sensitive")) or None,
-        group=next((name for name, form in published.items() if form == "group number"), None),
+        [name for name in manifest.in_role(content, "quasi-identifier") if name not in known],
+        tuple(manifest.in_role(content, "sensitive")) or None,
+        group=manifest.group_column(content),
         insensitive={"columns": sorted(known), "known": True}
         if known
         else {"columns": free, **({"acknowledge": reason} if reason else {})}

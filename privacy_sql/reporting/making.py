@@ -145,7 +145,7 @@ def from_manifest(content: Manifest) -> Record:
     rows = {name: content.get(name) for name in public_record.ROWS}
     if "rows_rounded_to" in content:  # manifests of 0.1.0 round none, and do not say so
         rows |= dict.fromkeys(("step", "rounded_to"), content["rows_rounded_to"])
-    shown = {column["name"]: column["published_as"] for column in content["columns"]}
+    shown = manifest.shown(content)
     levels = (content["choice"].get("levels") if isinstance(content.get("choice"), dict) else None) or {}
     return {
         "roles": roles,
