@@ -58,6 +58,7 @@ _skipped: dict[str, str] = {}
 TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 OTHERS = 3  # off DuckDB one in so many cases runs
+TRAVELLING = 9  # and where counts travel from the one to the other, one in so many of a file
 # a property with an engine has one in so many of its examples in the build, and no fewer than the least
 SHARE_OF_EXAMPLES = {"duckdb": 2, "postgres": 4, "postgres_travelling": 4}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
@@ -68,11 +69,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types, so each test runs
     there with one in three of its cases, and those of tests/engines with all. The third engine has the rows
-    of one and the counts of the other, and adds the way between them: there one in three of each file's.
+    of one and the counts of the other, and adds the way between them: there one in nine of each file's, and
+    of tests/engines one in three.
     """
     profile = os.environ.get("HYPOTHESIS_PROFILE")
     if not NIGHTLY:
-        left = _one_in_three(items)
+        left = _shared_out(items)
         config.hook.pytest_deselected(items=[item for item in items if item not in left])
         items[:] = [item for item in items if item in left]
     if profile not in ("nightly", "hunt"):
@@ -98,8 +100,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         item.user_properties.append(("fault", sum(os.times()[:4]) - sum(before[:4])))
 
 
-def _one_in_three(items: list[pytest.Item]) -> dict[pytest.Item, None]:
-    """The items without two thirds of the cases off DuckDB; which they are, the name decides."""
+def _shared_out(items: list[pytest.Item]) -> dict[pytest.Item, None]:
+    """The items without most of the cases off DuckDB; which are left, the name decides."""
     cases_of: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if (engine := _engine_of(item)) in SHARE_OF_EXAMPLES and engine != "duckdb":
@@ -110,8 +112,10 @@ def _one_in_three(items: list[pytest.Item]) -> dict[pytest.Item, None]:
                 cases_of[test].append(item)
     left_out = set()
     for name, found in cases_of.items():
-        first = crc32(name.encode()) % min(OTHERS, len(found))
-        left_out |= set(found) - set(found[first::OTHERS])
+        elsewhere = name.endswith(" travelling") and not name.startswith("tests/engines/")
+        share = TRAVELLING if elsewhere else OTHERS
+        first = crc32(name.encode()) % min(share, len(found))
+        left_out |= set(found) - set(found[first::share])
     return dict.fromkeys(item for item in items if item not in left_out)
 
 

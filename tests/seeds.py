@@ -1,7 +1,7 @@
 """Where random tests begin: at the same seeds in every build, at others in the hunt of the night.
 
-More seeds of the same kind only widen the search, so the build takes half of six seeds or more, and the night
-all of them.
+More seeds of the same kind only widen the search, so of three seeds or more the build takes a third, and two
+at least; the night takes all of them.
 
 `PRIVACY_SQL_SEED=N` moves all of them; `tests/hunt.py` draws N. What fails is printed with it, and fails
 again with the same N.
@@ -13,12 +13,16 @@ import os
 
 START = int(os.environ.get("PRIVACY_SQL_SEED", "0"))
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-MANY = 6
+SHARE = 3  # the build takes one in so many
 
 
 def seeds(n: int) -> range:
-    """So many seeds one after the other; in the build half as many where they are many."""
-    return range(START, START + (n if NIGHTLY or n < MANY else (n + 1) // 2))
+    """So many seeds one after the other; in the build a third of them, two at least where there are two.
+
+    >>> [len(seeds(n)) for n in (1, 2, 5, 12)] if not NIGHTLY else [1, 2, 2, 4]
+    [1, 2, 2, 4]
+    """
+    return range(START, START + (n if NIGHTLY else max(min(n, 2), -(-n // SHARE))))
 
 
 def tries(n: int) -> range:
@@ -28,4 +32,4 @@ def tries(n: int) -> range:
 
 def enough(found: int, least: int) -> bool:
     """Whether a random test met what it is about: the build's seeds must, some of the night may not."""
-    return found >= (least if NIGHTLY else max(min(least, 1), least // 2)) or START != 0
+    return found >= (least if NIGHTLY else max(min(least, 1), least // SHARE)) or START != 0

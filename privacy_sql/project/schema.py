@@ -16,7 +16,6 @@ Schema = dict[str, object]
 
 TEXT: Schema = {"type": ["string", "number", "boolean"]}  # a scalar is what was written
 FLAG: Schema = {"type": "boolean"}
-LISTED: Schema = {"type": "array", "items": TEXT}
 NAMES: Schema = {"type": "array", "items": {"type": "string"}}
 
 

@@ -199,13 +199,6 @@ NUMBERED = re.compile(r"\bps_[0-9]+_(?=[a-z])")
 RELATION = re.compile(r"\bps_[0-9]+_[a-z0-9_]+\b")
 
 
-def _translate(sql: str, dialect: str) -> str:
-    numbers = list(dict.fromkeys(NUMBERED.findall(sql)))
-    places = {number: f"ps_{place}_" for place, number in enumerate(numbers)}
-    text = _translated(NUMBERED.sub(lambda match: places[match[0]], sql), dialect)
-    return NUMBERED.sub(lambda match: numbers[int(match[0].split("_")[1])], text)
-
-
 @lru_cache(maxsize=4096)
 def _translated(sql: str, dialect: str) -> str:
     from sqlglot import ErrorLevel

@@ -272,7 +272,7 @@ def test_people_who_are_not_spelt_out_are_refused_in_words(engine, people):
         ps.intersection_attack(engine, [{"groups": [group]}], people)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_whoever_fits_no_group_of_a_release_they_are_in_is_not_told_to_be_safe(engine, seed):
     """Bands that leave people out said "3 found, 3 not" and 0 % exposed."""
     dice = random.Random(seed)

@@ -14,6 +14,7 @@ import privacy_sql as ps
 from privacy_sql.hierarchies.spec import from_spec
 from tests.package_macros import Macros, Relation
 from tests.render_package import HIERARCHIES
+from tests.seeds import seeds
 
 NUMBERS = ["0", "-0", "0.0", "0.29", "0.3", "0.30", "2.5", "2.50", "10", "1e1", "-7", "+3", "0.25", "19.999"]
 VALUES = {
@@ -94,7 +95,7 @@ def days(draw: random.Random) -> dict[str, Any]:
     return {"dates": sorted(draw.sample(parts, draw.randint(1, 5)), key=parts.index)}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_dbt_and_a_run_show_the_same_labels_of_any_hierarchy(seed: int) -> None:
     draw = random.Random(seed)
     kind = (breaks, intervals, days)[seed % 3]

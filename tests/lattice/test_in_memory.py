@@ -32,6 +32,7 @@ from privacy_sql.lattice.rollup import Rollup
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.utilities.average_group_size import AverageGroupSize
 from privacy_sql.verdict import Verdict
+from tests.seeds import seeds
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 SEEDS = range(100 if NIGHTLY else 2)
@@ -279,7 +280,7 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
 ) -> None:
     found = 0
     with ps.connect() as engine:
-        for seed in range(300 if NIGHTLY else 4):
+        for seed in seeds(300 if NIGHTLY else 4):
             rng = random.Random(f"{seed} {values_per_person} {allowed} {found}")
             table = people(rng.randrange(10**6), values_per_person)
             fit = [

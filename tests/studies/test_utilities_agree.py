@@ -16,6 +16,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.reporting.recording import recorded
 from tests.oracles import utility as oracle
+from tests.seeds import seeds
 
 AGES = {"1": ["young", "*"], "2": ["young", "*"], "3": ["old", "*"], "4": ["old", "*"]}
 SEXES = {"m": ["*"], "f": ["*"]}
@@ -89,7 +90,7 @@ def agree(found: dict[str, Any], expected: dict[str, float]) -> None:
     assert told == {name: pytest.approx(float(expected[name]), abs=1e-9) for name in told}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 @pytest.mark.parametrize("allowed", ["0", "0.4"])
 @pytest.mark.parametrize("unknown", [0, 0.2])
 def test_run_search_and_report_tell_the_utilities_of_the_definition(
@@ -141,7 +142,7 @@ def test_the_divergence_of_permuted_values_is_that_of_the_groups_that_are_publis
     engine: Any, by: Any, layout: str
 ) -> None:
     measured = 0
-    for seed in range(6):
+    for seed in seeds(6):
         rows = people(seed, 0.1)
         try:
             release = ps.publish(engine, table_of(rows), [ps.LDiversity(2)], ps.Bucketize(by, layout=layout))
@@ -172,7 +173,7 @@ def test_the_divergence_of_permuted_values_is_that_of_the_groups_that_are_publis
 
 @pytest.mark.parametrize("allowed", ["0", "0.3"])
 def test_the_loss_of_a_local_recoding_is_that_of_its_published_cells(engine: Any, allowed: str) -> None:
-    for seed in range(6):
+    for seed in seeds(6):
         rows = people(seed, 0.1)
         method = ps.FullDomain(minimise="loss", local_recoding=True, max_suppressed=allowed)
         release = ps.publish(engine, table_of(rows), [ps.KAnonymity(3)], method)
