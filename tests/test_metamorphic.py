@@ -77,8 +77,9 @@ def test_a_table_that_says_the_same_of_everybody_gets_the_same_verdict(
 ) -> None:
     before = judged(engine, name, case)
     changes = list(same(name, case).items())
-    # in the build every other change of a case, and of the next case the others
-    for what, change in changes if NIGHTLY else changes[crc32(case["name"].encode()) % 2 :: 2]:
+    # in the build one change of a case, which one the name of the case decides
+    one = crc32(case["name"].encode()) % len(changes)
+    for what, change in changes if NIGHTLY else changes[one : one + 1]:
         after = judged(engine, name, case, change)
         assert (after.safe, after.value, after.limit) == (before.safe, before.value, before.limit), what
 
