@@ -7,10 +7,11 @@ table, a choice in full by `api.publish`, which `run` calls. Nothing here writes
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -19,6 +20,7 @@ from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
 from privacy_sql.criteria._on_arrays import OnArrays
 from privacy_sql.engines import Engine
+from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import Undecided, UsageError, did_you_mean
 from privacy_sql.explorer.asking import Json
 from privacy_sql.hierarchies import Hierarchy
@@ -26,7 +28,8 @@ from privacy_sql.judge import Requirements, decided, for_column
 from privacy_sql.lattice.search import LatticeSearch
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.methods.generalise import Generalise
-from privacy_sql.project import editing
+from privacy_sql.project import editing, hierarchy_to_fill
+from privacy_sql.project.hierarchy_to_fill import file_name
 from privacy_sql.project.reading import Plan, Project
 from privacy_sql.release import Release
 from privacy_sql.searches import Limits
@@ -107,6 +110,8 @@ class Decision:
         self.version = 1  # grows with every change, so that two pages do not undo one another
         self.first = self._draft = Draft(plan)
         self._before: list[Draft] = []
+        self.memory: dict[str, Json] = {}  # what screens found out about the source, which does not change
+        self._folder, self._leave = private_folder(self)  # hierarchies that are not saved yet
         self._lent = lent is not None
         self.engine = connect(plan) if lent is None else lent
         self._counted: Counted | None = None
@@ -122,6 +127,7 @@ class Decision:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._leave()
         if not self._lent:
             self.engine.__exit__(kind, problem, trace)
 
@@ -193,30 +199,73 @@ class Decision:
         """The draft at other levels."""
         return replace(self._draft, levels={**self.levels, **levels})
 
-    def with_edit(self, edit: editing.Edit) -> Draft:
+    def with_edits(self, *more: editing.Edit) -> Draft:
         """The draft with privacy.yml changed, read as `run` would read it."""
         if self.project is None:
             hint = "Make a project: privacy-sql init --from FILE."
             raise UsageError("no_project", "this table stands in no privacy.yml", hint=hint)
-        edits = (*self._draft.edits, edit)
+        edits = (*self._draft.edits, *more)
         text = editing.edited(self.text, self.plan.name, edits)
         plan = editing.understood_text(self.project.directory, text).plans[self.plan.name]
-        return Draft(plan, self.levels, edits)
+        kinds = plan.table.hierarchies
+        levels = {name: min(n, kinds[name].height) for name, n in self.levels.items() if name in kinds}
+        return Draft(plan, levels, edits)
+
+    def keep_tree(self, column: str, level_names: Sequence[str], rows: Iterable[Sequence[str]]) -> Path:
+        """A tree that was made here, as a file of its own that only this user reads, until it is saved."""
+        number = len(list(self._folder.glob("*.csv"))) + 1
+        place = self._folder / f"{file_name(column)}.{number}.csv"
+        editing.write_tree(place, column, level_names, rows)
+        return place
+
+    def _homes(self) -> dict[Path, Path]:
+        """The trees of the draft that were made here, and where each goes: beside the others, over none."""
+        homes: dict[Path, Path] = {}
+        for column, kind in self.plan.table.hierarchies.items():
+            if kind.place is not None and kind.place.parent == self._folder and self.project is not None:
+                name = file_name(column)
+                tried = (
+                    Path(hierarchy_to_fill.FOLDER) / f"{name}{more}.csv"
+                    for more in ("", *(f"_{number}" for number in range(2, 1000)))
+                )
+                homes[kind.place] = next(
+                    place
+                    for place in tried
+                    if place not in homes.values() and not (self.project.directory / place).exists()
+                )
+        return homes
 
     @property
     def decided_text(self) -> str:
         """privacy.yml as it would be saved: the levels of the page are those that `run` publishes."""
-        edits = list(self._draft.edits)
+        homes = {file.as_posix(): home for file, home in self._homes().items()}
+        edits = [edit.moved(homes) for edit in self._draft.edits]
         if self._draft != self.first:
             edits.append(editing.SetLevels(self.levels, str(self.counted.method.allowed)))
         return editing.edited(self.text, self.plan.name, edits)
+
+    def save(self) -> None:
+        """Write privacy.yml as `decided_text` shows it, and before it the trees that it names."""
+        assert self.project is not None
+        made, directory = self.decided_text, self.project.directory
+        written: list[Path] = []
+        try:
+            for file, home in self._homes().items():
+                editing.write_new(directory / home, file.read_bytes())
+                written.append(directory / home)
+            editing.save(directory, self.text, made)
+        except BaseException:
+            for place in written:
+                place.unlink(missing_ok=True)
+            raise
+        self.saved(made)
 
     def with_limit(self, requirement: str, limit: str) -> Draft:
         """The draft with another limit of one requirement."""
         number, asked = self._movable(requirement)
         assert asked.slider is not None
         if self.project is not None:
-            return self.with_edit(editing.SetLimit(number, asked.slider, limit))
+            return self.with_edits(editing.SetLimit(number, asked.slider, limit))
         made = criteria.make(asked.name, {**asked.params, asked.slider: limit}, requirement)
         require = list(self.plan.require)
         require[number] = criteria.refuse_empty(made, requirement)
@@ -454,12 +503,12 @@ def step_words(kind: Hierarchy, level: int, n_labels: int) -> str:
 
     >>> from privacy_sql.hierarchies import Intervals, Tree
     >>> [step_words(Intervals(10), level, 8) for level in range(3)]
-    ['exact', 'bands of 10', 'left out']
+    ['exact', 'bands of 10', 'removed']
     >>> step_words(Tree({"Oslo": ["Norway", "*"], "Rome": ["Italy", "*"]}), 1, 2)
     '2 labels'
     """
     if 0 < level == kind.height:
-        return "left out"
+        return "removed"
     names = kind.level_names()
     if level > 0 and names[level] == f"level {level}":
         return f"{n_labels} labels"

@@ -6,11 +6,12 @@ file that `run` would refuse is never written.
 
 from __future__ import annotations
 
+import csv
 import difflib
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,10 @@ class Edit(ABC):
     @abstractmethod
     def apply(self, release: Node) -> None:
         """Make it in what the file says of the release."""
+
+    def moved(self, places: Mapping[str, Path]) -> Edit:
+        """The same where files have other places."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,10 @@ class SetHierarchy(Edit):
     column: str
     spec: str | Mapping[str, object]
 
+    def moved(self, places: Mapping[str, Path]) -> Edit:
+        named = str(self.spec.get("file")) if isinstance(self.spec, Mapping) else ""
+        return replace(self, spec={"file": places[named].as_posix()}) if named in places else self
+
     def apply(self, release: Node) -> None:
         held = release["quasi_identifiers"]
         for place, entry in enumerate(held):
@@ -233,6 +242,24 @@ def save(directory: Path, before: str, after: str) -> None:
         return after.encode("utf-8")
 
     files.change_alone(place, changed, place.stat().st_mode & 0o777)
+
+
+def write_tree(place: Path, column: str, level_names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A tree as the file of a hierarchy: values and their labels, only this user reads it."""
+    stream = io.StringIO()
+    lines = csv.writer(stream, delimiter=";", lineterminator="\n")
+    lines.writerow([column, *level_names])
+    lines.writerows(rows)
+    write_new(place, stream.getvalue().encode())
+
+
+def write_new(place: Path, content: bytes) -> None:
+    """Write a file that is not there yet, for this user alone."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        files.write_synced(place, content, 0o600)
+    except OSError as problem:
+        raise files.unwritable(place.parent, problem) from None
 
 
 def scalar(text: str) -> Node:

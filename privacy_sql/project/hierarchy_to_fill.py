@@ -17,6 +17,15 @@ FOLDER = "hierarchies"
 MOST_VALUES = 5000  # more than anybody sorts by hand
 
 
+def file_name(column: str) -> str:
+    """What the file of a column is called, whatever the column is called.
+
+    >>> file_name("zip code"), file_name("../../etc")
+    ('zip_code', 'etc')
+    """
+    return re.sub(r"\W+", "_", column).strip("_") or "column"
+
+
 def write(
     engine: Engine, table: Table, column: str, directory: Path, *, dry_run: bool = False
 ) -> tuple[str, int]:
@@ -31,8 +40,7 @@ def write(
     if len(rows) > MOST_VALUES:
         hint = "Use {intervals: [...]}, {mask: [...]} or {dates: [...]}: they need no list of values."
         raise UsageError("many_values", f"{column} has more than {MOST_VALUES} values", hint=hint)
-    name = re.sub(r"\W+", "_", column).strip("_") or "column"
-    place = directory / FOLDER / f"{name}.csv"
+    place = directory / FOLDER / f"{file_name(column)}.csv"
     written = place.relative_to(directory).as_posix()
     if place.exists():
         raise UsageError("hierarchy_exists", f"{written} exists", hint="Edit it, or move it away.")

@@ -35,7 +35,7 @@ class Sign(Screen):
             if field not in SIGNOFF_KEYS:
                 raise UsageError("bad_question", f'a signoff has no "{field}"', hint="Reload the page.")
             edit = editing.SetSignoff(field, text(question, "words"), requirement)
-            decision.take(decision.with_edit(edit), whole(question, "version"))
+            decision.take(decision.with_edits(edit), whole(question, "version"))
         elif action == "save":
             _save(decision, whole(question, "version"))
         elif action == "open":
@@ -74,9 +74,7 @@ def _save(decision: Decision, version: int) -> None:
     if version != decision.version:
         hint = "Read the difference again, then save."
         raise UsageError("changed_meanwhile", "something was changed in another tab", hint=hint)
-    made = decision.decided_text
-    editing.save(decision.project.directory, decision.text, made)
-    decision.saved(made)
+    decision.save()
 
 
 def _saved(decision: Decision) -> tuple[Project, Plan]:

@@ -65,7 +65,7 @@ function drawVerdict() {
 function drawReasons() {
   const field = (key, label, value, requirement = "") => {
     const id = `sign-${key}-${requirement}`;
-    return h("p", { class: "field" }, h("label", { for: id }, label),
+    return h("p", { class: "entry" }, h("label", { for: id }, label),
       h("textarea", { id, rows: 2, "data-key": id, value,
         onchange: (event) => change({ action: "signoff", field: key, words: event.target.value, requirement }) }));
   };
