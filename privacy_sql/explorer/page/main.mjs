@@ -52,7 +52,7 @@ function failed(problem) {
   if (!(problem instanceof Refused)) throw problem;
   if (problem.code === "gone") return;
   const box = h("div", { class: "problem", role: "alert", tabindex: "-1" },
-    h("p", {}, problem.where ? `${problem.message} (${problem.where}). ${problem.hint}` : `${problem.message}. ${problem.hint}`),
+    h("p", {}, `${problem.message}. ${problem.hint}`),
     h("button", { type: "button", onclick: () => box.remove() }, "Close"));
   document.querySelector("main > .problem")?.remove();
   place("main").prepend(box);

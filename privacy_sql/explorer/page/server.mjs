@@ -2,10 +2,10 @@
 
 export class Refused extends Error {
   constructor(error) {
-    super(error.message);
+    const parts = error.parts?.length > 1 ? error.parts : [error];
+    super(parts.map((part) => (part.where ? `${part.message} (${part.where})` : part.message)).join("; "));
     this.code = error.code;
-    this.hint = error.hint ?? "";
-    this.where = error.where ?? "";
+    this.hint = [...new Set(parts.map((part) => part.hint).filter(Boolean))].join(" ");
   }
 }
 
