@@ -271,7 +271,8 @@ def belief_distance(
     if name == "kl":
         return float(distances.kullback_leibler(a, b, log_base))
     if name == "tv":
-        return distances.total_variation(a, b)
+        apart_in_all: Number = distances.total_variation(a, b)
+        return apart_in_all
     if name not in ("smoothed_js", "emd"):
         raise UsageError("bad_measure", "a distance of beliefs is js, smoothed_js, kl, emd or tv")
     apart = _apart(names, hierarchy, len(a))

@@ -58,14 +58,13 @@ def jensen_shannon(p: Array, q: Array, log_base: int | str = 2) -> Array:
     return np.maximum(found, 0.0)  # rounding may leave -1e-17; a nan stays a nan
 
 
-def total_variation(p: Array, q: Array) -> Number:
-    """Half the sum of absolute differences; exact for fractions.
+def total_variation(p: Array, q: Array) -> Any:
+    """Half the sum of absolute differences, exact for fractions; of rows of beliefs one for each row.
 
     >>> total_variation([Fraction(1, 2), Fraction(1, 2)], [Fraction(1), Fraction(0)])
     Fraction(1, 2)
     """
-    found: Number = abs(np.asarray(p) - np.asarray(q)).sum() / 2
-    return found
+    return abs(np.asarray(p) - np.asarray(q)).sum(axis=-1) / 2
 
 
 def smoothing_weights(
