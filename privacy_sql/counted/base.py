@@ -363,7 +363,8 @@ def _counted_before(engine: Engine, table: Table) -> Base:
     found.refuse_changed()
     for part in (found, *found.sides):
         part.memory.forget(OUT)
-    return found
+    # what is made of the counts goes when nobody holds it any more, however often somebody asks
+    return replace(found.beside(), sides=tuple(side.beside() for side in found.sides))
 
 
 def _copied(engine: Engine, source: Sql) -> Sql:

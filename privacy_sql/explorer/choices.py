@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from privacy_sql import registry
 from privacy_sql.counted.base import Base
@@ -35,9 +35,16 @@ def risks(shown: Shown, facts: int) -> Risks:
     return of_grouping(shown.grouping, facts) if held is None else of_groups(held.of, facts)
 
 
+def counts(decision: Decision) -> Base:
+    """The counted table; what is made of it goes when nobody holds it any more."""
+    base = decision.counted.base
+    return replace(base.beside(), sides=tuple(side.beside() for side in base.sides))
+
+
 def groupings(decision: Decision, levels: Mapping[str, int] | None = None) -> list[Grouping]:
     """The groups of a choice as relations, as `run` judges them, once for each sensitive column."""
-    base, plan = decision.counted.base, decision.plan
+    plan = decision.plan
+    base = counts(decision)
     at = decision.levels if levels is None else levels
     asked = Requirements.of(plan.table, plan.require)
     grouping, _ = grouped_at(base, at, asked, decision.counted.method.allowed)

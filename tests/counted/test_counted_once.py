@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,21 @@ def test_several_sensitive_columns_are_counted_once_for_all_of_them() -> None:
         assert ps.search(engine, people, [ps.KAnonymity(1)]).best is not None
         with pytest.raises(PrivacySqlError, match="one sensitive column at a time"):
             ps.disclosure_curve(engine, people, facts=1)
+
+
+def test_what_is_made_of_the_counts_goes_with_whoever_asked() -> None:
+    """A page asks for hours; before, every question left its relations until the engine was closed."""
+    with ps.connect() as engine:
+        people = ps.count(engine, table(pd.DataFrame(ROWS)))
+        made = ps.Query(
+            "select (select count(*) from duckdb_tables()) + (select count(*) from duckdb_views()) as n"
+        )
+
+        def asked() -> int:
+            answers(engine, people)
+            people.judge({"age": 1}, REQUIRE)
+            people.risks({"age": 1})
+            gc.collect()
+            return int(engine.fetch(made)[0]["n"])
+
+        assert asked() == asked() == asked()

@@ -273,6 +273,20 @@ def test_the_questions_are_answered_by_keyboard_and_set_what_must_hold(looked_at
     waited(driver, lambda: driver.find_elements("css selector", "section.screen.decide"))
 
 
+def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any, folder: Path) -> None:
+    yml = folder / "privacy.yml"
+    skyline = "      privacy_skyline: {points: [[0, 1, 0, 0.95], [1, 0, 1, 0.95]]}\n"
+    limit = "      t_closeness: {t: 0.3}\n"
+    yml.write_text(yml.read_text().replace(limit, limit + skyline))
+    with served(folder) as asker:
+        enter(driver, asker)
+        driver.execute_script("location.hash = 'decide'")
+        waited(driver, lambda: "it has several limits" in text_of(driver))
+        assert len(driver.find_elements("css selector", "input[type=range]")) == 3
+        assert complaints(driver) == []
+        driver.get("about:blank")
+
+
 def test_names_and_values_that_look_like_markup_are_text(driver: Any, tmp_path: Path) -> None:
     folder = tmp_path / "nasty"
     folder.mkdir()

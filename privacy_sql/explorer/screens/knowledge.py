@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from privacy_sql import api
+from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, make
 from privacy_sql.criteria._skyline_points import points_of
 from privacy_sql.criteria.ck_safety import CKSafety
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text
-from privacy_sql.explorer.choices import groupings, verdict_told
+from privacy_sql.explorer.choices import counts, groupings, verdict_told
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.history.register import FILE_NAME, Register
 from privacy_sql.studies import disclosure_curve
@@ -35,10 +37,10 @@ class Knowledge(Screen):
             raise UsageError(
                 "bad_question", "there is no such action on this screen", hint="Reload the page."
             )
+        base = counts(decision)
         columns = [_column(grouping) for grouping in groupings(decision)]
         source = [
-            _curve(Grouping.by(side, side.keys({})))
-            for side in (decision.counted.base, *decision.counted.base.sides)
+            side.memory.once("curve of the table", partial(_curve_of, side)) for side in (base, *base.sides)
         ]
         required = next((c for c in decision.counted.require if c.name == "ck_safety" and c.slider), None)
         registered = _registered(decision)
@@ -84,6 +86,11 @@ def _curve(grouping: Grouping) -> Json:
         return None
     found = disclosure_curve.of_groups(grouping, FACTS).by_language
     return {language: [str(value) for value in curve] for language, curve in found.items()}
+
+
+def _curve_of(base: Base) -> Json:
+    """The curves of the table as it stands."""
+    return _curve(Grouping.by(base, base.keys({})))
 
 
 def _column(grouping: Grouping) -> dict[str, Json]:

@@ -129,13 +129,13 @@ function drawLimits() {
 
 function drawLimit(asked) {
   const key = asked.requirement;
-  const scale = limits.scale(asked, told.summary);
   const status = h("span", { class: "status", "data-status": key });
   if (!asked.slider) {
     return h("div", { class: "limit" },
       h("div", { class: "line" }, h("span", {}, asked.question), status),
       h("p", { class: "small" }, `${asked.requirement}: it has several limits; change them in privacy.yml.`));
   }
+  const scale = limits.scale(asked, told.summary);
   const number = h("input", {
     type: "text", id: `limit-${key}`, inputmode: "decimal", "data-key": `number-${key}`, "data-number": key,
     "aria-label": `Limit: ${asked.question} ${RELATIONS[asked.slider.relation]}`,
