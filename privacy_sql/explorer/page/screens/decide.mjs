@@ -38,9 +38,9 @@ function take(answer) {
   const able = told.summary.requirements.filter((asked) => asked.slider);
   axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
   drawLimits();
+  if (all?.basis !== told.summary.basis) everything();
   paint();
   tell();
-  if (all?.basis !== told.summary.basis) everything();
 }
 
 async function change(question) {
@@ -269,21 +269,24 @@ const facts = () => {
   return asked && asked.params.k !== "0" ? ` with ${numberOf(Number(asked.params.k), "fact")}` : "";
 };
 
+const vh = (words) => h("span", { class: "vh" }, words);
+
 function drawStep(column, choice) {
   const step = column.steps[choice.levels[column.name]];
   const good = safe(choice);
   const size = limits.smallest(told.summary, choice);
   const tag = choice.guess !== null ? percent(choice.guess) : size !== null ? people(size) : good ? "safe" : "not safe";
-  const about = choice.guess !== null ? `best guess ${percent(choice.guess)}` : tag;
   const gone = choice.suppressed ? `, ${people(choice.suppressed)} left out` : "";
   return h("button", {
     type: "button", class: `step ${good ? "safe" : "fails"}`, disabled: !step.allowed,
     "data-key": `step-${column.name}-${step.level}`,
     "aria-pressed": String(told.summary.levels[column.name] === step.level),
-    "aria-label": `${column.name} ${step.words}: ${step.allowed ? (good ? "safe" : "not safe") : "outside its bounds"}, ${about}${gone}`,
     title: gone ? gone.slice(2) : false,
     onclick: () => change({ action: "take", levels: { [column.name]: step.level } }),
-  }, step.words, h("span", { class: "tag" }, `${good ? "✔" : "✖"} ${tag}`));
+  }, vh(`${column.name} `), step.words,
+  h("span", { class: "tag" }, h("span", { "aria-hidden": "true" }, good ? "✔ " : "✖ "),
+    vh(step.allowed ? (good ? ": safe, " : ": not safe, ") : ": outside its bounds, "),
+    choice.guess === null ? null : vh("best guess "), tag, vh(gone)));
 }
 
 // -- all choices -----------------------------------------------------------------------------------------------
@@ -294,12 +297,12 @@ function drawAll() {
   const n = judged.filter((one) => one.safe).length;
   const running = all?.running;
   fill(boxes.scatter,
-    h("h3", { id: "of-scatter" }, running ? `${count(known.length)} of ${numberOf(all.total, "choice")}` : `All ${numberOf(told.summary.choices, "choice")}`,
+    h("h3", { id: "of-scatter" }, all.complete ? `All ${numberOf(told.summary.choices, "choice")}` : `${count(known.length)} of ${numberOf(told.summary.choices, "choice")}`,
       h("span", { class: "hint" }, ` ${count(n)} safe`)),
     running
       ? h("p", { class: "line" }, h("progress", { max: all.total, value: all.done, "aria-label": "Choices that are decided" }),
         h("button", { type: "button", "data-key": "cancel", onclick: () => all.stop() }, "Cancel"))
-      : !all?.complete ? h("p", { class: "small" }, `${count(known.length)} of them were looked at.`) : null,
+      : null,
     axis ? [drawAxis(), drawScatter({ asks: asks(), axis, told, judged, levelsIn, inWords, complete: all?.complete,
       move: (limit) => move(axis, limit), take: (choice) => change({ action: "take", levels: choice.levels }) })] : null);
   const best = judged.filter((one) => one.safe).sort((one, other) => other.choice.detail - one.choice.detail).slice(0, LISTED);

@@ -1,0 +1,360 @@
+"""Decide, Columns and Sign as somebody with a browser sees them, and a whole decision by keyboard alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from privacy_sql.project import reading
+from tests.command_line import call
+from tests.conftest import ROOT
+from tests.explorer.test_decide import NO_ONE_LEFT_OUT, REQUIRE, written
+from tests.reporting.browser import axe, browser, complaints, requests
+
+SCREENS = ("decide", "columns?column=education", "sign")
+ENTER, TAB, DOWN, SPACE = "\ue007", "\ue004", "\ue015", " "
+NASTY = "<img src=x onerror=alert(1)>"
+EVERY = "[data-key], input, select, textarea, summary, button, a"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    with browser() as made:
+        yield made
+
+
+@contextmanager
+def explorer(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`privacy-sql explore` as somebody starts it; its address."""
+    command = [sys.executable, "-m", "privacy_sql", "explore", "--project", str(folder), "--no-browser"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        line = ""
+        while "http://127.0.0.1:" not in line:
+            line = process.stderr.readline()
+            assert line, "it ended before it told its address"
+        yield process, line.strip().rpartition(" ")[2]
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+@pytest.fixture
+def opened(driver: Any, folder: Path) -> Iterator[tuple[Any, Path]]:
+    """The example, its limits ones that can be moved, open in the browser by its first address."""
+    written(folder, method=NO_ONE_LEFT_OUT)
+    with explorer(folder) as (_, address):
+        sized(driver)
+        complaints(driver), requests(driver)
+        driver.get(address)
+        waited(driver, lambda: text_of(driver, ".verdict h3"))
+        yield driver, folder
+
+
+def sized(driver: Any, width: int = 1440, zoom: int = 1, **media: str) -> None:
+    size = {"width": width, "height": 1000, "deviceScaleFactor": zoom, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    named = {"prefers-color-scheme": "light", "prefers-reduced-motion": "no-preference"}
+    named |= {name.replace("_", "-"): value for name, value in media.items()}
+    features = [{"name": name, "value": value} for name, value in named.items()]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+
+def waited(driver: Any, there: Callable[[], Any], seconds: float = 60) -> Any:
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    return WebDriverWait(driver, seconds, poll_frequency=0.05).until(lambda _: there())
+
+
+def text_of(driver: Any, selector: str) -> str:
+    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent).join(' ')"
+    return str(driver.execute_script(script, selector))
+
+
+def pressed(driver: Any, *keys: str) -> None:
+    from selenium.webdriver import ActionChains
+
+    for key in keys:
+        ActionChains(driver).send_keys(key).perform()
+
+
+def tabbed(driver: Any, selector: str, most: int = 300) -> None:
+    """Reach an element by Tab alone."""
+    for _ in range(most):
+        if driver.execute_script("return document.activeElement?.matches(arguments[0]) ?? false", selector):
+            return
+        pressed(driver, TAB)
+    raise AssertionError(f"{selector} is not reached by Tab")
+
+
+def go(driver: Any, screen: str) -> None:
+    driver.execute_script("location.hash = arguments[0]", screen)
+    name = screen.partition("?")[0]
+    waited(driver, lambda: driver.find_elements("css selector", f"section.screen.{name} h3"))
+
+
+def all_known(driver: Any) -> None:
+    """Every choice is decided."""
+    waited(driver, lambda: text_of(driver, "#of-scatter").startswith("All "))
+
+
+def safe_choices(driver: Any) -> int:
+    found = re.search(r"([\d,]+) safe", text_of(driver, "#of-scatter"))
+    assert found
+    return int(found[1].replace(",", ""))
+
+
+LOOKS = {
+    "wide": {},
+    "narrow and dark": {"width": 1024, "prefers_color_scheme": "dark"},
+    "zoomed twice": {"width": 720, "zoom": 2},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_and_nothing_is_cut_off(opened: tuple[Any, Path], look: str) -> None:
+    driver, _ = opened
+    script = axe()
+    sized(driver, **LOOKS[look])  # type: ignore[arg-type]
+    for screen in SCREENS:
+        go(driver, screen)
+        if screen == "decide":
+            all_known(driver)
+        if screen.startswith("columns"):
+            waited(driver, lambda: "counted in the source" in text_of(driver, "#of-roles"))
+            waited(driver, lambda: driver.find_elements("css selector", ".labels li"))
+        driver.execute_script(script)
+        found = driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']})"
+            ".then(r => done(r.violations.map(v => [v.id, v.nodes.map(n => n.html)])))"
+        )
+        assert found == [], (screen, found)
+        assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"), screen
+    assert complaints(driver) == []
+    origin = driver.current_url.partition("/#")[0]
+    assert {
+        url for url in requests(driver) if not url.startswith((origin, "about:", "http://127.0.0.1:"))
+    } == set()
+
+
+def test_a_decision_from_opening_to_a_verified_release_by_keyboard_alone(opened: tuple[Any, Path]) -> None:
+    driver, folder = opened
+    assert "token" not in driver.current_url, "the token is not kept in the address"
+    all_known(driver)
+    levels = reading_levels(driver)
+    step = next(
+        one
+        for one in driver.find_elements("css selector", ".step.safe")
+        if one.get_attribute("aria-pressed") == "false"
+    )
+    key = step.get_attribute("data-key")
+    tabbed(driver, f'[data-key="{key}"]')
+    pressed(driver, ENTER)
+    waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
+    waited(driver, lambda: reading_levels(driver) != levels)
+    focused = driver.execute_script("return document.activeElement.dataset.key")
+    assert focused == key, "the keyboard stays where it was"
+    tabbed(driver, '[data-key="tab-sign"]')
+    pressed(driver, ENTER)
+    waited(driver, lambda: driver.find_elements("css selector", "#sign-purpose-"))
+    tabbed(driver, "#sign-purpose-")
+    pressed(driver, "Planning", TAB)
+    waited(driver, lambda: "purpose: Planning" in text_of(driver, ".difference"))
+    tabbed(driver, '[data-key="save"]:enabled')
+    pressed(driver, ENTER)
+    waited(driver, lambda: text_of(driver, "#state") == "As privacy.yml says")
+    tabbed(driver, '[data-key="run"]:enabled')
+    pressed(driver, ENTER)
+    waited(driver, lambda: "byte for byte" in text_of(driver, ".done"))
+    tabbed(driver, '[data-key="report"]:enabled')
+    pressed(driver, ENTER)
+    waited(driver, lambda: "report is written" in text_of(driver, ".done"))
+    (plan,) = reading.read(folder).plans.values()
+    assert plan.signoff == {"purpose": "Planning"}
+    assert call("verify", folder / "out/people.csv").exit == 0
+    assert (folder / "target/report/people.html").is_file()
+    assert complaints(driver) == []
+
+
+def reading_levels(driver: Any) -> list[str]:
+    return [one.text for one in driver.find_elements("css selector", '.step[aria-pressed="true"]')]
+
+
+def test_a_limit_that_is_moved_asks_nobody_and_shows_what_search_says(opened: tuple[Any, Path]) -> None:
+    driver, folder = opened
+    all_known(driver)
+    driver.execute_script(
+        "window.asked = []; const real = window.fetch;"
+        "window.fetch = (...all) => { window.asked.push(all[0]); return real(...all); };"
+    )
+    painted = driver.execute_async_script(
+        """const done = arguments[0];
+        const range = document.querySelector('[data-range="k_anonymity(k=10)"]');
+        const before = window.asked.filter((path) => path !== "/api/alive").length;
+        range.value = 120; const began = performance.now();
+        range.dispatchEvent(new Event("input", {bubbles: true}));
+        requestAnimationFrame(() => requestAnimationFrame(() => done({
+          time: performance.now() - began,
+          asked: window.asked.filter((path) => path !== "/api/alive").length - before,
+          shown: document.querySelector('[data-number="k_anonymity(k=10)"]').value})));"""
+    )
+    assert painted["asked"] == 0
+    now = safe_choices(driver)
+    text = (folder / "privacy.yml").read_text()
+    (folder / "privacy.yml").write_text(text.replace("k: 10", f"k: {painted['shown']}"))
+    found = call("search", "--json", "--project", folder)
+    (folder / "privacy.yml").write_text(text)
+    assert now == (found.json["safe_choices"] if found.exit == 0 else 0)
+    waited(driver, lambda: f"k_anonymity(k={painted['shown']})" in text_of(driver, ".limits"))  # it was told
+
+
+def test_the_price_of_a_limit_is_what_search_finds_there(opened: tuple[Any, Path]) -> None:
+    """The limit that is free keeps the same detail; a stricter one does not."""
+    driver, folder = opened
+    all_known(driver)
+    told = text_of(driver, ".price")
+    found = re.search(r"could be below ([\d.]+) % for free", told)
+    before = call("search", "--json", "--project", folder).json["best"]["values"]["loss"]
+    if found is None:
+        assert "A stricter limit would cost detail" in told
+        free = 0.60
+    else:
+        free = float(found[1]) / 100
+    written(folder, method=NO_ONE_LEFT_OUT, require=REQUIRE.replace("c: 0.6", f"c: {free:.2f}"))
+    assert call("search", "--json", "--project", folder).json["best"]["values"]["loss"] == before
+    written(folder, method=NO_ONE_LEFT_OUT, require=REQUIRE.replace("c: 0.6", f"c: {free - 0.01:.2f}"))
+    stricter = call("search", "--json", "--project", folder)
+    assert stricter.exit or stricter.json["best"]["values"]["loss"] > before
+
+
+def test_the_one_change_that_makes_a_failing_choice_safe_does(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    all_known(driver)
+    column = driver.find_element("css selector", ".step.fails")
+    column.click()
+    waited(driver, lambda: "Not safe" in text_of(driver, ".verdict h3"))
+    waited(driver, lambda: driver.find_elements("css selector", '[data-key="help"]'))[0].click()
+    waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
+
+
+def test_two_tabs_show_the_same_and_back_leads_back(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    first = driver.current_window_handle
+    address = driver.current_url
+    driver.switch_to.new_window("tab")
+    driver.get(address)
+    waited(driver, lambda: driver.find_elements("css selector", ".step"))
+    driver.find_element("css selector", '[data-key="step-sex-1"]').click()
+    waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
+    driver.close()
+    driver.switch_to.window(first)
+    waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
+    pressed_there = '[data-key="step-sex-1"][aria-pressed="true"]'
+    waited(driver, lambda: driver.find_elements("css selector", pressed_there))
+    go(driver, "sign")
+    driver.back()
+    waited(driver, lambda: driver.find_elements("css selector", "section.screen.decide .step"))
+
+
+def test_a_reload_in_the_middle_of_a_job_begins_it_again(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    driver.refresh()
+    waited(driver, lambda: driver.find_elements("css selector", ".step"))
+    driver.refresh()
+    all_known(driver)
+    assert not driver.find_elements("css selector", ".problem")
+
+
+def test_a_job_is_cancelled_and_the_page_stays_usable(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    driver.execute_script("document.querySelector('[data-key=cancel]')?.click()")
+    waited(driver, lambda: not driver.find_elements("css selector", "progress"))
+    driver.find_element("css selector", '[data-key="step-sex-1"]').click()
+    waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
+
+
+def test_motion_is_left_out_where_somebody_wants_none(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    script = "return getComputedStyle(document.querySelector('.step')).transitionDuration"
+    assert driver.execute_script(script) != "0s"
+    sized(driver, prefers_reduced_motion="reduce")
+    assert driver.execute_script(script) == "0s"
+
+
+def test_a_server_that_ends_under_the_page_is_told_there_and_leaves_nothing(
+    driver: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "spill"))
+    (tmp_path / "spill").mkdir()
+    with explorer(folder) as (process, address):
+        driver.get(address)
+        waited(driver, lambda: driver.find_elements("css selector", ".step"))
+        assert any((tmp_path / "spill").iterdir())
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0 and "nothing of it is left behind" in out
+        assert not any((tmp_path / "spill").iterdir())
+        waited(driver, lambda: "has ended or does not answer" in text_of(driver, "#gone"))
+    assert tempfile.gettempdir() and os.listdir(tmp_path / "spill") == []
+
+
+def test_a_closed_page_ends_the_server(driver: Any, folder: Path) -> None:
+    with explorer(folder) as (process, address):
+        first = driver.current_window_handle
+        driver.switch_to.new_window("tab")
+        driver.get(address)
+        waited(driver, lambda: driver.find_elements("css selector", ".step"))
+        began = time.monotonic()
+        driver.close()
+        driver.switch_to.window(first)
+        process.wait(60)
+        assert process.returncode == 0 and time.monotonic() - began < 60
+
+
+def test_a_column_that_is_called_like_a_script_is_a_name(driver: Any, tmp_path: Path) -> None:
+    rows = [[NASTY, "ill"], *([f"{NASTY}{n % 3}", "ab"[n % 2]] for n in range(24))]
+    (tmp_path / "people.csv").write_text("".join(f"{a},{b}\n" for a, b in rows))
+    (tmp_path / "privacy.yml").write_text(
+        f"""version: 1
+releases:
+  people:
+    source: {{file: people.csv}}
+    quasi_identifiers: [{{column: "{NASTY}", hierarchy: keep_or_drop}}]
+    sensitive: ill
+    require: {{k_anonymity: {{k: 3}}, ck_safety: {{c: 0.9, k: 0}}}}
+    signoff: {{purpose: "{NASTY}"}}
+    method: {{full_domain: {{}}}}
+    output: {{target: out/people.csv}}
+"""
+    )
+    with explorer(tmp_path) as (_, address):
+        complaints(driver)
+        driver.get(address)
+        waited(driver, lambda: driver.find_elements("css selector", ".step"))
+        driver.find_element("css selector", "#values").click()
+        for screen in ("columns", "decide", "sign"):
+            go(driver, screen)
+            waited(driver, lambda: NASTY in text_of(driver, "main"))
+            assert driver.find_elements("css selector", "main img") == []
+        driver.find_element("css selector", '[data-key="tab-columns"]').click()
+        waited(
+            driver,
+            lambda: (
+                f"{NASTY}1" in text_of(driver, ".labels") or driver.find_elements("css selector", ".step")
+            ),
+        )
+        assert "onerror" not in driver.current_url
+        assert complaints(driver) == []
