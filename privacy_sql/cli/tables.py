@@ -13,6 +13,7 @@ import click
 
 from privacy_sql.cli.outcome import Common, Outcome, connected
 from privacy_sql.errors import UsageError
+from privacy_sql.manifest import SUFFIX
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -210,6 +211,33 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
         hint = "Say where it lies: --connect duckdb:file.db, or --project with its connection."
         raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
     return connected(read, read.plans[content["release"]], unsafe_debug)
+
+
+def each_published(
+    paths: Sequence[Path],
+    directory: Path,
+    options: About,
+    ask: Callable[[str, Engine, Path], None],
+) -> None:
+    """Ask about each published file or table by its manifest, with an engine that reaches it."""
+    from privacy_sql.engines import connect
+
+    given: Mapping[str, object] = options
+    useless = [word for name, word in OF_A_TABLE.items() if given.get(name)]
+    if options["source"] is not None or options["names"] or useless:
+        named = [
+            word
+            for word, is_there in (("--source", options["source"]), ("--select", options["names"]))
+            if is_there
+        ]
+        hint = "A manifest says which columns are published, and as what."
+        told = f"a MANIFEST and {', '.join([*named, *useless])} exclude each other"
+        raise UsageError("two_tables", told, hint=hint)
+    for path in (manifest_of_table(path, directory) for path in paths):
+        debug = options["unsafe_debug"]
+        there = holding(path, options["url"], directory, debug)
+        with there or connect(EMBEDDED, unsafe_debug=debug) as engine:
+            ask(path.name.removesuffix(SUFFIX), engine, path)
 
 
 def manifest_of_table(path: Path, directory: Path) -> Path:

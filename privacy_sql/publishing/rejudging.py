@@ -38,6 +38,23 @@ class Judged:
         return not self.faults
 
 
+def published_rows(engine: Engine, path: str | Path) -> tuple[Manifest, Table | None]:
+    """What a manifest says, and its rows in their roles once no byte has changed; None where they are no rows
+    of one table, a person each."""
+    place, _ = verifying.found(path, engine)
+    content = verifying.verify(path, engine)
+    return content, _table(content, place)
+
+
+def guess(engine: Engine, content: Manifest, table: Table, grouping: Grouping) -> guesses.Baseline:
+    """How sure anybody is who guesses from published rows, which lie in these groups."""
+    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
+    # whether values stand in an order nobody can follow within their group
+    if content["method"] == "bucketize" or choice.get("output") == "bucketized":
+        return guesses.of_group_numbers(grouping, table)
+    return guesses.of_table(engine, table, grouping)
+
+
 def rejudge(engine: Engine, path: str | Path) -> Judged:
     """Judge published rows by what was required of them; each fault is named, and what rows cannot show."""
     place, _ = verifying.found(path, engine)
@@ -79,12 +96,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
         for verdict in verdicts.values()
         if not verdict.safe
     ]
-    # whether values stand in an order nobody can follow within their group
-    choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
-    if content["method"] == "bucketize" or choice.get("output") == "bucketized":
-        found = guesses.of_group_numbers(grouping, table)
-    else:
-        found = guesses.of_table(engine, table, grouping)
+    found = guess(engine, content, table, grouping)
     refusal = guesses.singled_out(table, require, found)
     wrong += [refusal] if refusal else []
     return Judged(

@@ -6,8 +6,9 @@ Who looks for one person finds the published group; the risk is one in the peopl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from privacy_sql import registry
@@ -19,7 +20,7 @@ from privacy_sql.criteria._risks import Crowd
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import evidence
-from privacy_sql.publishing import baseline, sampled
+from privacy_sql.publishing import baseline, rejudging, sampled
 from privacy_sql.publishing.baseline import Baseline, Guess
 from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
@@ -63,11 +64,33 @@ def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict
     if found is None:
         hint = "Ask about a release that shows rows of one table."
         raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)
-    limit = release.determination.get("threshold")
-    asked = [*thresholds, *([limit] if limit and limit not in thresholds else [])]
+    asked = _with_limit(thresholds, release.determination)
     told = _told(found, release.grouping.one_table, asked)
     gone = release.suppressed or 0
     return told | {"suppressed": exact_text(Fraction(gone, told["people"] + gone))}
+
+
+def of_published(engine: Engine, path: str | Path, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
+    """The risk of the people of a release that is out, from its own bytes, which are verified before.
+
+    Its manifest tells in whole steps who was left out, rounded down.
+    """
+    content, table = rejudging.published_rows(engine, path)
+    if table is None:
+        hint = "Ask about a release that shows rows of one table, with one row for a person."
+        raise UsageError("no_groups", f"{content['release']} publishes no groups of people", hint=hint)
+    base = count(engine, table, several=True)
+    grouping = Grouping.by(base, base.own_keys())
+    asked = _with_limit(thresholds, content.get("determination", {}))
+    told = _told(rejudging.guess(engine, content, table, grouping), None, asked)
+    gone = content["suppressed"] or 0
+    return told | {"suppressed_at_least": exact_text(Fraction(gone, told["people"] + gone))}
+
+
+def _with_limit(thresholds: Sequence[str], determination: Mapping[str, str]) -> list[str]:
+    """The thresholds, and beside them the limit of a determination."""
+    limit = determination.get("threshold")
+    return [*thresholds, *([limit] if limit and limit not in thresholds else [])]
 
 
 def estimates_of(release: Release) -> dict[str, Any]:

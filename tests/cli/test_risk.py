@@ -64,3 +64,49 @@ def test_the_report_shows_the_risks_of_the_people_who_are_published(tmp_path: Pa
     assert made.exit == 0, made.errors
     page = next((tmp_path / "target").rglob("out.html")).read_text()
     assert "0.09 asks for 12 people" in page and "nothing asked" in page and "Singling out" in page
+
+
+PUBLISHED = """
+version: 1
+name: p
+releases:
+  out:
+    source: {file: people.csv}
+    quasi_identifiers: [{column: age}, {column: home}]
+    require: {k_anonymity: {k: 3}}
+    method: {generalise: {max_suppressed: 0.2}}
+    output: {target: out.csv}
+    determination: {threshold: 1/7}
+"""
+
+
+def test_a_published_file_is_measured_from_its_own_bytes(tmp_path: Path) -> None:
+    people(tmp_path)
+    (tmp_path / "privacy.yml").write_text(PUBLISHED)
+    assert run(["run", "--project", str(tmp_path)]).exit == 0
+    (tmp_path / "people.csv").unlink()  # nothing but what is out is read
+    left = [tuple(line.split(",")) for line in (tmp_path / "out.csv").read_text().split()[1:]]
+    for named in ("out.csv", "out.csv.manifest.json"):
+        outcome = run(["risk", str(tmp_path / named), "--threshold", "0.2"])
+        assert outcome.exit == 0, outcome.errors
+        (found,) = outcome.more["risks"]
+        risks = oracle.of_people(left)
+        assert Fraction(found["prosecutor_max"]) == max(risks)
+        assert Fraction(found["prosecutor_average"]) == sum(risks, Fraction(0)) / len(risks)
+        for threshold in ("0.2", "1/7"):
+            over = sum(risk > Fraction(threshold) for risk in risks)
+            assert Fraction(found["above"][threshold]) == Fraction(over, len(risks))
+        assert "suppressed" not in found  # the manifest tells it in whole steps
+    scan = run(["risk", str(tmp_path / "out.csv"), "--safe-harbor"])
+    assert scan.exit == 0 and scan.more["safe_harbor"][0]["people"] == len(left)
+
+
+def test_a_published_file_that_was_changed_is_not_measured(tmp_path: Path) -> None:
+    people(tmp_path)
+    (tmp_path / "privacy.yml").write_text(PUBLISHED)
+    assert run(["run", "--project", str(tmp_path)]).exit == 0
+    with (tmp_path / "out.csv").open("a") as out:
+        out.write("9*,1\n")
+    for more in ([], ["--safe-harbor"]):
+        assert run(["risk", str(tmp_path / "out.csv"), *more]).exit == 1
+    assert run(["risk", str(tmp_path / "out.csv"), "--quasi", "age"]).exit == 2

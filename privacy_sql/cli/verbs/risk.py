@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import click
 
 from privacy_sql.cli.outcome import Outcome, shared
-from privacy_sql.cli.tables import About, about_a_table, each_table
+from privacy_sql.cli.tables import About, about_a_table, each_published, each_table
 from privacy_sql.display.rounding import percent
 from privacy_sql.errors import UsageError
 
@@ -24,6 +24,7 @@ GROUP = "decide"  # of `--help`
 
 
 @click.command()
+@click.argument("published", nargs=-1, metavar="[MANIFEST]...", type=click.Path(path_type=Path))
 @click.option(
     "--threshold",
     "thresholds",
@@ -37,6 +38,7 @@ GROUP = "decide"  # of `--help`
 @about_a_table
 @shared
 def command(
+    published: tuple[Path, ...],
     thresholds: tuple[str, ...],
     safe_harbor: bool,
     areas: Path | None,
@@ -49,50 +51,70 @@ def command(
     Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09
              privacy-sql risk --source people.csv --safe-harbor
 
-    Without --source, every release of privacy.yml as it would be published. Everything is counted but what is
-    called an estimate, and no threshold is a verdict: `reidentification_risk` requires one.
+    Without --source, every release of privacy.yml as it would be published; of a MANIFEST, or a published
+    file, the rows that are out. Everything is counted but what is called an estimate, and no threshold is a
+    verdict: `reidentification_risk` requires one.
     """
-    from privacy_sql.publishing.risk import THRESHOLDS, risk
+    from privacy_sql.publishing.risk import THRESHOLDS, of_published, risk
 
     if safe_harbor:
-        return _scanned(areas, directory, options)
+        return _scanned(published, areas, directory, options)
     if areas is not None:
         raise UsageError("no_scan", "--areas needs --safe-harbor", hint="Add --safe-harbor.")
     whole = Outcome("risk", rows=0, groups=0)
     shown = []
 
-    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
-        found = risk(engine, subject, thresholds=thresholds or THRESHOLDS)
+    def ask(name: str, engine: Engine, subject: Table | Release | Path) -> None:
+        asked = thresholds or THRESHOLDS
+        if isinstance(subject, Path):
+            found = of_published(engine, subject, asked)
+        else:
+            found = risk(engine, subject, thresholds=asked)
         whole.rows = (whole.rows or 0) + found["people"]
         whole.groups = (whole.groups or 0) + found["groups"]
         whole.lines += [*_lines(name, found), ""]
         shown.append({"name": name, **found})
 
-    each_table(whole, directory, options, ask)
+    if published:
+        each_published(published, directory, options, ask)
+    else:
+        each_table(whole, directory, options, ask)
     whole.more = {"risks": shown}
     return whole
 
 
-def _scanned(areas: Path | None, directory: Path, options: About) -> Outcome:
+def _scanned(published: Sequence[Path], areas: Path | None, directory: Path, options: About) -> Outcome:
     """What in the published columns looks like an identifier; no verdict, so the exit code is 0."""
+    from privacy_sql.publishing.rejudging import published_rows
     from privacy_sql.studies.safe_harbor import safe_harbor
 
     whole = Outcome("risk", rows=0)
     scans = []
 
-    def ask(name: str, engine: Engine, subject: Table | Release) -> None:
+    def ask(name: str, engine: Engine, subject: Table | Release | Path) -> None:
+        if isinstance(subject, Path):
+            content, table = published_rows(engine, subject)
+            if table is None:
+                hint = "Name its file with --source."
+                raise UsageError("no_rows", f"{content['release']} is no table of people", hint=hint)
+            subject = table
         found = safe_harbor(engine, subject, areas=areas)
         whole.rows = (whole.rows or 0) + found.rows
         whole.lines += [*found.sentences(), ""]
         scans.append({**found.to_json(), "name": name})
 
-    each_table(whole, directory, options, ask)
+    if published:
+        each_published(published, directory, options, ask)
+    else:
+        each_table(whole, directory, options, ask)
     whole.more = {"safe_harbor": scans}
     return whole
 
 
 def _lines(name: str, found: Mapping[str, Any]) -> list[str]:
     gone = f", {percent(Fraction(found['suppressed']))} left out" if "suppressed" in found else ""
+    if "suppressed_at_least" in found and Fraction(found["suppressed_at_least"]):
+        gone = f", at least {percent(Fraction(found['suppressed_at_least']))} left out"
     lines = [f"{name}: {found['people']} people in {found['groups']} groups{gone}"]
     lines += _reader("prosecutor", found, found["prosecutor_max"], found["prosecutor_average"], "above")
     if "known" in found:
