@@ -15,6 +15,7 @@ FAILING = {
     "no_number": f't_close: {{{WHO}, "t": 0.9, "distance": "ordered"}}',
     "outside": f't_close: {{{WHO}, "t": 0.9, "distance": "hierarchical",'
     ' "hierarchy": {"tree": {"flu": ["f"]}}}',
+    "near_no_number": f'near_safe: {{{WHO}, "width": 1, "share": 0.9}}',
     "c": f'ck_safe: {{{WHO}, "c": 0.6}}',
     # 2 of 3 share a value, so one fact more is certainty
     "one_fact": f'ck_safe: {{{WHO}, "c": 0.99, "k": 1}}',
@@ -37,6 +38,7 @@ MISNAMING = {
     "k_anonymous": '"quasi": ["ilness"], "k": 1',
     "l_diverse": f'{TYPO}, "l": 1',
     "t_close": f'{TYPO}, "t": 1',
+    "near_safe": f'{TYPO}, "width": 1, "share": 0.9',
     "ck_safe": f'{TYPO}, "c": 1',
     "skyline_safe": f'{TYPO}, "points": [[0, 0, 0, 1]]',
     "matches_manifest": f'"columns": ["ilness"], {MARKS}',
@@ -167,6 +169,9 @@ REFUSED = {
     "recursive without c": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive"}}', "recursive"),
     "c without end": (f'l_diverse: {{{WHO}, "l": 2, "kind": "recursive", "c": .inf}}', "above 0"),
     "t above 1": (f't_close: {{{WHO}, "t": 2}}', "0 to 1"),
+    "width below 0": (f'near_safe: {{{WHO}, "width": -1, "share": 0.5}}', "at least 0"),
+    "share of 1": (f'near_safe: {{{WHO}, "width": 1, "share": 1}}', "between 0 and 1"),
+    "share of many decimals": (f'near_safe: {{{WHO}, "width": 1, "share": 0.1234567}}', "6 decimals"),
     "t is nothing": (f't_close: {{{WHO}, "t": ""}}', "0 to 1"),
     "misspelt distance": (f't_close: {{{WHO}, "t": 1, "distance": "order"}}', "distance is"),
     "hierarchical without one": (f't_close: {{{WHO}, "t": 1, "distance": "hierarchical"}}', "goes with"),

@@ -103,6 +103,8 @@ def questions() -> dict[str, Question]:
                 "l_diverse", {**WHO, "l": 2, "kind": "recursive", "c": number}
             ),
             f"t {number!r}": _test("t_close", {**WHO, "t": number}),
+            f"width {number!r} of near values": _test("near_safe", {**WHO, "width": number, "share": 0.5}),
+            f"share {number!r}": _test("near_safe", {**WHO, "width": 1, "share": number}),
             f"facts {number!r}": _test("ck_safe", {**WHO, "c": 0.5, "k": number}),
             f"c {number!r}": _test("ck_safe", {**WHO, "c": number}),
             f"point {number!r}": _test("skyline_safe", {**WHO, "points": [[0, 0, 0, number]]}),
@@ -119,6 +121,7 @@ def questions() -> dict[str, Question]:
             "k_anonymous": {"k": number},
             "l_diverse": {"l": number},
             "t_close": {"t": number},
+            "near_safe": {"width": number, "share": 0.5},
             "skyline_safe": {"points": number},
         }.items():
             asked[f"left out {name} {number!r}"] = _generalised(

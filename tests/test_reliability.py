@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
-LINES = re.findall(r"^\| (\d+|[A-G]) \| .+? \| (`.+`) \|$", PAGE, re.MULTILINE)
+LINES = re.findall(r"^\| (\d+|[A-K]) \| .+? \| (`.+`) \|$", PAGE, re.MULTILINE)
 PROMISES = 40
 
 

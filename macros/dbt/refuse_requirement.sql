@@ -1,4 +1,4 @@
-{# A compiler error unless k_anonymous, l_diverse or t_close have the parameters they need, and no others. #}
+{# A compiler error unless k_anonymous, l_diverse, t_close or near_safe have the parameters they need, and no others. #}
 {% macro refuse_requirement(where, name, own) %}
 {%- if name == "k_anonymous" -%}
 {%- set known = ["k"] -%}
@@ -30,8 +30,17 @@
 {{ privacy_sql.refuse_hierarchy(where, own["hierarchy"]) }}
 {%- endif -%}
 {{ privacy_sql.refuse_unless(t and t | float >= 0 and t | float <= 1, where, "t is a number from 0 to 1") }}
+{%- elif name == "near_safe" -%}
+{%- set known = ["width", "share"] -%}
+{%- set width = privacy_sql.number_text(own.get("width")) -%}
+{%- set share = privacy_sql.number_text(own.get("share")) -%}
+{{ privacy_sql.refuse_unless(width and width | float >= 0, where, "width is a number of at least 0") }}
+{{ privacy_sql.refuse_unless(
+    share and share | float > 0 and share | float < 1 and share | length <= 8,
+    where, "share is a number between 0 and 1 with up to 6 decimals"
+) }}
 {%- else -%}
-{{ privacy_sql.refuse(where, "leave_out knows k_anonymous, l_diverse and t_close") }}
+{{ privacy_sql.refuse(where, "leave_out knows k_anonymous, l_diverse, t_close and near_safe") }}
 {%- endif -%}
 {{ privacy_sql.refuse_unless(own.keys() | reject("in", known) | list == [], where, ["parameters are", known | join(", ")] | join(" ")) }}
 {% endmacro %}

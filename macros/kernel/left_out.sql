@@ -14,8 +14,10 @@ from (
     {{ privacy_sql.unsafe_t_closeness(
         relation, quasi, sensitive, own["t"], own.get("distance", "equal"), own.get("hierarchy")
     ) }}
+    {% elif name == "near_safe" %}
+    {{ privacy_sql.unsafe_interval_disclosure(relation, quasi, sensitive, own["width"], own["share"]) }}
     {% else %}
-    {{ privacy_sql.refuse("leave_out", "it knows k_anonymous, l_diverse and t_close") }}
+    {{ privacy_sql.refuse("leave_out", "it knows k_anonymous, l_diverse, t_close and near_safe") }}
     {% endif %}
 ) as unsafe_{{ loop.index }}
 {% if not loop.last %}

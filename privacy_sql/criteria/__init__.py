@@ -65,6 +65,7 @@ class Criterion:
         False  # reads the original quasi-identifiers, so not decidable from a release
     )
     of_labels: ClassVar[bool] = False  # asked of groups that show a label of every quasi-identifier
+    without_labels: ClassVar[str] = "Publish by generalise or full_domain."  # what to do where they show none
     needs_register: ClassVar[bool] = False  # depends on what else is out, so asked again before it leaves
     # a theorem, named in the docstring of the subclass, or False
     safe_under_merging: ClassVar[bool] = False

@@ -110,6 +110,10 @@ class KnownColumns(Criterion):
     )
     relation: ClassVar[str] = ">="
     of_labels: ClassVar[bool] = True
+    without_labels: ClassVar[str] = (
+        "Require k_anonymity, which keeps it for every set of columns, with l_diversity(kind=probabilistic)"
+        " for a share; or publish by generalise or full_domain."
+    )
     safe_under_generalisation: ClassVar[bool] = True
 
     m: int | None = None

@@ -21,6 +21,7 @@ from privacy_sql.query.template import condition
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
+    from privacy_sql.criteria.interval_disclosure import IntervalDisclosure
     from privacy_sql.criteria.l_diversity import LDiversity
     from privacy_sql.criteria.privacy_skyline import PrivacySkyline
     from privacy_sql.criteria.t_closeness import TCloseness
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 GENERALISING = ("generalise", "full_domain")
 MOST_FACTS = 2  # of (c,k)-safety, written out in macros/kernel/unsafe_ck_safety.sql
 LARGEST_FAMILY = 50
-BY_GROUP = ("k_anonymous", "l_diverse", "t_close")  # requirements a group keeps or fails by itself
+SHARES = 10**6  # shares of near values are told in whole parts of it
+# requirements a group keeps or fails by itself
+BY_GROUP = ("k_anonymous", "l_diverse", "t_close", "near_safe")
 CHECKSUM = [f"h{piece}" for piece in range(1, 9)]
 
 TO_A_TABLE = "Publish to a table (`output: {connection: ..., relation: ...}`), which matches_manifest guards."
@@ -221,6 +224,19 @@ def _t_close(criterion: TCloseness, table: Table) -> Test | None:
     return "t_close", arguments
 
 
+def _near_safe(criterion: IntervalDisclosure, table: Table) -> Test | None:
+    """Numbers within a width; dbt has no words for other distances, nor for a share of many decimals."""
+    share, width = _number(criterion.share), _number(criterion.width)
+    exact = Fraction(str(share)) == criterion.limit and (criterion.limit * SHARES).denominator == 1
+    if (
+        criterion.distance != "absolute"
+        or not exact
+        or Fraction(str(width)) != Fraction(str(criterion.width))
+    ):
+        return None
+    return "near_safe", {"width": width, "share": share}
+
+
 def _skyline_safe(criterion: PrivacySkyline, table: Table) -> Test | None:
     skylines: dict[str | None, list[Any]] = {}
     for limit in criterion.limits:
@@ -240,6 +256,7 @@ _MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
     "k_anonymity": lambda criterion, table: ("k_anonymous", {"k": criterion.k}),
     "l_diversity": _l_diverse,
     "t_closeness": _t_close,
+    "interval_disclosure": _near_safe,
     "ck_safety": lambda criterion, table: (
         ("ck_safe", {"c": _number(criterion.c), "k": criterion.k})
         if criterion.k <= MOST_FACTS and not criterion.per_value

@@ -151,7 +151,7 @@ def refuse_without_labels(method: Method, asked: Asked) -> None:
                 "no_labels",
                 f"{criterion} asks about a label for every single column, and groups of {method.name}"
                 " have none",
-                hint="Publish by generalise or full_domain.",
+                hint=criterion.without_labels,
             )
             for criterion in asked.require
             if criterion.of_labels and not method.shows_labels

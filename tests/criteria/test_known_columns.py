@@ -201,3 +201,27 @@ def test_a_requirement_that_asks_nothing_is_refused(params: dict[str, Any]) -> N
     with pytest.raises(ps.PrivacySqlError) as problem:
         ps.KnownColumns(**params)
     assert problem.value.exit == 2
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+def test_boxes_of_k_people_hide_everybody_among_k_whichever_columns_are_known(engine: Any, seed: int) -> None:
+    """Why boxes are refused here and nothing is lost: k_anonymity of boxes keeps it for every set."""
+    rng = random.Random(seed)
+    rows = pd.DataFrame(
+        {
+            "a": [rng.randint(0, 9) for _ in range(40)],
+            "b": [rng.randint(0, 9) for _ in range(40)],
+            "c": [rng.choice("xyz") for _ in range(40)],
+            "ill": [rng.choice("pqrs") for _ in range(40)],
+        }
+    )
+    table = ps.Table(rows, ["a", "b", "c"], "ill")
+    require = [ps.KAnonymity(3), ps.LDiversity(2, "probabilistic")]
+    release = ps.publish(engine, table, require, ps.Multidimensional())
+    assert release.safe
+    shown = ps.Table(release.to_pandas(), ["a", "b", "c"], "ill")
+    known = [ps.KnownColumns(m=m, k=3, share="0.5") for m in (1, 2, 3)]
+    assert all(verdict.safe for verdict in ps.check(engine, shown, known).values())
+    with pytest.raises(ps.PrivacySqlError) as problem:
+        ps.publish(engine, table, [ps.KnownColumns(m=1, k=3)], ps.Multidimensional())
+    assert problem.value.exit == 2 and "k_anonymity" in problem.value.hint

@@ -22,6 +22,7 @@ GUARDS = {
     "k_anonymity": "privacy_sql.unsafe_k_anonymity(relation, quasi, k)",
     "l_diversity": "privacy_sql.unsafe_l_diversity(relation, quasi, s, l, kind, c)",
     "t_closeness": "privacy_sql.unsafe_t_closeness(relation, quasi, s, t, distance, hierarchy)",
+    "interval_disclosure": "privacy_sql.unsafe_interval_disclosure(relation, quasi, s, width, share)",
     "ck_safety": "privacy_sql.unsafe_ck_safety(relation, quasi, s, c, k)",
     "privacy_skyline": "privacy_sql.unsafe_privacy_skyline(relation, quasi, s, skylines)",
 }
@@ -48,11 +49,13 @@ def fields(criterion: Any) -> dict[str, Any]:
         return {"skylines": list(skylines.values())}
     found = {
         name: getattr(criterion, name)
-        for name in ("k", "l", "t", "c", "kind", "distance")
+        for name in ("k", "l", "t", "c", "kind", "distance", "width", "share")
         if hasattr(criterion, name)
     }
     return {
-        name: str(float(Fraction(str(value)))) if name in ("t", "c") and value is not None else value
+        name: str(float(Fraction(str(value))))
+        if name in ("t", "c", "width", "share") and value is not None
+        else value
         for name, value in found.items()
     }
 
@@ -63,6 +66,9 @@ def guarded(criterion: Criterion, table: ps.Table) -> bool:
         return False
     if criterion.name == "l_diversity":
         return Fraction(str(criterion.l)).denominator == 1  # type: ignore[attr-defined]
+    if criterion.name == "interval_disclosure":
+        whole = (criterion.limit * 10**6).denominator == 1  # type: ignore[attr-defined]
+        return whole and criterion.distance == "absolute"  # type: ignore[attr-defined]
     if criterion.name == "ck_safety":
         return criterion.k <= MOST_FACTS and not criterion.per_value  # type: ignore[attr-defined]
     return True
@@ -130,6 +136,7 @@ def random_requirement(rng: random.Random) -> Criterion:
             ps.LDiversity(rng.randint(1, 4), rng.choice(["distinct", "probabilistic", "entropy"])),
             ps.LDiversity(rng.randint(1, 4), "recursive", rng.choice(["1/2", "1", "2"])),
             ps.TCloseness(rng.choice(["0.1", "1/3", "0.5"])),
+            ps.IntervalDisclosure(rng.choice(["0", "1", "5", "28"]), rng.choice(["0.25", "0.5", "0.666667"])),
             *(ps.CKSafety(c, k) for k in range(MOST_FACTS + 1)),
             ps.PrivacySkyline(points=[[*amounts, c]], per_value={"1": [[1, 1, 1, "0.8"]]}),
             # a point may not stand there twice
@@ -168,6 +175,27 @@ def test_numbers_that_one_double_cannot_tell_apart_do_not_pass_a_guard(engine: A
     table = ps.Table(pd.DataFrame(near * 2, columns=["g", "s"], dtype=object), ["g"], "s")
     criterion, session = ps.TCloseness("0.1", "ordered"), engine.session()
     assert session.fetch(guard(criterion, table, session.source(table.source)))
+
+
+def test_the_guard_of_near_values_never_passes_what_check_refuses(engine: Any) -> None:
+    """Decimals whose difference no double holds, at widths that are exactly between two of them."""
+    rng = random.Random(START + 24)
+    said = {True: 0, False: 0}
+    for _ in range(12):
+        drawn = [rng.choice(["0.7", "0.8", "0.1", "0.3", "0.25", "1e-3", "-0.2", None]) for _ in range(9)]
+        rows = pd.DataFrame({"g": [str(n // 3) for n in range(9)], "s": drawn})
+        asked = ps.IntervalDisclosure(rng.choice(["0.1", "0.2", "0.05"]), rng.choice(["0.4", "0.7"]))
+        said[agree_or_fail(engine, ps.Table(rows, ["g"], "s"), asked)] += 1
+    assert said[False]
+
+
+def agree_or_fail(engine: Any, table: ps.Table, criterion: Criterion) -> bool:
+    """What the guard says, which passes nothing that `check` refuses."""
+    session = engine.session()
+    unsafe = session.fetch(guard(criterion, table, session.source(table.source)))
+    verdict = ps.check(engine, table, [criterion])[str(criterion)]
+    assert verdict.safe or unsafe
+    return not unsafe
 
 
 def test_a_guard_keeps_texts_apart_that_a_collation_holds_equal() -> None:
