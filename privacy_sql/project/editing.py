@@ -62,6 +62,45 @@ class SetLimit(Edit):
 
 
 @dataclass(frozen=True)
+class SetRequirements(Edit):
+    """Requirements of some `kinds` are these and no others; those of other kinds stay as they are."""
+
+    kinds: tuple[str, ...]
+    asked: tuple[tuple[str, Mapping[str, str]], ...]
+
+    def apply(self, release: Node) -> None:
+        require, wanted = release["require"], dict(self.asked)
+        for kind in self.kinds:
+            params = {name: scalar(value) for name, value in wanted.get(kind, {}).items()}
+            if kind not in wanted:
+                require.pop(kind, None)
+                release.get("signoff", {}).get("reasons", {}).pop(kind, None)
+            elif isinstance(held := require.get(kind), CommentedMap):  # what is said beside it stays
+                for name in [name for name in held if name not in params]:
+                    del held[name]
+                held.update(params)
+            else:
+                require[kind] = _flow(params)
+
+
+@dataclass(frozen=True)
+class SetAllowed(Edit):
+    """The share of the rows that the method of the release may leave out."""
+
+    allowed: str
+
+    def apply(self, release: Node) -> None:
+        method = release["method"]
+        if not isinstance(method, CommentedMap):
+            release["method"] = CommentedMap({method: _flow({"max_suppressed": scalar(self.allowed)})})
+            return
+        (name,) = method
+        if not isinstance(method[name], CommentedMap):
+            method[name] = _flow({})
+        method[name]["max_suppressed"] = scalar(self.allowed)
+
+
+@dataclass(frozen=True)
 class SetLevels(Edit):
     """These levels, and no others that a method would find."""
 

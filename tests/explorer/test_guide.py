@@ -9,6 +9,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
+from privacy_sql.project.reading import read
 from tests.command_line import call
 from tests.explorer.deciding import ask, decided, people, table
 from tests.explorer.served import Asker, served
@@ -98,3 +99,25 @@ def test_other_releases_are_asked_about_where_the_register_has_some(folder: Path
 def test_answers_that_are_none_are_refused(question: dict[str, Any]) -> None:
     with decided(table(people(2)), {}) as decision, pytest.raises(UsageError):
         ask(decision, "guide", **question)
+
+
+def test_what_is_answered_stands_in_the_file_beside_everything_else(folder: Path) -> None:
+    yml = folder / "privacy.yml"
+    before = yml.read_text().replace("k_anonymity: {k: 10}", "k_anonymity: {k: 10}  # ten, by contract")
+    yml.write_text(before)
+    with served(folder) as page:
+        page.ask("guide", action="take", answers={**ALL, "groups": "yes"}, version=1)
+        levels = dict(page.decision.levels)
+        required = ["k_anonymity(k=5)", "l_diversity(l=4, kind=recursive, c=3)", "ck_safety(c=1/2, k=2)"]
+        assert [str(c) for c in page.decision.plan.require] == required
+        # a limit that is moved afterwards keeps it
+        told = page.ask("decide", action="limit", requirement="k_anonymity(k=5)", limit="6", version=2)
+        assert len(told["summary"]["requirements"]) == 3
+        page.ask("sign", action="save", version=3)
+    (plan,) = read(folder).selected(())
+    assert [str(c) for c in plan.require] == ["k_anonymity(k=6)", *required[1:]]
+    assert plan.method is not None and plan.method.named_levels == levels
+    after = yml.read_text()
+    assert "# ten, by contract" in after and "t_closeness" not in after
+    gone = set(before.splitlines()) - set(after.splitlines())
+    assert {line.split(":")[0].strip() for line in gone} == {"k_anonymity", "t_closeness"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.errors import UsageError
 from privacy_sql.lattice import in_memory
+from privacy_sql.project.reading import read
 from privacy_sql.studies._people_by_risk import PARTS
 from tests.command_line import call
 from tests.explorer.deciding import REQUIRE, ask, decided, people, table, work
-from tests.explorer.served import Asker
+from tests.explorer.served import Asker, served
 from tests.oracles.people_by_risk import bars_of, groups_of, sure_of
 from tests.seeds import seeds
 
@@ -187,3 +189,25 @@ def test_nothing_of_it_is_long() -> None:
 def test_an_answer_is_plain_data() -> None:
     with decided(table(people(2)), {}) as decision:
         json.dumps(ask(decision, "people"), allow_nan=False)
+
+
+@pytest.mark.parametrize("method", ["generalise", "full_domain", "plain full_domain"])
+def test_who_may_leave_stands_in_the_file(folder: Path, method: str) -> None:
+    yml = folder / "privacy.yml"
+    text = yml.read_text()
+    start, end = text.index("    method:"), text.index("    output:")
+    written = {
+        "generalise": text[start:end],
+        "full_domain": "    method: {full_domain: {minimise: loss}}\n",
+        "plain full_domain": "    method: full_domain\n",
+    }[method]
+    yml.write_text(text[:start] + written + text[end:])
+    with served(folder) as page:
+        page.ask("people", action="leave", max_suppressed="0.02", version=1)
+        told = page.ask("decide", action="limit", requirement="k_anonymity(k=10)", limit="12", version=2)
+        assert told["summary"]["allowed"] == "1/50"  # a limit that is moved afterwards keeps it
+        page.ask("sign", action="save", version=3)
+        levels = dict(page.decision.levels)
+    (plan,) = read(folder).selected(())
+    assert plan.method is not None and plan.method.named_levels == levels
+    assert plan.method.allowed == Fraction("0.02") and str(plan.require[0]) == "k_anonymity(k=12)"

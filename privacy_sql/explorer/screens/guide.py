@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import text, whole
 from privacy_sql.explorer.screens import Decision, Json, Question, Screen
 from privacy_sql.history.register import FILE_NAME, Register
+from privacy_sql.project.editing import SetRequirements
 
 Asked = dict[str, Json]
 # which questions each kind of requirement follows from; a kind that nobody answered for stays as it is
@@ -38,17 +39,22 @@ class Guide(Screen):
         if action not in ("try", "take") or not isinstance(given, Mapping):
             raise UsageError("bad_question", "the answers are missing", hint="Reload the page.")
         answers = _fitting(decision, given)
-        made = _required(decision, answers)
-        kinds = {kind for kind, asked in FROM.items() if all(name in answers for name in asked)}
+        asked = _required(answers)
+        kinds = {kind for kind, names in FROM.items() if all(name in answers for name in names)}
         gone = [c for c in decision.plan.require if c.name in kinds]
         kept = [c for c in decision.plan.require if c.name not in kinds]
-        made = [c for c in made if c.name in kinds]
+        asked = [(name, params) for name, params in asked if name in kinds]
+        made = _made(decision, asked)
         if action == "take":
             if not kept and not made:
                 hint = "Answer at least one question with a limit."
                 raise UsageError("no_requirement", "nothing would be required", hint=hint)
-            plan = replace(decision.plan, require=(*made, *kept))
-            decision.take(replace(decision.draft, plan=plan), whole(question, "version"))
+            if decision.project is not None:
+                draft = decision.with_edits(SetRequirements(tuple(sorted(kinds)), tuple(asked)))
+            else:
+                plan = replace(decision.plan, require=(*made, *kept))
+                draft = replace(decision.with_levels({}), plan=plan)
+            decision.take(draft, whole(question, "version"))
         return {
             "summary": decision.summary(),
             "adversary": _adversary(decision, answers),
@@ -165,7 +171,7 @@ def _fitting(decision: Decision, given: Mapping[object, object]) -> dict[str, st
     return {name: answer for name, answer in answers.items() if known[name][1]}
 
 
-def _required(decision: Decision, said: Mapping[str, str]) -> list[Criterion]:
+def _required(said: Mapping[str, str]) -> list[tuple[str, dict[str, str]]]:
     """The requirements that answers come to; an answer that is missing asks for nothing."""
     found: list[tuple[str, dict[str, str]]] = []
     if said.get("looks") != "nobody" and "hidden" in said:
@@ -177,7 +183,12 @@ def _required(decision: Decision, said: Mapping[str, str]) -> list[Criterion]:
             found.append(("t_closeness", {"t": said["groups"]}))
         if said.get("held") == "yes":
             found.append(("composition", {"with": "register"}))
-    made = [criteria.make(name, params, "questions").in_project() for name, params in found]
+    return found
+
+
+def _made(decision: Decision, asked: Sequence[tuple[str, Mapping[str, str]]]) -> list[Criterion]:
+    """The same as requirements, read as privacy.yml would be."""
+    made = [criteria.make(name, params, "questions").in_project() for name, params in asked]
     return [each.within(decision.project.directory) if decision.project else each for each in made]
 
 

@@ -16,6 +16,7 @@ from privacy_sql.lattice.in_memory import Mask
 from privacy_sql.lattice.in_memory import Seen as SeenInMemory
 from privacy_sql.methods.full_domain import FullDomain
 from privacy_sql.methods.generalise import Generalise
+from privacy_sql.project.editing import SetAllowed
 from privacy_sql.studies._people_by_risk import (
     MOST_FACTS,
     Bar,
@@ -237,9 +238,13 @@ def _leave(decision: Decision, question: Question) -> None:
     method = decision.plan.method
     if not isinstance(method, FullDomain | Generalise):
         raise UsageError("cannot_leave", "this method leaves out no groups")
-    changed = replace(method, max_suppressed=text(question, "max_suppressed"))
-    plan = replace(decision.plan, method=changed)
-    decision.take(replace(decision.with_levels({}), plan=plan), whole(question, "version"))
+    allowed = text(question, "max_suppressed")
+    if decision.project is not None:
+        draft = decision.with_edits(SetAllowed(allowed))
+    else:
+        plan = replace(decision.plan, method=replace(method, max_suppressed=allowed))
+        draft = replace(decision.with_levels({}), plan=plan)
+    decision.take(draft, whole(question, "version"))
 
 
 def _coarser(decision: Decision, by: str, low: int, facts: int) -> list[Json]:
