@@ -30,7 +30,7 @@ from privacy_sql.project.reading import Plan, Project
 from privacy_sql.publishing import intents, private_files, register_check, targets
 from privacy_sql.query.template import Query, render
 from privacy_sql.release import Release
-from privacy_sql.reporting import recording, records
+from privacy_sql.reporting import changes, recording, records
 
 Connect = Callable[[Plan], Engine]
 # a failure with one of these says something about the release; the others are about how it was run
@@ -180,10 +180,13 @@ def _run(
         result.warnings += register_check.warnings(project.directory, release)
         return
     _compiled(project, release)
+    before = changes.standing(place)
     place = _registered_and_written(project, plan, result, output, overwrite, place)
     progress.report(f"measuring {plan.name} for its report", 0, 1)
     found = recording.recorded_by_run(release, output)
-    _remember(project, result, found | {"checksum": manifest.read(place)["checksum"]})
+    now = manifest.read(place)
+    since = changes.between(before, now)
+    _remember(project, result, found | {"checksum": now["checksum"], "since": since})
 
 
 def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Result], dry_run: bool) -> Release:

@@ -85,7 +85,7 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
         covers=covers,
         running=_raw(_running(material, covers)),
         signoff=material.run.get("signoff") or {},
-        since=[],
+        since=material.run.get("since") or [],
         values=False,
         by_key={section.key: section for section in sections},
         first=FIRST,

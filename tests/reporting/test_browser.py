@@ -182,13 +182,17 @@ def coloured(png: bytes) -> int:
     return int(((picture.max(axis=2) - picture.min(axis=2)) > 0.1).sum())
 
 
+@pytest.mark.parametrize("width", [390, 640])  # a phone, and twice the size on a screen of 1280
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_scrolls_sideways_on_a_narrow_screen(driver: Any, pages: Path, name: str) -> None:
-    opened(driver, pages / f"{name}.html", width=500)
+def test_nothing_scrolls_sideways_on_a_narrow_screen(driver: Any, pages: Path, name: str, width: int) -> None:
+    opened(driver, pages / f"{name}.html", width)
     driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
     until(lambda: script(driver, "document.readyState") == "complete")
-    assert script(driver, "document.documentElement.scrollWidth") <= 500
-    cut = "Array.from(document.querySelectorAll('main *')).filter(e => e.getBoundingClientRect().right > 501"
+    assert script(driver, "document.documentElement.scrollWidth") <= width
+    cut = (
+        "Array.from(document.querySelectorAll('main *'))"
+        f".filter(e => e.getBoundingClientRect().right > {width + 1}"
+    )
     wide = script(driver, f"{cut} && !e.closest('.wide, pre, .chart3d, .vh')).map(e => e.className)")
     assert wide == []
 
@@ -243,10 +247,12 @@ def test_what_is_unsafe_can_be_told_without_colour(driver: Any, pages: Path) -> 
     assert "✖" in script(driver, "document.querySelector('.measured.bad').innerText")
 
 
-@pytest.mark.parametrize("width", [1240, 500])
+@pytest.mark.parametrize(("width", "theme"), [(1240, "light"), (1240, "dark"), (390, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(driver: Any, pages: Path, name: str, width: int) -> None:
+def test_axe_finds_nothing(driver: Any, pages: Path, name: str, width: int, theme: str) -> None:
     text = axe()
+    chosen = {"media": "", "features": [{"name": "prefers-color-scheme", "value": theme}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", chosen)
     opened(driver, pages / f"{name}.html", width)
     driver.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
     driver.execute_script(text)

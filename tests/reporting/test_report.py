@@ -21,6 +21,7 @@ from privacy_sql.reporting import sections
 from privacy_sql.reporting.words import number, percent
 from tests.command_line import call
 from tests.conftest import ROOT
+from tests.reporting import project
 from tests.reporting.project import ILL, SECRET
 from tests.reporting.project import release as planned
 
@@ -218,6 +219,32 @@ def test_a_signature_covers_one_file(pages: Path, records: Path, tmp_path: Path)
     covered = f"The signature covers good.csv, SHA-256 {checksum[:8]} … {checksum[-8:]}, and no other file."
     assert covered in said(_internal(records, tmp_path))
     assert "Your decision" not in said(pages / "public.html") + said(pages / "bad.html")
+
+
+def test_the_box_for_the_signature_says_what_changed_since_the_release_before(tmp_path: Path) -> None:
+    folder = project.write(tmp_path)
+    page = folder / "target" / "report" / "other.html"
+
+    def made() -> str:
+        assert call("run", "--project", folder, "--select", "other", "--overwrite").exit == 0
+        assert call("report", "--project", folder, "--select", "other", "--audience", "internal").exit == 0
+        return said(page)
+
+    assert "Since the release before" not in made()
+    first = json.loads((folder / "out" / "o.csv.manifest.json").read_text(encoding="utf-8"))
+    assert "same columns, levels, requirements and number of rows" in made()
+    content = json.loads((folder / "privacy.yml").read_text(encoding="utf-8"))
+    other = content["releases"]["other"]
+    other["method"]["generalise"]["levels"]["zip"] = "2"
+    other["require"] = {**other["require"], "k_anonymity": {"k": "6"}}
+    (folder / "privacy.yml").write_text(json.dumps(content), encoding="utf-8")
+    text = made()
+    assert f"Since the release before: made {first['made'][:10]}" in text
+    assert "required now: k_anonymity(k=6); no longer required: k_anonymity(k=5)." in text
+    assert "zip" in text.partition("Since the release before:")[2].partition("required now")[0]
+    public = folder / "public.html"
+    assert call("report", folder / "out" / "o.csv", "--project", folder, "-o", public).exit == 0
+    assert "Since the release before" not in said(public)
 
 
 def _internal(records: Path, folder: Path) -> Path:

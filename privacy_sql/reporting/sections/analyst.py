@@ -6,7 +6,7 @@ from privacy_sql.reporting.charts import Axis, Bars, Chart
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import percent, shortened
 
-MOST_BARS = 11
+MOST_BARS = 10
 
 
 def section(material: Material) -> Section:

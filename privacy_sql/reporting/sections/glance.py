@@ -75,7 +75,7 @@ def _tiles(material: Material) -> Iterator[Tile]:
         n = before["people"] if before else None
         published = after["people"] if after else None
         yield Tile(
-            "Only one row fits them",
+            "Only one row fits",
             count(before["alone"]) if before else "",
             count(reader["alone"]),
             _small(crowds.get("k"), before, after),
@@ -88,10 +88,10 @@ def _tiles(material: Material) -> Iterator[Tile]:
             earlier = float(Fraction(before["right_in_all"])) if before else None
             most = crowds.get("reader")
             yield Tile(
-                "Right guess, on average",
+                "Guessed right",
                 percent(earlier) if earlier is not None else "",
                 percent(float(right)),
-                f"who knows nobody: {percent(most[0] / most[1])}" if most else "right about a person",
+                f"on average; who knows nobody: {percent(most[0] / most[1])}" if most else "on average",
                 (earlier, float(right)),
             )
     kept = (material.part("usefulness") or {}).get("kept")

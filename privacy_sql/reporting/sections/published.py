@@ -11,7 +11,7 @@ from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 
 NEVER = {"identifier": "names the person"}
-FIRST_ROWS = 8  # columns on the sheet that is signed; the others stand in the annex
+FIRST_ROWS = 7  # columns on the sheet that is signed; the others stand in the annex
 MOST_WORDS = 3  # of a level that says what a column shows
 MOST_SHAPED = 9  # columns of invented rows
 
@@ -47,13 +47,22 @@ def section(material: Material) -> Section:
     shaped = material.published and shapes and all(labels for _, labels in shapes)
     content = {
         "rows": rows,
-        "first": FIRST_ROWS if len(rows) > FIRST_ROWS + 1 else len(rows),
+        "first": _first(rows),
         "gone": gone,
         "drawn": any(any(row["bars"]) for row in rows),
         "before": any(row["before"] is not None or row["bars"][0] for row in rows),
         "invented": _invented(shapes) if shaped else None,
     }
     return Section("published", title, "Published", content)
+
+
+def _first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The columns on the sheet that is signed: what singles people out, what is sensitive, others."""
+    if len(rows) <= FIRST_ROWS + 1:
+        return rows
+    by_need = sorted(rows, key=lambda row: (not row["warns"], row["role"] != "sensitive"))
+    kept = {row["name"] for row in by_need[:FIRST_ROWS]}
+    return [row for row in rows if row["name"] in kept]
 
 
 def _singling(material: Material) -> Sequence[str]:

@@ -1,0 +1,67 @@
+"""What a release does otherwise than the one it replaced, from their manifests."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from privacy_sql import manifest
+from privacy_sql.display.levels import level
+from privacy_sql.errors import PrivacySqlError
+from privacy_sql.manifest import Manifest
+from privacy_sql.reporting.words import count, moment
+
+log = logging.getLogger("privacy_sql")
+
+
+def standing(place: Path) -> Manifest | None:
+    """The manifest of the release that stands at a place, before another one replaces it."""
+    try:
+        return manifest.read(place) if place.exists() else None
+    except (PrivacySqlError, OSError):
+        log.warning(
+            "the release before left no manifest that can be read; the report will not compare with it"
+        )
+        return None
+
+
+def between(earlier: Manifest | None, now: Manifest) -> list[str]:
+    """In sentences; empty where nothing was released there before."""
+    if earlier is None:
+        return []
+    checksum = earlier["output"].get("sha256")
+    file = f", SHA-256 {str(checksum)[:8]}" if checksum else ""
+    told = list(_differences(earlier, now)) or ["same columns, levels, requirements and number of rows"]
+    return [f"made {moment(earlier['made'])}{file}: {'; '.join(told)}."]
+
+
+def _differences(earlier: Manifest, now: Manifest) -> Iterator[str]:
+    if earlier["rows_out"] != now["rows_out"]:
+        yield f"{count(now['rows_out'])} rows, then {count(earlier['rows_out'])}"
+    was, is_ = ({each["name"] for each in content["columns"]} for content in (earlier, now))
+    yield from _named("published now", is_ - was)
+    yield from _named("no longer published", was - is_)
+    if earlier["method"] != now["method"]:
+        yield f"by {now['method']}, then by {earlier['method']}"
+    before, after = _levels(earlier), _levels(now)
+    for name in sorted(before.keys() & after.keys()):
+        if before[name] != after[name]:
+            yield f"{name} {after[name]}, then {before[name]}"
+    asked, asks = ({v["requirement"] for v in content["verdicts"]} for content in (earlier, now))
+    yield from _named("required now", asks - asked)
+    yield from _named("no longer required", asked - asks)
+
+
+def _named(what: str, names: set[str]) -> Iterator[str]:
+    if names:
+        yield f"{what}: {', '.join(sorted(names))}"
+
+
+def _levels(content: Manifest) -> Mapping[str, str]:
+    """Each column at the level it is shown at, in words."""
+    choice: Any = content["choice"]
+    levels: Mapping[str, int] = choice.get("levels") or {}
+    kinds = content["hierarchies"]
+    return {name: level(kinds.get(name), step) for name, step in levels.items()}

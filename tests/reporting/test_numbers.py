@@ -1,0 +1,186 @@
+"""Every number of the pages that are signed, against the run, the manifest, a check and a pencil."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from privacy_sql.reporting.sections.people import GUESSES
+from privacy_sql.reporting.words import count, percent
+from tests.command_line import call
+from tests.reporting.test_every_report import ILL, METHODS, write
+from tests.reporting.test_report import drawn
+
+SEVERAL = {"bucketize_two", "marginals", "noisy_counts"}  # of which no one file shows people in groups
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A release of every method, and what the run said of each."""
+    folder = write(tmp_path_factory.mktemp("numbers"))
+    told = call("run", "--project", folder, "--json")
+    assert told.exit == 0, told.everything
+    for audience in ("internal", "public"):
+        made = call("report", "--project", folder, "--audience", audience, "-o", folder / audience)
+        assert made.exit == 0, made.everything
+    return folder, {release["name"]: release for release in told.json["releases"]}
+
+
+TILE = re.compile(
+    r'<h3>([^<]*)</h3>\s*<p class="ba">.*?<span class="a \w+">(?:✖ )?([^<]*)</span>'
+    r'.*?<p class="mut">([^<]*)</p>',
+    re.DOTALL,
+)
+RUNG = re.compile(
+    r'<li><div><p><strong>([^<]*)</strong>.*?<strong class="num \w+">(?:✖ )?([^<]*)</strong>', re.DOTALL
+)
+BIN = re.compile(r"[\d,]+")
+
+
+def tiles(page: str) -> dict[str, tuple[str, str]]:
+    """What stands on the tiles: the number in the file, and the words below it."""
+    return {title: (number, html.unescape(told)) for title, number, told in TILE.findall(page)}
+
+
+def rungs(page: str) -> dict[str, str]:
+    """How sure each adversary is, as the ladder says it."""
+    return dict(RUNG.findall(page))
+
+
+def groups(place: Path) -> dict[tuple[str, ...], Counter[str]]:
+    """The published rows as somebody with a pencil groups them: by all that is published but the illness."""
+    with place.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    numbered = [name for name in rows[0] if name not in ("age", "sex", ILL)]
+    keys = numbered or [name for name in rows[0] if name != ILL]
+    found: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        found[tuple(row[key] for key in keys)][row[ILL]] += 1
+    return found
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_number_is_that_of_the_run_the_manifest_and_a_pencil(
+    project: tuple[Path, dict[str, Any]], name: str, audience: str
+) -> None:
+    folder, told = project
+    page = folder / audience / f"{name}.html"
+    text = page.read_text(encoding="utf-8")
+    manifest = json.loads((folder / "out" / f"{name}.csv.manifest.json").read_text(encoding="utf-8"))
+    said, sure = tiles(text), rungs(text)
+    # what the run said, what the manifest keeps
+    assert told[name]["rows_out"] == manifest["rows_out"]
+    if audience == "internal":
+        assert told[name]["baseline"] == manifest["baseline"]
+    for verdict in manifest["verdicts"]:
+        assert verdict["requirement"] in html.unescape(text)
+    if name in SEVERAL:
+        assert "Only one row fits" not in said or manifest["baseline"]
+        return
+    published = said.get("People published", said.get("Rows published"))
+    assert published is not None and published[0] == count(manifest["rows_out"])
+    # by hand, from the published bytes
+    by_hand = groups(folder / "out" / f"{name}.csv")
+    sizes = {key: sum(values.values()) for key, values in by_hand.items()}
+    best = {key: Fraction(max(values.values()), sizes[key]) for key, values in by_hand.items()}
+    everybody = sum(sizes.values())
+    assert everybody == manifest["rows_out"]
+    alone = sum(n == 1 for n in sizes.values())
+    assert said["Only one row fits"][0] == count(alone)
+    above = {bound: sum(sizes[key] for key in sizes if best[key] > bound) for bound in
+             (Fraction(1, 2), Fraction(4, 5), Fraction(95, 100))}  # fmt: skip
+    first, *others = above.values()
+    assert said["Guessed over 50 %"][0] == count(first)
+    words = said["Guessed over 50 %"][1]
+    assert [re.findall(r"([\d,]+)$", part.strip())[0] for part in words.split(";")] == list(
+        map(count, others)
+    )
+    right = sum(max(values.values()) for values in by_hand.values())
+    assert said["Guessed right"][0] == percent(right / everybody)
+    assert sure["A neighbour"] == percent(float(max(best.values())))
+    # the commonest value of all
+    most = max(sum((values for values in by_hand.values()), Counter()).values())
+    if "A reader" in sure:
+        assert sure["A reader"] == percent(most / everybody)
+    assert manifest["baseline"]["as_published"]["worst_guess"] == str(max(best.values()))
+    charts = drawn(page)
+    if "sizes" in charts:
+        for label, n, _ in charts["sizes"]:
+            low, high = bounds(label)
+            assert n == count(sum(size for size in sizes.values() if low <= size <= high)), label
+    else:
+        assert audience == "public"  # which would have to tell of few
+    if "guessed" in charts:
+        counted = Counter[str]()
+        for key, share in best.items():
+            counted[guess(share)] += sizes[key]
+        assert [(label, n) for label, n, _ in charts["guessed"]] == [(g, count(counted[g])) for g in GUESSES]
+    # and a check of what was written says the same
+    if audience == "internal":
+        checked = call("check", folder / "out" / f"{name}.csv.manifest.json", "--json")
+        values = {v["requirement"]: v["value"] for v in manifest["verdicts"]}
+        again = {v["requirement"]: v["value"] for v in checked.json["verdicts"]}
+        assert {key: value for key, value in again.items() if key in values} == values
+
+
+def bounds(label: str) -> tuple[int, int]:
+    """The sizes of a bin, from its words."""
+    if label == "alone":
+        return 1, 1
+    numbers = [int(number.replace(",", "")) for number in BIN.findall(label)]
+    return numbers[0], 10**9 if "or more" in label else numbers[-1]
+
+
+def guess(share: Fraction) -> str:
+    """The bin of a best guess."""
+    certain, *between, rest = GUESSES
+    if share == 1:
+        return certain
+    return next((label for label in between if share >= Fraction(int(label.split()[0]), 100)), rest)
+
+
+def test_detail_kept_by_column_adds_up_to_what_the_loss_leaves(project: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = project
+    for name in ("generalise", "generalise_suppressing", "full_domain"):
+        record = json.loads((folder / "target" / "records" / f"{name}.json").read_text(encoding="utf-8"))
+        found = record["run"]["usefulness"]
+        assert sum(found["kept"].values()) / len(found["kept"]) == pytest.approx(
+            1 - found["utilities"]["loss"]
+        )
+        page = folder / "internal" / f"{name}.html"
+        assert [row[1] for row in drawn(page)["kept"]] == list(map(percent, found["kept"].values()))
+        assert tiles(page.read_text(encoding="utf-8"))["Detail kept"][0] == percent(
+            1 - found["utilities"]["loss"]
+        )
+
+
+def test_before_is_what_the_source_tells_without_its_names(project: tuple[Path, dict[str, Any]]) -> None:
+    folder, _ = project
+    with (folder / "people.csv").open(newline="", encoding="utf-8") as file:
+        rows = [(row["age"], row["sex"], row[ILL]) for row in csv.DictReader(file)]
+    sizes = Counter((age, sex) for age, sex, _ in rows)
+    values: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for age, sex, ill in rows:
+        values[age, sex][ill] += 1
+    record = json.loads((folder / "target" / "records" / "generalise.json").read_text(encoding="utf-8"))
+    before = record["run"]["crowds"]["before"]
+    assert before["people"] == len(rows) and before["alone"] == sum(n == 1 for n in sizes.values())
+    assert before["right_in_all"] == str(Fraction(sum(max(v.values()) for v in values.values()), len(rows)))
+    half = sum(sizes[key] for key in sizes if 2 * max(values[key].values()) > sizes[key])
+    assert before["people_above"]["0.5"] == half
+    text = (folder / "internal" / "generalise.html").read_text(encoding="utf-8")
+    shown = re.search(r'<h3>Only one row fits</h3>\s*<p class="ba"><span class="b">([^<]*)<', text)
+    assert shown and shown[1] == count(before["alone"])
+    # a public report does not tell it
+    assert '<span class="b">' not in (folder / "public" / "generalise.html").read_text(
+        encoding="utf-8"
+    ).replace('<h3>People published</h3>\n<p class="ba"><span class="b">', "")
