@@ -33,10 +33,9 @@ def of_project(
             rows.append(_row(plan.name))
             continue
         try:
-            found, content = _records_and_manifest(project, found, keep=not ask.dry_run)
-            made.append(
-                making.write_page(found, folder / f"{plan.name}.html", ask, content, index=making.INDEX)
-            )
+            found, content, place = _records_and_manifest(project, found, keep=not ask.dry_run)
+            target = folder / f"{plan.name}.html"
+            made.append(making.write_page(found, target, ask, content, index=making.INDEX, place=place))
         except Exception as problem:
             if ended.is_set():
                 raise KeyboardInterrupt from None
@@ -64,11 +63,13 @@ def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
     }
 
 
-def _records_and_manifest(project: Project, found: Record, *, keep: bool) -> tuple[Record, Manifest | None]:
+def _records_and_manifest(
+    project: Project, found: Record, *, keep: bool
+) -> tuple[Record, Manifest | None, Path | None]:
     """The records of a release with its manifest, if it left; not those of another one in its place."""
     if not found["run"]["safe"]:
-        return found, None
+        return found, None, None
     file, content = making.verify(project.directory / str(found["run"].get("manifest")))
     if not making.is_about(found, content):
-        return making.alone(content), content
-    return describing.completed(project.directory, found, file, content, keep=keep), content
+        return making.alone(content), content, file
+    return describing.completed(project.directory, found, file, content, keep=keep), content, file

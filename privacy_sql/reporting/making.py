@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from privacy_sql import files, manifest
-from privacy_sql.errors import PrivacySqlError, as_error, raise_all
+from privacy_sql.errors import PrivacySqlError, UsageError, as_error, raise_all
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import public_record, targets, verifying
 from privacy_sql.release import Release, refuse_no_release
-from privacy_sql.reporting import describing, recording, records, static
+from privacy_sql.reporting import describing, named, recording, records, static
 from privacy_sql.reporting import page as reporting
 from privacy_sql.reporting.records import Record
 
@@ -35,6 +35,7 @@ class Wanted:
     static: bool = False
     dry_run: bool = False
     interactive: bool = False  # with plotly in the page, to turn the skyline
+    show_values: bool = False  # the worst cases by their keys and values: for the eyes of a few
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,22 @@ def report(
     ).file
 
 
+def refuse_public_values(ask: Wanted) -> None:
+    """Values of people are in no public report."""
+    if ask.show_values and ask.audience == "public":
+        hint = "Leave out --audience, or --show-values."
+        raise UsageError("bad_argument", "a public report names no values of people", hint=hint)
+
+
+def _named(found: Record, place: Path | None, content: Manifest | None) -> Sequence[named.Named]:
+    if place is None or content is None or not verifying.outputs(content):
+        hint = "`privacy-sql check --show-values` names the worst cases of what was not published in files."
+        raise UsageError(
+            "no_file", "there is no published file to name values of", where=found["release"], hint=hint
+        )
+    return named.worst_cases(place)
+
+
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
@@ -101,7 +118,7 @@ def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) 
     else:
         found = alone(content)
     chosen = target or file.with_name(file.name.removesuffix(manifest.SUFFIX) + ".report.html")
-    return write_page(found, chosen, ask, content)
+    return write_page(found, chosen, ask, content, place=file)
 
 
 def verify(place: Path) -> tuple[Path, Manifest]:
@@ -179,14 +196,22 @@ def from_manifest(content: Manifest) -> Record:
 
 
 def write_page(
-    found: Record, target: Path, ask: Wanted, content: Manifest | None = None, index: str = ""
+    found: Record,
+    target: Path,
+    ask: Wanted,
+    content: Manifest | None = None,
+    index: str = "",
+    place: Path | None = None,
 ) -> Made:
+    """One page; `place` is the manifest of the release in files, where there is one."""
     targets.admit_page(target, reporting.MARK)
-    material = reporting.material_of(found, ask.audience, content)
-    page = reporting.page(material, index, interactive=ask.interactive)
+    audience = "internal" if ask.show_values else ask.audience
+    named = _named(found, place, content) if ask.show_values else ()
+    material = reporting.material_of(found, audience, content)
+    page = reporting.page(material, index, interactive=ask.interactive, named=named)
     pictures: list[Path] = []
     if not ask.dry_run:
-        files.write_alone(target, page.html.encode())
+        files.write_alone(target, page.html.encode(), 0o600 if ask.show_values else 0o666)
         if ask.static:
             pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
     return Made(

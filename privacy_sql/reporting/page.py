@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+    from privacy_sql.reporting.named import Named
+
 FORBID = "default-src 'none'; base-uri 'none'; form-action 'none'"
 MARK = FORBID.replace("'", "&#39;")  # how every page of ours begins, and no other one
 
@@ -54,10 +56,13 @@ class Page:
     skyline: Mapping[str, Any] | None
 
 
-def page(material: Material, index: str = "", *, interactive: bool = False) -> Page:
+def page(
+    material: Material, index: str = "", *, interactive: bool = False, named: Sequence[Named] = ()
+) -> Page:
     """The report of one release; `index` is the page of all releases beside it.
 
-    `interactive`: the page holds plotly, to turn the skyline in three dimensions.
+    `interactive`: the page holds plotly, to turn the skyline in three dimensions. `named`: the worst cases by
+    their keys and values, for an internal page whose reader may see them.
     """
     sections = made(material)
     verdict = in_words(material, sections)
@@ -86,7 +91,7 @@ def page(material: Material, index: str = "", *, interactive: bool = False) -> P
         running=_raw(_running(material, covers)),
         signoff=material.run.get("signoff") or {},
         since=material.run.get("since") or [],
-        values=False,
+        named=named,
         by_key={section.key: section for section in sections},
         first=FIRST,
         second=SECOND,

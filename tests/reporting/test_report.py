@@ -247,6 +247,36 @@ def test_the_box_for_the_signature_says_what_changed_since_the_release_before(tm
     assert "Since the release before" not in said(public)
 
 
+def test_worst_cases_are_named_on_one_internal_page_and_nowhere_else(folder: Path, tmp_path: Path) -> None:
+    records = {path: path.read_bytes() for path in (folder / "target" / "records").iterdir()}
+    page = tmp_path / "named.html"
+    words = ["report", folder / "out" / "good.csv", "--project", folder, "-o", page]
+    told = call(*words, "--show-values")
+    assert told.exit == 0 and page.stat().st_mode & 0o777 == 0o600
+    text = said(page)
+    assert "INTERNAL, WITH VALUES OF PEOPLE" in text and "The worst cases, named" in text
+    # the same group and value as a check names
+    checked = call("check", folder / "out" / "good.csv.manifest.json", "--show-values", "--json").json
+    for verdict in checked["verdicts"]:
+        keys, value = verdict["witness"]["keys"], verdict["witness"].get("value")
+        shown = text.partition("The worst cases, named")[2].partition(verdict["requirement"])[2]
+        for name, label in keys.items():
+            assert f"{name} {label}" in " ".join(shown.split()).replace(" ,", ",")
+        assert value is None or f"The value in question: {value}" in shown
+    assert SECRET in text and SECRET not in told.everything
+    assert SECRET not in "".join(path.read_text() for path in (folder / "target" / "records").iterdir())
+    assert records.keys() == {path for path in (folder / "target" / "records").iterdir()}
+    # without the switch nothing is named
+    page.unlink()
+    assert call(*words, "--audience", "internal").exit == 0
+    assert SECRET not in page.read_text(encoding="utf-8")
+    page.unlink()
+    refused = call(*words, "--json", "--show-values", "--audience", "public")
+    assert (refused.exit, refused.codes) == (2, ["bad_argument"]) and not page.exists()
+    told = call("report", "--show-values", "--select", "bad", "--project", folder, "-o", tmp_path / "b")
+    assert told.exit == 2 and SECRET not in told.everything
+
+
 def _internal(records: Path, folder: Path) -> Path:
     """The internal report of a manifest."""
     manifest = records / "out" / "good.csv.manifest.json"

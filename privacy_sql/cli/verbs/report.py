@@ -24,6 +24,7 @@ class Asked(Common):
     opens: bool
     static: bool
     interactive: bool
+    show_values: bool
     dry_run: bool
 
 
@@ -42,6 +43,7 @@ GROUP = "publish"  # of `--help`
 @click.option("--open", "opens", is_flag=True, help="Show it in a browser.")
 @click.option("--static", is_flag=True, help="Also write every chart as SVG and PNG. Needs the extra static.")
 @click.option("--interactive", is_flag=True, help="Turn the skyline in three dimensions; adds 5 MB.")
+@click.option("--show-values", is_flag=True, help="Name the groups and values of the worst cases. INTERNAL.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(
@@ -58,7 +60,14 @@ def command(
     """
     from privacy_sql.reporting import making
 
-    ask = making.Wanted(options["audience"], options["static"], options["dry_run"], options["interactive"])
+    ask = making.Wanted(
+        options["audience"],
+        options["static"],
+        options["dry_run"],
+        options["interactive"],
+        options["show_values"],
+    )
+    making.refuse_public_values(ask)
     if manifests:
         targets = _targets(manifests, output)
         made, problems = making.of_manifests(manifests, targets, ask, directory)
