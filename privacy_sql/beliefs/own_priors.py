@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 VALUE, PROBABILITY = "value", "probability"
 FILE, LEARNED = "file", "learned_from"
-CLOSE = Fraction(1, 10**9)  # decimals of a third do not sum to 1
 
 Given = Mapping[str, object]
 Kind = tuple[str, ...]  # a combination of quasi-identifiers as raw text; an empty text is a missing value
@@ -116,9 +115,10 @@ def _spelt_out(table: studied_table.Studied, path: Path) -> _Found:
 
 
 def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fraction]]:
-    """Beliefs that are spelt out: one row per combination and value, which sum to 1 per combination.
+    """Beliefs that are spelt out: one row per combination and value, which sum to 1 per combination, exactly.
 
-    What is wrong is counted and never quoted: combinations and values are those of people.
+    A third has no decimals that do, and is written 1/3. What is wrong is counted and never quoted:
+    combinations and values are those of people.
     """
     lines = _lines(path, columns)
     found: dict[Kind, dict[str, Fraction]] = {}
@@ -131,16 +131,20 @@ def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fract
         row = found.setdefault(kind, {})
         twice += value in row
         row[value] = number
-    off = sum(abs(sum(row.values(), Fraction(-1))) > CLOSE for row in found.values())
+    off = sum(sum(row.values()) != 1 for row in found.values())
     wrong = [
         (bad, "is not a probability between 0 and 1", "are not probabilities between 0 and 1", "row"),
         (twice, "repeats a combination and a value", "repeat a combination and a value", "row"),
         # a row that was no number is missing from its sum, and is told above
         (0 if bad or twice else off, "does not sum to 1", "do not sum to 1", "combination"),
     ]
+    hints = {"combination": "Decimals are added exactly: write fractions such as 1/3, or mend the last one."}
     problems: list[PrivacySqlError] = [
         DataError(
-            "bad_prior", f"{number_of(n, what)} of {path.name} {one if n == 1 else many}", where="prior"
+            "bad_prior",
+            f"{number_of(n, what)} of {path.name} {one if n == 1 else many}",
+            where="prior",
+            hint=hints.get(what, ""),
         )
         for n, one, many, what in wrong
         if n

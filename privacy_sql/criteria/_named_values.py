@@ -14,24 +14,41 @@ if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
 
 
+class UnknownValue(UsageError):
+    """A requirement names a value that no sensitive column of the table has."""
+
+    def __init__(self, value: str, columns: Sequence[str], *, where: str, hint: str) -> None:
+        told = f'{" and ".join(columns)} {"has" if len(columns) == 1 else "have"} no value "{value}"'
+        super().__init__("unknown_value", told, where=where, hint=hint)
+        self.value = value
+
+
 def named_values(
     base: Base, wanted: Sequence[str], criterion: str, *, must_occur: bool
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Code of each named value -> its number, from 1; and the values that do not occur.
 
-    Where they must occur, as in a project, one that does not is an error.
+    Where they must occur, as in a project, one that does not is an error; of several sensitive columns, each
+    judged in turn, it is enough that one has it.
     """
     if not wanted:
         return {}, ()
+    own = _occurring(base, wanted, "s")
+    absent = tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
+    if absent and must_occur:
+        elsewhere = (_occurring(base, absent, base.aliases[other]) for other in base.table.also_sensitive)
+        found = {absent[number - 1] for codes in elsewhere for number in codes.values()}
+        raise_all(_unknown(base, [value for value in absent if value not in found], criterion))
+    return own, absent
+
+
+def _occurring(base: Base, wanted: Sequence[str], column: str) -> dict[int, int]:
+    """Code of each named value that a column has -> its number, from 1."""
     named = base.engine.load(
         {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", list(wanted))}, "named"
     )
-    query = render("criteria/named_values.sql", values=base.dictionaries["s"], named=named)
-    own = {int(row["code"]): int(row["position"]) + 1 for row in base.engine.fetch(query)}
-    absent = tuple(v for number, v in enumerate(wanted, start=1) if number not in own.values())
-    if absent and must_occur:
-        raise_all(_unknown(base, absent, criterion))
-    return own, absent
+    query = render("criteria/named_values.sql", values=base.dictionaries[column], named=named)
+    return {int(row["code"]): int(row["position"]) + 1 for row in base.engine.fetch(query)}
 
 
 def refuse_named_twice(named: Iterable[object], criterion: str) -> None:
@@ -52,10 +69,11 @@ def absent_notes(absent: Iterable[str]) -> tuple[str, ...]:
     return tuple(f'"{value}" of per_value does not occur: 0' for value in absent)
 
 
-def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UsageError]:
+def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UnknownValue]:
     """One error for each value that does not occur, with one that is spelt nearly so where it was declared.
 
-    What only rows hold is not told: whoever reads an error may not see the rows.
+    What only rows hold is not told: whoever reads an error may not see the rows. `run` lists the nearest of
+    these in a private file.
     """
     table = base.table
     tree = table.sensitive_hierarchy
@@ -64,12 +82,6 @@ def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UsageErr
     known += map(str, domain) if isinstance(domain, list | tuple) else []
     where = f"{table.name}.require.{criterion}.per_value"
     hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
-    return [
-        UsageError(
-            "unknown_value",
-            f'{table.sensitives[0]} has no value "{value}"',
-            where=where,
-            hint=hints.get(value, "Values are compared letter by letter."),
-        )
-        for value in absent
-    ]
+    plain = "Values are compared letter by letter; `run` lists the nearest one in target/private/nearest.csv."
+    columns = [*table.sensitives, *table.also_sensitive]
+    return [UnknownValue(value, columns, where=where, hint=hints.get(value, plain)) for value in absent]

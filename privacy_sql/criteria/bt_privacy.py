@@ -85,6 +85,11 @@ class BTPrivacy(Criterion):
         one_of(str(self.log_base), ("2", "e"), self.name, "log_base")
         if bool(self.skyline) == (self.t is not None):
             raise UsageError("bad_parameter", "bt_privacy needs either a skyline or a bandwidth and t")
+        if self._own is not None and not self._own.learned and (self.skyline or self.bandwidth is not None):
+            # who brings beliefs needs no bandwidth to form them
+            told = f"a prior of {self.name} that is spelt out goes with t alone: no bandwidth forms it"
+            hint = "Leave the bandwidth out, or learn the prior: {learned_from: {file: other.csv}}."
+            raise UsageError("bad_parameter", told, hint=hint)
         _ = self.points
 
     @property
@@ -101,7 +106,7 @@ class BTPrivacy(Criterion):
         if not self.skyline:
             limit = exact(self.t, self.name, "t", 0, self._farthest)
             if self._own is not None and not self._own.learned:
-                return ((self._own.name, limit),)  # who brings beliefs needs no bandwidth to form them
+                return ((self._own.name, limit),)
             if self.bandwidth is None:
                 raise UsageError("bad_parameter", "bt_privacy needs a bandwidth beside t")
             return ((_bandwidth(self.bandwidth), limit),)

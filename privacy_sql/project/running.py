@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import datetime
+import io
 import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +15,7 @@ from typing import Any
 
 from privacy_sql import api, files, manifest, progress
 from privacy_sql.counted import base, levels
+from privacy_sql.criteria._named_values import UnknownValue
 from privacy_sql.engines import Engine
 from privacy_sql.errors import (
     Interrupted,
@@ -21,6 +24,7 @@ from privacy_sql.errors import (
     UsageError,
     as_error,
     interrupted,
+    nearest,
     number_of,
     raise_all,
 )
@@ -35,6 +39,7 @@ from privacy_sql.reporting import changes, recording, records
 Connect = Callable[[Plan], Engine]
 # a failure with one of these says something about the release; the others are about how it was run
 TOLD = (1, 3, 5)
+MOST_VALUES = 10_000  # among which a misspelt one is looked for
 
 
 @dataclass
@@ -201,6 +206,8 @@ def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Resul
     except PrivacySqlError as problem:
         if not dry_run and _unmapped(problem):
             _keep_unmapped(project, plan, engine, fresh=not any(_unmapped(r.problem) for r in before))
+        if not dry_run and (unknown := _unknown(problem)):
+            _keep_nearest(project, plan, engine, unknown, fresh=not any(_unknown(r.problem) for r in before))
         raise
     return release
 
@@ -346,9 +353,34 @@ def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool)
     found = folder / f".{private_files.UNMAPPED}"
     try:
         counted.engine.write_file(render("project/unmapped_values.sql", columns=columns), found, "csv")
-        private_files.keep_unmapped(folder, found, fresh=fresh)
+        lines = found.read_bytes().splitlines(keepends=True)
+        private_files.keep_listed(folder, private_files.UNMAPPED, lines, fresh=fresh)
     finally:
         found.unlink(missing_ok=True)
+
+
+def _unknown(problem: PrivacySqlError | None) -> list[str]:
+    """The values that requirements name and nobody has."""
+    parts = () if problem is None else problem.parts
+    return list(dict.fromkeys(part.value for part in parts if isinstance(part, UnknownValue)))
+
+
+def _keep_nearest(
+    project: Project, plan: Plan, engine: Engine, unknown: Sequence[str], *, fresh: bool
+) -> None:
+    """List the values of the data that are spelt most like those in a private file; no error shows them."""
+    folder = private_files.private(project.directory)
+    counted = base.count(engine, plan.table, several=True)
+    stream = io.StringIO()
+    lines = csv.writer(stream, lineterminator="\n")
+    lines.writerow(("column_name", "named", "nearest"))
+    for one in (counted, *counted.sides):
+        query = render("project/commonest_values.sql", dictionary=one.dictionaries["s"], most=MOST_VALUES)
+        known = [str(row["value"]) for row in one.engine.fetch(query)]
+        for value in unknown:
+            lines.writerow((one.table.sensitives[0], value, nearest(value, known) or ""))
+    written = stream.getvalue().encode().splitlines(keepends=True)
+    private_files.keep_listed(folder, private_files.NEAREST, written, fresh=fresh)
 
 
 def _compiled(project: Project, release: Release) -> None:

@@ -1,7 +1,8 @@
 """What only the person who runs a project may read: `target/private`, 0700, its files 0600.
 
-It holds the values a hierarchy does not know, and a keyed hash of each source with its key. The hash is keyed
-because a plain one lets a person who knows all rows but one guess the last; neither is in any manifest.
+It holds the values a hierarchy does not know, those nearest to misspelt ones, and a keyed hash of each source
+with its key. The hash is keyed because a plain one lets a person who knows all rows but one guess the last;
+none of it is in any manifest.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hmac
 import json
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from privacy_sql.errors import DataError
 KEY = "source.key"
 HASHES = "sources.json"
 UNMAPPED = "unmapped.csv"
+NEAREST = "nearest.csv"
 
 
 def private(directory: Path) -> Path:
@@ -92,10 +95,9 @@ def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
     files.change_alone(place, added, mode=0o600)
 
 
-def keep_unmapped(folder: Path, found: Path, *, fresh: bool) -> None:
-    """Add the rows of a file to the list of unmapped values; a fresh list starts with its header."""
-    place = folder / UNMAPPED
-    lines = found.read_bytes().splitlines(keepends=True)
+def keep_listed(folder: Path, name: str, lines: Sequence[bytes], *, fresh: bool) -> None:
+    """Add lines to a list of values, a header first; a fresh list starts with it."""
+    place = folder / name
     if fresh:
         place.unlink(missing_ok=True)
     handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

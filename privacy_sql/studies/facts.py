@@ -28,7 +28,8 @@ from privacy_sql.parameters import number_in
 IF, IF_AND_ONLY_IF = ("->", "→"), ("<->", "↔")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s"]\S*|"')
 _FAMILY_TOKEN = re.compile(r'"(?:[^"]|"")*"|[,:]|[^\s",:]+|"')
-_WEIGHT = re.compile(r"\s*([-+]?[0-9][0-9./eE+-]*)\s*:\s+(\S.*)")
+# also what is no number and was meant for one, which would be read as a part of a name: 0,8 and 80 %
+_WEIGHT = re.compile(r"\s*([-+]?[0-9.,][0-9.,/eE+-]*\s*%?)\s*:(?![0-9])(\s*)(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,12 @@ def _parse_line(line: str, number: int) -> Fact:
     where = f"facts line {number}"
     weighted = _WEIGHT.fullmatch(line)
     weight = number_in(weighted[1]) if weighted else Fraction(1)
-    if weight is None or not 0 <= weight <= 1:
-        raise _unreadable(where, "its weight is no number from 0 to 1", "Write 0.8: Name not Value.")
-    said = weighted[2] if weighted else line
+    if weight is None or not 0 <= weight <= 1 or (weighted and not weighted[2]):
+        hint = (
+            "Write 0.8: Name not Value, with a point and a blank; a name with a colon goes in double quotes."
+        )
+        raise _unreadable(where, "its weight is no number from 0 to 1 and a colon", hint)
+    said = weighted[3] if weighted else line
     if re.match(r"\s*family\s", said) and ":" in said:
         sentence = _family(_tokens(said, where, _FAMILY_TOKEN)[1:], where)
     else:

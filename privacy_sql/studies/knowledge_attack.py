@@ -84,7 +84,7 @@ def knowledge_attack(
     engine: Engine,
     subject: Table | Release,
     t: Exact = "0.2",
-    bandwidths: Sequence[Any] = BANDWIDTHS,
+    bandwidths: Sequence[Any] | None = None,
     posterior: str = "exact",
     distance: str = "",
     prior: object = None,
@@ -93,7 +93,7 @@ def knowledge_attack(
 
     The prior comes from the original quasi-identifiers, the groups from the release or the table's group.
     With `prior={"learned_from": {"file": F}}` it comes from another table of people; with `{"file": F}` from
-    one adversary who brings her beliefs.
+    one adversary who brings her beliefs, and whom no bandwidth describes.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame(
@@ -104,14 +104,15 @@ def knowledge_attack(
     >>> found.adversaries[0].vulnerable
     4
     """
-    if not bandwidths:
+    brings = prior is not None and not own_prior(prior).learned
+    if bandwidths is not None and not bandwidths and not brings:
         raise UsageError(
             "no_bandwidth", "no adversary was given", hint="For example the bandwidths 0.2 and 0.5."
         )
     grouping = groups_of(engine, subject)
     found = []
-    brings = prior is not None and not own_prior(prior).learned
-    asked = [None] if brings else bandwidths
+    # a bandwidth beside beliefs that are brought is refused by the requirement
+    asked = bandwidths or ([None] if brings else BANDWIDTHS)
     for number, bandwidth in enumerate(asked):
         report("learning what an adversary of each bandwidth believes", number, len(asked))
         question = BTPrivacy(bandwidth=bandwidth, t=t, posterior=posterior, distance=distance, prior=prior)

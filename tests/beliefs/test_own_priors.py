@@ -150,6 +150,16 @@ def test_values_nobody_has_are_smoothed_and_carried_like_the_others(tmp_path: Pa
             "age,sex,value,probability\n20,F,flu,0.5\n20,F,cold,0.4\n",
             "1 combination of prior.csv does not sum",
         ),
+        # exactly: of decimals the last digit counts
+        (
+            "age,sex,value,probability\n20,F,flu,0.5\n20,F,cold,0.50000000001\n",
+            "1 combination of prior.csv does not sum",
+        ),
+        (
+            "age,sex,value,probability\n20,F,flu,0.333\n20,F,cold,0.333\n20,F,gout,0.333\n"
+            "30,F,flu,1/3\n30,F,cold,2/3\n",
+            "1 combination of prior.csv does not sum",
+        ),
         ("age,sex,value,probability\n20,F,flu,much\n", "1 row of prior.csv is not a probability"),
         ("age,sex,value,probability\n20,F,flu,-1\n20,F,cold,2\n", "2 rows of prior.csv are not prob"),
         ("age,sex,value,probability\n20,F,flu,1/2\n20,F,flu,1/2\n", "repeats a combination"),
@@ -175,6 +185,13 @@ def test_a_prior_is_a_file_and_the_bandwidth_belongs_to_what_is_learned() -> Non
     for wrong in ("prior.csv", {"fil": "x"}, {"learned_from": "x"}, {"file": 3}, {}):
         with pytest.raises(UsageError, match="a prior is"):
             ps.BTPrivacy(t="0.2", prior=wrong)
+    spelt = {"prior": {"file": "prior.csv"}, "distance": "js"}
+    for more in ({"t": "0.2", "bandwidth": "0.3"}, {"skyline": [["0.3", "0.2"]]}):
+        with pytest.raises(UsageError, match="goes with t alone"):
+            ps.BTPrivacy(**more, **spelt)
+    with ps.connect() as engine, pytest.raises(UsageError, match="goes with t alone"):
+        people = table(drawn(random.Random(1), 4))
+        ps.knowledge_attack(engine, people, "0.2", ["0.3"], prior={"file": "prior.csv"})
     with pytest.raises(UsageError, match="needs a bandwidth"):
         ps.BTPrivacy(t="0.2", prior={"learned_from": {"file": "x.csv"}})
     with ps.connect() as engine, pytest.raises(UsageError, match="no file"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,28 @@ def test_macros_work_in_a_shell(plain: duckdb.DuckDBPyConnection) -> None:
         plain, "select min(n) from (select count(distinct diagnosis) n from people group by age)"
     )
     assert least == expected
+
+
+def test_an_empty_text_and_a_missing_value_are_two_values_in_every_macro(
+    plain: duckdb.DuckDBPyConnection,
+) -> None:
+    plain.execute(template.duckdb_macros())
+    plain.execute(
+        "create table empty as from (values ('x', ''), ('x', null), ('x', ''), ('y', null)) t(q, s)"
+    )
+    found = plain.execute(
+        "select n_values, largest_share from ps_l_diversity('empty', ['q'], 's') order by 1"
+    ).fetchall()
+    assert found == [(1, 1.0), (2, 2 / 3)]
+    assert plain.execute("select n_rows from ps_k_anonymity('empty', ['s']) order by 1").fetchall() == [
+        (2,),
+        (2,),
+    ]
+    with ps.connect(plain) as engine:
+        verdicts = ps.check(engine, ps.Table("empty", ["q"], "s"), [ps.LDiversity(1), ps.TCloseness(1)])
+    assert [v.value for v in verdicts.values()] == [1, Fraction(1, 2)]
+    (farthest,) = _one(plain, "select max(distance) from ps_t_closeness('empty', ['q'], 's')")
+    assert farthest == 0.5
 
 
 def test_the_closeness_macro_counts_absent_values(plain: duckdb.DuckDBPyConnection) -> None:

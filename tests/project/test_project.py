@@ -267,6 +267,47 @@ def test_unmapped_values_of_every_column_and_release_go_to_one_private_file(tmp_
     assert len(place.read_text().splitlines()) == 3
 
 
+def test_a_misspelt_value_of_a_requirement_finds_the_nearest_one_in_a_private_file(tmp_path: Path) -> None:
+    """Whoever reads the error may not see the rows; whoever runs the project may."""
+    rows = ROWS + "90,30,02130,CANARY_ILL,1,x\n"
+    require = {"ck_safety": {"c": 0.9, "k": 0, "per_value": {"CANARY_IL": {"c": 0.8, "k": 0}}}}
+    one = changed(require=require)
+    told = call("run", "--json", "--project", write(tmp_path, one, rows))
+    assert told.exit == 2 and told.codes == ["unknown_value"] and "CANARY_ILL" not in told.everything
+    assert "target/private/nearest.csv" in told.everything
+    place = tmp_path / "target" / "private" / "nearest.csv"
+    assert place.stat().st_mode & 0o777 == 0o600
+    assert place.read_text().splitlines() == ["column_name,named,nearest", "illness,CANARY_IL,CANARY_ILL"]
+    place.unlink()
+    for dry in (("run", "--dry-run"), ("check",), ("search",)):
+        told = call(*dry, "--json", "--project", tmp_path)
+        assert told.codes == ["unknown_value"] and "CANARY_ILL" not in told.everything
+    assert not place.exists()
+
+
+def test_a_value_of_one_of_several_sensitive_columns_may_have_limits_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(
+        "age,illness,income\n"
+        + "".join(f"{20 + n},{'flu' if n % 2 else 'cold'},{n % 3}\n" for n in range(12))
+    )
+    (tmp_path / "privacy.yml").write_text("""
+version: 1
+releases:
+  people:
+    source: {file: people.csv}
+    quasi_identifiers: [{column: age, hierarchy: {intervals: [100]}}]
+    sensitive: [illness, income]
+    require: {ck_safety: {c: 1, k: 0, per_value: {flu: {c: 0.6, k: 0}}}}
+    method: {generalise: {levels: {age: 1}}}
+    output: {target: out/people.csv}
+""")
+    told = call("check", "--json", "--project", tmp_path)
+    assert "unknown_value" not in told.everything, told.everything
+    (tmp_path / "privacy.yml").write_text((tmp_path / "privacy.yml").read_text().replace("flu:", "flue:"))
+    told = call("check", "--json", "--project", tmp_path)
+    assert set(told.codes) == {"unknown_value"} and "illness and income have no value" in told.everything
+
+
 def test_a_dry_run_writes_nothing_at_all(tmp_path: Path) -> None:
     folder = write(tmp_path, PROJECT)
     before = sorted(folder.rglob("*"))

@@ -123,6 +123,7 @@ def test_every_form_says_what_its_words_mean(text: str) -> None:
         ("0: Ed not Mumps", "0"),
         ("1: Ed not Mumps", "1"),
         ("0.25: family Mumps: Ed, Ann", "1/4"),
+        (".8: Ed not Mumps", "4/5"),
     ],
 )
 def test_a_number_before_a_fact_is_its_weight(line: str, weight: str) -> None:
@@ -164,6 +165,12 @@ def test_an_atom_is_read_on_its_own() -> None:
         "1.2: SecretName is a",
         "-0.1: SecretName is a",
         "1/0: SecretName is a",
+        "0,8: SecretName is a",
+        "80%: SecretName is a",
+        "80 % : SecretName is a",
+        "0.8.1: SecretName is a",
+        "0.8:SecretName is a",
+        "1,000: family Secret: SecretName, Other",
         "0.8: ",
         "SecretName does not have",
         '"SecretName is SecretName',

@@ -73,7 +73,7 @@ def command(
     from dataclasses import replace
 
     from privacy_sql.reporting import records
-    from privacy_sql.studies.knowledge_attack import BANDWIDTHS, knowledge_attack
+    from privacy_sql.studies.knowledge_attack import knowledge_attack
     from privacy_sql.table import Table
 
     bandwidths = tuple(part for text in texts for part in listed(text))
@@ -93,7 +93,7 @@ def command(
             engine,
             subject,
             limit,
-            bandwidths or BANDWIDTHS,
+            bandwidths or None,
             options["posterior"],
             options["distance"],
             prior,
