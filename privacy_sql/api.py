@@ -113,7 +113,7 @@ def examine(
     warnings = [warning for part in (base, *base.sides) for warning in look_alikes(part)]
     warnings += identifier_like(base)
     if project is not None:
-        warnings += register_check.compared(project, grouping, list(table.quasi), require)
+        warnings += register_check.compared(project, grouping, require)
     warnings += verdicts.notes
     found = guesses.of_table(engine, table, grouping)
     return Examined(verdicts, base.rows, grouping.n_groups, base.ignored, tuple(warnings), found)

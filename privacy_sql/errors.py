@@ -53,6 +53,15 @@ class UsageError(PrivacySqlError):
     exit = 2
 
 
+class UnknownValue(UsageError):
+    """A requirement names a value that no sensitive column of the table has."""
+
+    def __init__(self, value: str, columns: Sequence[str], *, where: str, hint: str) -> None:
+        told = f'{" and ".join(columns)} {"has" if len(columns) == 1 else "have"} no value "{value}"'
+        super().__init__("unknown_value", told, where=where, hint=hint)
+        self.value = value
+
+
 class NotSafe(PrivacySqlError):
     """Checked and not safe, so nothing was published; or `verify` found a difference."""
 

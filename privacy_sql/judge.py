@@ -124,12 +124,12 @@ def for_column(requirement: str, base: Known) -> str:
 
 def refuse_one_table(require: Sequence[Criterion]) -> None:
     """Refuse requirements that do not apply to several marginals together."""
-    unfit = [str(criterion) for criterion in require if "cliques" not in criterion.reads]
+    unfit = [str(criterion) for criterion in require if not criterion.of_marginals]
     if unfit:
         raise UsageError(
             "unfit_requirement",
             f"{', '.join(unfit)} is about one table, not about marginals together",
-            hint="Require k_link, k_combinatorial or maxent_l_diversity.",
+            hint="Require k_link, k_combinatorial, maxent_l_diversity or composition.",
         )
 
 

@@ -69,6 +69,9 @@ class Together(Protocol):
     def least_diverse(self, ell: int, kind: str, share: Fraction) -> Sequence[Row] | None:
         """The groups that are least diverse."""
 
+    def possible(self) -> Grouping:
+        """Everybody with the sensitive values that all marginals together leave them."""
+
 
 class Asks(Protocol[Found]):
     """A requirement that gathers evidence of its own: a `Criterion`."""
@@ -87,6 +90,13 @@ class Candidate(Protocol):
     @property
     def one_table(self) -> Grouping | None:
         """The groups, where it is one table; None of marginals together."""
+
+    @property
+    def attacked(self) -> Grouping | None:
+        """The groups that an attack finds people in; of marginals, everybody with what their join leaves.
+
+        None where marginals say more together than their join.
+        """
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
@@ -327,6 +337,10 @@ class Grouping:
 
     @property
     def one_table(self) -> Grouping:
+        return self
+
+    @property
+    def attacked(self) -> Grouping:
         return self
 
     def of_each_column(self) -> Sequence[Grouping]:

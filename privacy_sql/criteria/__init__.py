@@ -179,6 +179,11 @@ class Criterion:
         the rows of the template say it all."""
         return None
 
+    @property
+    def of_marginals(self) -> bool:
+        """Whether it may be asked of several marginals together."""
+        return "cliques" in self.reads
+
     def together(self, collection: Together) -> Evidence | None:
         """Of marginals together what SQL does not decide; None when the rows of the template say it all."""
         return None

@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from privacy_sql.errors import UsageError, nearest, raise_all
+from privacy_sql.errors import UnknownValue, UsageError, nearest, raise_all
 from privacy_sql.hierarchies import Tree
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.query.template import render
 
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
-
-
-class UnknownValue(UsageError):
-    """A requirement names a value that no sensitive column of the table has."""
-
-    def __init__(self, value: str, columns: Sequence[str], *, where: str, hint: str) -> None:
-        told = f'{" and ".join(columns)} {"has" if len(columns) == 1 else "have"} no value "{value}"'
-        super().__init__("unknown_value", told, where=where, hint=hint)
-        self.value = value
 
 
 def named_values(

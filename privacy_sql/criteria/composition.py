@@ -18,7 +18,7 @@ from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
-    from privacy_sql.counted.grouping import Grouping
+    from privacy_sql.counted.grouping import Grouping, Together
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,14 @@ class Composition(Criterion):
                 hint="Name the other releases under `with`; decomposable marginals are covered.",
             )
         return out
+
+    @property
+    def of_marginals(self) -> bool:
+        return True
+
+    def together(self, collection: Together) -> list[Row]:
+        """Of marginals their join is the release: it leaves everybody what all of them allow."""
+        return self.gather(collection.possible())
 
     def gather(self, grouping: Grouping) -> list[Row]:
         """People by the number of values left, from the attack on this candidate and the other releases."""

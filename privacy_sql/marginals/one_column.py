@@ -8,7 +8,7 @@ once per set of marginals that hold the sensitive column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, log
 from typing import Any
@@ -17,14 +17,16 @@ import numpy as np
 
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
+from privacy_sql.criteria.composition import Composition
 from privacy_sql.criteria.k_combinatorial import KCombinatorial
 from privacy_sql.criteria.k_link import KLink
 from privacy_sql.criteria.maxent_l_diversity import MaxentLDiversity
 from privacy_sql.errors import Undecided
+from privacy_sql.judge import decided
 from privacy_sql.kernels.marginals.junction_tree import Resolutions, junction_tree
 from privacy_sql.kernels.marginals.worst_groups import smallest_sum, worst_ratio
 from privacy_sql.marginals.columns import Attributes
-from privacy_sql.marginals.tables import joined_cliques, walked
+from privacy_sql.marginals.tables import joined_cliques, of_resolutions, walked
 from privacy_sql.query.template import Sql, render
 
 
@@ -53,6 +55,7 @@ class OneColumn:
         self.k = max([c.k for c in self.require if isinstance(c, (KLink, KCombinatorial))], default=1)
         self.bounded = [c for c in self.require if isinstance(c, KCombinatorial)]
         self.diverse = [c for c in self.require if isinstance(c, MaxentLDiversity)]
+        self.composed = [c for c in self.require if isinstance(c, Composition)]
 
     @cached_property
     def leaf_cells(self) -> Sql:
@@ -121,6 +124,27 @@ class OneColumn:
         return self.verdicts[cliques]
 
     def _decide(self, cliques: tuple[Resolutions, ...]) -> bool:
+        return (self._varied(cliques) if cliques else self._varied_values) and self._composes(cliques)
+
+    @property
+    def _varied_values(self) -> bool:
+        """Whether the requirements hold where no marginal shows the sensitive column."""
+        n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
+        return all(
+            criterion.l <= n_values
+            and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
+            for criterion in self.diverse
+        )
+
+    def _composes(self, cliques: tuple[Resolutions, ...]) -> bool:
+        """Whether they keep what is required beside other releases; asked by statements, and last."""
+        if not self.composed:
+            return True
+        base = replace(self.base.beside(), sides=())
+        tables = of_resolutions(base, self.attributes, cliques)
+        return all(decided(tables, criterion).safe for criterion in self.composed)
+
+    def _varied(self, cliques: tuple[Resolutions, ...]) -> bool:
         tree = junction_tree(cliques)
         join = joined_cliques(tree, [self.count(b.clique).arrays for b in tree], self.attributes)
         try:
@@ -142,13 +166,6 @@ class OneColumn:
         Marginals without the sensitive column do not matter for the rest (Prop. 7.3).
         """
         cliques = tuple(m for m in marginals if self.holds_sensitive(m))
-        if not cliques:
-            n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
-            return all(
-                criterion.l <= n_values
-                and (criterion.kind != "recursive" or criterion.limit * (n_values - criterion.l + 1) >= 1)
-                for criterion in self.diverse
-            )
         if self.most is not None and len(cliques) > self.most:
             return False  # a step back can part a marginal into two
         return self.safe_together(cliques)

@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privacy_sql.counted.base import Base
-from privacy_sql.counted.grouping import Asks, Clique, Found, Known
+from privacy_sql.counted.grouping import Asks, Clique, Found, Grouping, Known
+from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.kernels.marginals.clique_join import JoinClique, exact_group, join_size
 from privacy_sql.kernels.marginals.consistent_tables import largest_support, smallest_count_by_program
 from privacy_sql.kernels.marginals.junction_tree import (
@@ -39,7 +40,7 @@ from privacy_sql.kernels.marginals.worst_groups import (
     worst_ratio,
 )
 from privacy_sql.marginals.columns import Attributes, Shown, published
-from privacy_sql.query.template import Query, Sql, render
+from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.verdict import Witness
 
 
@@ -98,6 +99,11 @@ class MarginalTables:
         return self.base.engine.create(query)
 
     one_table: ClassVar[None] = None  # requirements are asked of all marginals together
+
+    @property
+    def attacked(self) -> Grouping | None:
+        return CollectionEvidence(self).possible() if self.decomposable else None
+
     unknowing: ClassVar[None] = None
 
     def of_each_column(self) -> Sequence[MarginalTables]:
@@ -273,6 +279,7 @@ def joined_cliques(
 
 Rows = list[dict[str, Any]]
 MOST_NEAR = 1_000  # groups near the worst that are handed on
+MOST_POSSIBLE = 10_000_000  # combinations of people and values
 
 
 @dataclass(frozen=True)
@@ -330,6 +337,67 @@ class CollectionEvidence:
             return [{"counts": values, "cells": cell, **told} for cell, values in groups.items()]
         join = tables.join() if len(tables.tree) > 1 else []
         return walked(join, ell, kind, share) if join and join_size(join) > PLAIN_GROUPS else None
+
+    def possible(self) -> Grouping:
+        """Everybody of the table with the values that the join of the marginals leaves them.
+
+        Of a decomposable collection that is exactly what can be true of them. Everybody's cells are known, so
+        each combination of the original quasi-identifiers is a group of its own.
+        """
+        tables = self.tables
+        if not tables.decomposable:
+            raise UsageError(
+                "not_decomposable",
+                "these marginals say more together than their join, which composition does not cover",
+                hint="Publish a decomposable collection.",
+            )
+        base, attributes = tables.base, tables.attributes
+        assert isinstance(base, Base)  # of published files alone it is not asked
+        raw = names(base.aliases.values())
+        levels = {
+            (alias, attributes.finest[a] - r)
+            for branch in tables.tree
+            for a, (r, alias) in enumerate(zip(branch.clique, attributes.aliases, strict=True))
+            if r and a != attributes.sensitive
+        }
+        shown = [
+            (Sql(f"{alias}_{level}"), Sql(alias), level, base.level_codes[alias] if level else None)
+            for alias, level in sorted(levels)
+        ]
+        everybody = base.engine.create(
+            render(
+                "marginals/marginal.sql",
+                base=base.relation,
+                columns=[*((alias, alias, 0, None) for alias in raw), *shown],
+                joined=list({column: codes for _, column, level, codes in shown if level}.items()),
+                own=raw,
+                sensitive=False,
+            )
+        )
+        parts = [
+            (
+                tables.relations_of[branch.clique],
+                attributes.columns(attributes.without_sensitive(branch.clique)),
+            )
+            for branch in tables.tree
+        ]
+        values = render("marginals/separator.sql", marginal=base.relation, columns=names(["s"]))
+        query = render(
+            "marginals/possible.sql",
+            everybody=everybody,
+            parts=parts,
+            values=base.engine.create(values),
+            codes=raw,
+        )
+        found, size = base.engine.filled(query)
+        if size > MOST_POSSIBLE:
+            raise Undecided(
+                "too_many_cells",
+                f"the marginals leave more than {MOST_POSSIBLE:,} combinations of people and values",
+                hint="Publish columns at coarser levels.",
+            )
+        groups = base.engine.create(render("marginals/cells.sql", marginal=everybody))
+        return Grouping(base, (), found, everybody, found, groups)
 
     def told(self, witness: Witness) -> Witness:
         """A witness with the numbers of the marginals whose cells meet, and the door to those cells."""

@@ -15,12 +15,12 @@ from typing import Any
 
 from privacy_sql import api, files, manifest, progress
 from privacy_sql.counted import base, levels
-from privacy_sql.criteria._named_values import UnknownValue
 from privacy_sql.engines import Engine
 from privacy_sql.errors import (
     Interrupted,
     PrivacySqlError,
     PublishedNotRecorded,
+    UnknownValue,
     UsageError,
     as_error,
     interrupted,

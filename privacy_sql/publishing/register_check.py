@@ -12,7 +12,6 @@ from privacy_sql.criteria import Criterion
 from privacy_sql.display.rounding import decimals
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.history.described import COUNTS
 from privacy_sql.history.group_contents import writer_of_known, writer_of_waiting
 from privacy_sql.history.register import FILE_NAME, Register, registered
 from privacy_sql.release import Release
@@ -25,12 +24,10 @@ def warnings(directory: Path, release: Release) -> list[str]:
     """
     if release.promise is not None:
         return []
-    return compared(directory, release.grouping, release.quasi, release.require, release.method)
+    return compared(directory, release.grouping, release.require)
 
 
-def compared(
-    directory: Path, grouping: Candidate, quasi: Sequence[str], require: Sequence[Criterion], method: str = ""
-) -> list[str]:
+def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion]) -> list[str]:
     """What registered releases and these groups say together.
 
     Says nothing when `composition` is required itself, which refuses instead of warning.
@@ -51,8 +48,8 @@ def compared(
     from privacy_sql.attacks.intersection_summary import Findings, Others
     from privacy_sql.attacks.locating import known_of
 
-    groups = grouping.one_table
-    if groups is None or len(groups.base.table.sensitives) != 1 or method in COUNTS:
+    groups = grouping.attacked
+    if groups is None or len(groups.base.table.sensitives) != 1:
         return [*told, "register: not compared, for there are no groups with one sensitive column"]
     known, *_ = known_of(groups.base, (column for each in out.groups for column in each.columns))
     others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
