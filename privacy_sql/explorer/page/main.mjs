@@ -67,7 +67,7 @@ function decided(summary) {
   place("project").textContent = summary.project;
   place("release").textContent = summary.project ? ` / ${summary.release}` : summary.release;
   place("size").textContent =
-    `${people(summary.people)}, counted once into ${count(summary.combinations)} combinations`;
+    `${people(summary.people)} in ${count(summary.combinations)} combinations`;
   place("state").textContent = summary.unsaved ? "Changed, not saved" : "As privacy.yml says";
   place("undo").disabled = !summary.can_undo;
   document.title = `${summary.release}: privacy_sql explorer`;

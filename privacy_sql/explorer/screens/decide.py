@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import ClassVar
 
+from privacy_sql import registry
+from privacy_sql.criteria import Criterion
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.reporting import words
+from privacy_sql.verdict import Verdict
 
 MOST_PLACED = 3000  # choices that a picture can show
 AT_ONCE = 20  # choices that are decided before anybody else may ask
@@ -46,7 +49,14 @@ class Decide(Screen):
         for column, kind in decision.plan.table.hierarchies.items():
             one = [decision.judged({**at, column: level}).to_json() for level in range(kind.height + 1)]
             steps[column] = one
-        return {"summary": decision.summary(), "now": decision.judged(at).to_json(), "steps": steps}
+        now, source = decision.judged(at), decision.judged(dict.fromkeys(at, 0))
+        return {
+            "summary": decision.summary(),
+            "now": now.to_json(),
+            # the table as it stands: not where people were left out of it
+            "source": None if source.suppressed else source.to_json(),
+            "steps": steps,
+        }
 
     def work(self, decision: Decision, question: Question, job: Job) -> Json:
         """Every choice that may be published, a few at a time; of very many those a search asks about."""
@@ -84,6 +94,9 @@ def _story(decision: Decision, *, values: bool) -> Json:
             "story": verdict.story,
             "notes": list(verdict.notes),
             "slack": words.slack(verdict.to_json()),
+            "limit": words.limit({**verdict.to_json(), "unit": _unit(verdict)}),
+            "measured": words.value({**verdict.to_json(), "unit": _unit(verdict)}),
+            "size": _size(verdict),
             "value": verdict.to_json()["value"],
             "value_float": verdict.to_json()["value_float"],
             "group": _group(decision, verdict.witness.reveal(), at, values=values)
@@ -95,6 +108,17 @@ def _story(decision: Decision, *, values: bool) -> Json:
     return {"levels": at, "safe": release.safe, "suppressed": release.suppressed, "verdicts": verdicts}
 
 
+def _unit(verdict: Verdict) -> str:
+    kind: type[Criterion] = registry.get("criteria", verdict.criterion)
+    return kind.unit_of(verdict.params, verdict.relation)
+
+
+def _size(verdict: Verdict) -> Json:
+    """How many people the worst case is about, where the witness counts them."""
+    size = verdict.witness.get("size")
+    return size if isinstance(size, int) else None
+
+
 def _group(
     decision: Decision, revealed: Mapping[str, object], at: Mapping[str, int], *, values: bool
 ) -> Json:
@@ -104,6 +128,6 @@ def _group(
     for column, label in keys.items() if isinstance(keys, Mapping) else ():
         kind = decision.plan.table.hierarchies.get(column)
         lowest = 0 if values else 1  # below it stand values of people
-        if kind is not None and lowest <= at[column] < max(kind.height, lowest + 1):
+        if kind is not None and lowest <= at[column] and (at[column] < kind.height or not kind.height):
             labels[column] = str(label)
     return {"labels": labels, **({"value": str(revealed["value"])} if values and "value" in revealed else {})}

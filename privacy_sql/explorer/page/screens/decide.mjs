@@ -17,9 +17,9 @@ export async function show(root, given) {
   boxes = Object.fromEntries(["limits", "price", "verdict", "columns", "scatter", "best"].map((name) =>
     [name, h("section", { class: `${name} ${name === "verdict" ? "" : "card"}`, "aria-labelledby": `of-${name}` })]));
   root.append(h("div", { class: "deciding" },
-    h("div", {}, boxes.limits, boxes.price),
-    h("div", {}, boxes.verdict, boxes.columns),
-    h("div", { class: "right" }, boxes.scatter, boxes.best)));
+    h("div", {}, boxes.limits),
+    h("div", {}, boxes.verdict, boxes.columns, boxes.best),
+    h("div", { class: "right" }, boxes.scatter, boxes.price)));
   await refresh();
   return () => { settle(); all?.stop(); all = null; };
 }
@@ -158,7 +158,14 @@ function drawLimit(asked) {
     h("div", { class: "gauge" }, h("span", { class: "rail" }, fillTo), range),
     h("div", { class: "line small" },
       h("span", {}, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`),
-      h("span", {}, asked.requirement)));
+      h("span", {}, asked.requirement)),
+    before(asked));
+}
+
+// The same number of the source table itself.
+function before(asked) {
+  const source = told.source && limits.worst(asked, told.source);
+  return source ? h("p", { class: "small" }, `in the source itself: ${measured(source.float, asked.unit)}`) : null;
 }
 
 // -- what depends on the limits --------------------------------------------------------------------------------
@@ -192,11 +199,15 @@ function sentence() {
   return required.length === 1 ? "Safe: the requirement holds" : `Safe: all ${required.length} requirements hold`;
 }
 
-// Who a verdict is about, by the labels that are published.
-function who(verdict) {
-  if (!verdict.group) return "";
-  const labels = Object.entries(verdict.group.labels).map(([column, label]) => `${column} ${label}`).join(", ");
-  return labels ? ` These people have ${labels}.` : "";
+// The worst case in a sentence: who it is about, by the labels that are published, and how near to its limit.
+function worstCase(verdict) {
+  const labels = Object.entries(verdict.group?.labels ?? {}).map(([column, label]) => `${column} ${label}`).join(", ");
+  const who = verdict.size === null ? (labels ? "people" : "") : people(verdict.size);
+  const asked = told.summary.requirements.find((one) => limits.isAbout(one, verdict.requirement));
+  return [
+    h("b", {}, asked?.question ?? verdict.requirement), " ",
+    who || labels ? ["The worst case is about ", h("b", {}, who, labels ? ` with ${labels}` : ""), ": "] : "Worst case: ",
+    h("b", {}, verdict.measured), `, and must be ${verdict.limit}.`];
 }
 
 function drawVerdict() {
@@ -210,8 +221,9 @@ function drawVerdict() {
   });
   fill(boxes.verdict,
     h("h3", { id: "of-verdict" }, `${good ? "✔" : "✖"} ${sentence()}`),
-    shown.map((one) => h("p", {}, good ? h("b", {}, "Closest to its limit: ") : null, one.story || `${one.requirement}.`, who(one),
-      one.notes.length ? ` ${one.notes.join(" ")}` : "")),
+    shown.map((one) => [
+      h("p", {}, good ? "Closest to its limit. " : null, worstCase(one), one.notes.length ? ` ${one.notes.join(" ")}` : ""),
+      one.story ? h("details", {}, h("summary", { "data-key": `story-${one.requirement}` }, "How, step by step"), h("p", { class: "small" }, one.story)) : null]),
     story?.undecided ? h("p", {}, story.undecided) : null,
     h("p", { class: "small" }, `Keeps ${percent(told.now.detail)} of the detail`,
       told.now.suppressed ? `; ${people(told.now.suppressed)} left out` : "",
