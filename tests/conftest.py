@@ -57,8 +57,9 @@ _skipped: dict[str, str] = {}
 
 TIMES = 20  # the examples of a property at night, beside those of the build
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
-OTHERS = 3  # off DuckDB one in so many cases runs
-TRAVELLING = 9  # and where counts travel from the one to the other, one in so many of a file
+OTHERS = 5  # off DuckDB one in so many cases runs
+# and where counts travel from the one to the other, one in so many of a file
+TRAVELLING, TRAVELLING_ENGINES = 9, 3
 # a property with an engine has one in so many of its examples in the build, and no fewer than the least
 SHARE_OF_EXAMPLES = {"duckdb": 2, "postgres": 4, "postgres_travelling": 4}
 LEAST_EXAMPLES = 3  # the first example of a property is its simplest
@@ -68,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """At night a property that names its number of examples looks at more of them, and all engines see all.
 
     In the build every case runs on DuckDB. What PostgreSQL adds is its words and its types, so each test runs
-    there with one in three of its cases, and those of tests/engines with all. The third engine has the rows
+    there with one in five of its cases, and those of tests/engines with all. The third engine has the rows
     of one and the counts of the other, and adds the way between them: there one in nine of each file's, and
     of tests/engines one in three.
     """
@@ -112,8 +113,9 @@ def _shared_out(items: list[pytest.Item]) -> dict[pytest.Item, None]:
                 cases_of[test].append(item)
     left_out = set()
     for name, found in cases_of.items():
-        elsewhere = name.endswith(" travelling") and not name.startswith("tests/engines/")
-        share = TRAVELLING if elsewhere else OTHERS
+        share = OTHERS
+        if name.endswith(" travelling"):
+            share = TRAVELLING_ENGINES if name.startswith("tests/engines/") else TRAVELLING
         first = crc32(name.encode()) % min(share, len(found))
         left_out |= set(found) - set(found[first::share])
     return dict.fromkeys(item for item in items if item not in left_out)

@@ -25,8 +25,10 @@ from privacy_sql.reporting.recording import recorded
 from tests.seeds import enough, tries
 
 Rows = list[dict[str, str]]
-# dated, and what follows from the order that a secret key gives the rows
-MOVING = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}([+]00:00| UTC)|\b[0-9a-f]{64}\b")
+# dated, and what follows from the order that a secret key gives the rows: checksums, and how they begin
+MOVING = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:]{5,8}([+]00:00| UTC)|\b(?:[0-9a-f]{64}|[0-9a-f]{8})\b"
+)
 TREE = {f"{n}": [f"{'low' if n < 4 else 'high'}", "*"] for n in range(8)}
 
 
