@@ -88,7 +88,7 @@ class PublishedNotRecorded(EngineError):
         super().__init__(
             "published_not_recorded",
             f"{release} is published, but a later step failed: {reason}",
-            hint="What is out stays out. Mend the cause, then run again to complete what is known of it.",
+            hint="What was published stays published. Fix the cause, then run again to complete its records.",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -142,9 +142,9 @@ def as_error(problem: Exception) -> PrivacySqlError:
     if isinstance(problem, OSError) and problem.strerror:
         name = f": {os.path.basename(problem.filename)}" if isinstance(problem.filename, str) else ""
         told = f"the system refuses: {problem.strerror.lower()}{name}"
-        hint = "Look at the rights of the file and its folder, and at the space that is left."
+        hint = "Check the permissions of the file and its folder, and the free space."
         return _from(problem, EngineError("system", told, hint=hint))
-    hint = "This is a fault of privacy-sql. Run with --unsafe-debug to see it; that may show rows."
+    hint = "This is a bug in privacy-sql. Run with --unsafe-debug to see it; that may show rows."
     return _from(problem, EngineError("unexpected", f"unexpected {type(problem).__name__}", hint=hint))
 
 
@@ -223,7 +223,7 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
     """The hint for a misspelt column. It lists no names: in a file without a header they are values of a row.
 
     >>> nearest_column("zipcode", ["age", "zip"]), nearest_column("weight", ["34", "flu"])
-    ('Did you mean "zip"?', 'None of its 2 columns is named like it; is there a header?')
+    ('Did you mean "zip"?', 'None of its 2 columns has a similar name; does the file have a header?')
     >>> nearest_column("age", ["age|zip|illness"])
     'It has one column: in a CSV file a comma, semicolon or tab separates columns.'
     """
@@ -233,7 +233,7 @@ def nearest_column(name: str, columns: Iterable[str]) -> str:
         return f'Did you mean "{found}"?'
     if len(known) == 1:
         return "It has one column: in a CSV file a comma, semicolon or tab separates columns."
-    return f"None of its {number_of(len(known), 'column')} is named like it; is there a header?"
+    return f"None of its {number_of(len(known), 'column')} has a similar name; does the file have a header?"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

@@ -81,7 +81,7 @@ class Release(Judgeable):
 
     @property
     def view(self) -> Query:
-        """The rows that would leave."""
+        """The rows that would be published."""
         return self.proposal.view
 
     @property
@@ -269,4 +269,4 @@ def refuse_no_release(given: object) -> None:
     """Say in words what is not a release."""
     if not isinstance(given, Release):
         hint = "For example what ps.publish gives."
-        raise UsageError("bad_argument", f"a Release is expected, not a {type(given).__name__}", hint=hint)
+        raise UsageError("bad_argument", f"expected a Release, got a {type(given).__name__}", hint=hint)

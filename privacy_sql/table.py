@@ -276,7 +276,7 @@ class Table:
             if word not in known
         ]
         if self.values_per_person == "one" and self.identifier and self.count:
-            hint = "Leave one of them out: a row about one person stands for that person once."
+            hint = "Leave one of them out: a row about one person cannot stand for several."
             problems.append(
                 UsageError("counted_person", "an identifier and a count exclude each other", hint=hint)
             )

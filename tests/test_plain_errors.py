@@ -97,7 +97,7 @@ def test_conditions_and_numbers_as_people_write_them(tmp_path: Path) -> None:
     assert "`where:` keeps no row" in told(place, "--where", "sex = 'X'")
     assert "Write t=0.3, with a point" in told(place, "--require", "t_closeness(t=0,3)")
     assert "has no name" in told(place, "--require", "t_closeness(0.3)")
-    assert "k_anonymity(k=1) asks nothing" in told(place, "--require", "k_anonymity(k=1)")
+    assert "k_anonymity(k=1) requires nothing" in told(place, "--require", "k_anonymity(k=1)")
 
 
 def test_a_column_that_tells_everybody_apart_is_called_like_an_identifier(tmp_path: Path) -> None:

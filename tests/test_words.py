@@ -39,6 +39,14 @@ RETIRED = [
     "asked one by one",
     "tell it for every target",
     "What goes on after a step",
+    "Who also knows",
+    "Who knows only who is in which group",
+    "Take as person 1",
+    "whichever help most",
+    "whichever hurt most",
+    "Nothing is replaced but what",
+    "What is out stays out",
+    "is named like it",
 ]
 WRITTEN = [
     *sorted((ROOT / "privacy_sql").rglob("*.py")),

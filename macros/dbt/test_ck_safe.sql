@@ -1,5 +1,5 @@
 {#
-Nobody who knows k facts more, whichever help most, can guess a sensitive value with a chance of c or more. SQL decides
+Nobody who knows the k most useful facts can guess a sensitive value with a chance of c or more. SQL decides
 up to two facts.
 #}
 {% test ck_safe(model, sensitive, quasi, c, k=0) %}

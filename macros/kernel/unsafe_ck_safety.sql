@@ -1,5 +1,5 @@
 {#
-Groups in which somebody who knows k implications more, whichever help most, guesses with a chance of c or more, or
+Groups in which somebody who knows k implications more, and chooses them best, guesses with a chance of c or more, or
 nearer to c than 1e-9; see criteria/ck_safety. For k = 0, 1 or 2.
 
 martin2007, Sec. 3.3: of k + 1 atoms one is the guess, which an adversary makes in the group with its commonest value;

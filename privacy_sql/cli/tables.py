@@ -55,7 +55,7 @@ def about_a_table(verb: F) -> F:
         click.option("--identifier", help="The column that says who a row is about."),
         click.option("--household", help="The column that says who lives together."),
         click.option("--values-per-person", type=per_person, default="one"),
-        click.option("--connect", "url", default=EMBEDDED, show_default=True, help="Where a relation lies."),
+        click.option("--connect", "url", default=EMBEDDED, show_default=True, help="Where the relation is."),
         click.option("--where", "condition", help="Only the rows for which this SQL expression holds."),
         click.option("--select", "names", multiple=True, help="A release of the project. Repeatable."),
     ):
@@ -83,7 +83,7 @@ def is_named(options: About) -> bool:
     given: Mapping[str, object] = options
     useless = [word for name, word in OF_A_TABLE.items() if given.get(name)]
     if useless:
-        hint = "Name the table; without one, the project file says what its releases are asked."
+        hint = "Name the table with --source; without it, privacy.yml says what its releases must keep."
         raise UsageError("no_source", f"{', '.join(useless)} needs --source", hint=hint)
     return False
 
@@ -118,9 +118,9 @@ def refuse_promise(plan: Plan, asked: str) -> None:
     if plan.method is not None and plan.method.promises:
         raise UsageError(
             "no_groups",
-            f"{plan.method.name} publishes noise and no rows, so there is nothing to {asked}",
+            f"{plan.method.name} publishes noise and no rows, so you cannot {asked}",
             where=plan.name,
-            hint="`privacy-sql run --dry-run` tells its promise, `privacy-sql budget show` what was spent.",
+            hint="`privacy-sql run --dry-run` shows its promise, `privacy-sql budget show` what was spent.",
         )
 
 
@@ -208,7 +208,7 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
         return None
     read = reading.read(directory) if (directory / reading.FILE).is_file() else None
     if read is None or content["release"] not in read.plans:
-        hint = "Say where it lies: --connect duckdb:file.db, or --project with its connection."
+        hint = "Say where it is: --connect duckdb:file.db, or --project with its connection."
         raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
     return connected(read, read.plans[content["release"]], unsafe_debug)
 
@@ -280,5 +280,5 @@ def exact_number(text: str, where: str) -> Fraction:
 
     number = number_in(text)
     if number is None:
-        raise UsageError("bad_number", "a number is expected", where=where)
+        raise UsageError("bad_number", "expected a number", where=where)
     return number

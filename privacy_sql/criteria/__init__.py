@@ -34,7 +34,7 @@ Evidence: TypeAlias = Any
 Exact = str | int | float | Fraction
 # a limit beyond this is none: no float comes near it
 LARGEST = 10**300
-EMPTY = "asks nothing: no table can fail it"
+EMPTY = "requires nothing: no table can fail it"
 
 
 class Splits(Protocol):

@@ -12,12 +12,13 @@ import numpy as np
 from privacy_sql.criteria._named_values import absent_notes
 from privacy_sql.criteria._skyline_points import Limit
 from privacy_sql.criteria._skyline_words import in_words
+from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
 from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline, Worst
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
 from privacy_sql.query.template import names, render
-from privacy_sql.verdict import Witness, shown
+from privacy_sql.verdict import Witness
 
 if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
@@ -139,10 +140,10 @@ class PrintedGroups:
             "without_value": target.without,
             "knows": knows,
         }
-        crowd = f"{people(target.people)}, {target.holders} lines of the value in question"
+        crowd = f"{people(target.people)}, {target.holders} lines with the value in question"
         told = (
-            f"Who learns {'; '.join(knows)}; is sure that person 1 of group {place} ({crowd}) has it with"
-            f" probability {shown(part.value)}. People known about may lie in other groups."
+            f"Somebody who learns {'; '.join(knows)} is {how_sure(part.value)} sure that person 1 of group"
+            f" {place} ({crowd}) has the value. The people known about may be in other groups."
         )
         private = {"g": int(self.groups[target.number]), "others": [], "value_code": part.value_code}
         return Witness(facts, private), told

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson, Worst, chance
-from privacy_sql.verdict import Number, shown
+from privacy_sql.verdict import Number
 
 
 def facts_of(
@@ -76,16 +77,16 @@ def in_words(
 
 def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:
     """One or two sentences for a person who decides."""
-    crowd = f"{people(facts['size'])}, {facts['holders']} of the value in question"
-    found = f"is sure that person 1 of group {target} ({crowd}) has it with probability {shown(value)}"
+    crowd = f"{people(facts['size'])}, {facts['holders']} of them with the value in question"
+    found = f"is {how_sure(value)} sure that person 1 of group {target} ({crowd}) has that value"
     if not facts["knows"]:
-        return f"Who knows only who is in which group {found}."
+        return f"Somebody who knows only who is in which group {found}."
     others = facts["amounts"]["known"] + facts["amounts"]["family"]
     few = f" Learning about {people(others)} is enough." if others else ""
     # counts do not say which values of a multiset lie with one person, so what cannot be true may be among it
     true = (
-        "What is counted here does not say whether all of it can be true together"
+        "The counts do not say whether all of these facts can be true together"
         if facts["values_per_person"] == "multiset"
-        else "Take as person 1 somebody who has the value: then these facts can all be true"
+        else "All of these facts can be true when person 1 has the value"
     )
-    return f"Who learns {'; '.join(facts['knows'])}; {found}. {true}.{few}"
+    return f"Somebody who learns {'; '.join(facts['knows'])} {found}. {true}.{few}"

@@ -32,7 +32,7 @@ SEARCH_CAP = 20_000  # count vectors tried per group while a search cuts
 
 @dataclass(frozen=True)
 class Point:
-    """One adversary of the skyline: her bandwidth, her limit, and the largest move in each group.
+    """One adversary of the skyline: their bandwidth, their limit, and the largest move in each group.
 
     A group without a known risk is None there; `vulnerable` people are over the limit for certain, `unknown`
     people are in groups that are undecided or impossible.
@@ -332,6 +332,6 @@ def _story(facts: Row, point: Point, row: Row, own: OwnPrior | None) -> str:
     if row["risk"] is None:
         return f"What a group of {people(facts['size'])} tells {who} is {row['known']}."
     return (
-        f"{who[:1].upper()}{who[1:]} moves her belief most in a group of {people(facts['size'])};"
+        f"{who[:1].upper()}{who[1:]} changes their belief most in a group of {people(facts['size'])};"
         f" {people(facts['vulnerable_people'])} over the limit."
     )

@@ -1,4 +1,4 @@
-"""(c,k)-safety: k facts more, whichever hurt most, leave every guess below c."""
+"""(c,k)-safety: even the k most useful facts leave every guess below c."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from privacy_sql.counted.base import no_rows
 from privacy_sql.criteria import Criterion, Exact, at_least, exact
 from privacy_sql.criteria._named_values import absent_notes, named_values, refuse_named_twice
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
+from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import Undecided, UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.worst_case.disclosure import (
@@ -31,7 +32,7 @@ from privacy_sql.kernels.worst_case.disclosure import (
 from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Shape
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from privacy_sql.query.template import render
-from privacy_sql.verdict import Verdict, Witness, shown
+from privacy_sql.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
@@ -112,9 +113,9 @@ class CKSafety(OnArrays):
     """
 
     name: ClassVar[str] = "ck_safety"
-    question: ClassVar[str] = "How sure can somebody become with k extra facts, whichever help most?"
+    question: ClassVar[str] = "How sure can somebody become who learns the k most useful facts?"
     against: ClassVar[str] = (
-        "somebody who knows who is in which group and the given number of facts more, whichever help most"
+        "somebody who knows who is in which group, and the most useful facts beside, up to the given number"
     )
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<"
@@ -492,15 +493,15 @@ def ranked(rank: int) -> str:
 
 def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge, guess: _Guess) -> str:
     """The worst case in plain words."""
-    chance, size, value = shown(knowledge.value), people(facts["size"]), f"{ranked(guess.rank)} value"
+    right, size, value = how_sure(knowledge.value), people(facts["size"]), f"{ranked(guess.rank)} value"
     if not knowledge.facts:
         return (
-            f"Who knows only who is in which group, and guesses the {value} for somebody of group"
-            f" {target} ({size}), is right with probability {chance}."
+            f"Without further facts, somebody who guesses the {value} for a person of group {target} ({size})"
+            f" is right {right} of the time."
         )
-    known = number_of(knowledge.facts, "fact")
+    known = number_of(knowledge.facts, "more fact")
     return (
-        f"Who also knows {known} is right with probability {chance} in saying that person 1 of group {target}"
-        f" ({size}) has its {value}: {'; '.join(facts['knows'])}. Take as person 1 somebody"
-        " who has that value, and all of this is true."
+        f"With {known}, somebody who guesses that person 1 of group {target} ({size}) has its {value} is"
+        f" right {right} of the time: {'; '.join(facts['knows'])}. All of this is true when person 1 has that"
+        " value."
     )

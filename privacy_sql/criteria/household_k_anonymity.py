@@ -27,9 +27,9 @@ MOST_PARTS = 10**6
 class HouseholdKAnonymity(Criterion):
     """Every person is hidden among k households; `value` depends on `kind` and on who is `known`.
 
-    - member, distinct: she recognises one person; every group holds people of k households or more
+    - member, distinct: they recognise one person; every group holds people of k households or more
     - member, share: no household is more than 1/k of a group's people
-    - all: she recognises all members of a household by their labels, where published rows say who lives
+    - all: they recognise all members of a household by their labels, where published rows say who lives
       together; at least k households have the same labels as often
     - a number m: the same of every m members or fewer
 

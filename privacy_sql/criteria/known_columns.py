@@ -151,7 +151,7 @@ class KnownColumns(Criterion):
             raise UsageError("bad_parameter", f"columns of a set of {self.name} names columns, each once")
         k, share = self._limits(entry.get("k", 1), entry.get("share"))
         if k == 1 and share is None:
-            raise UsageError("bad_parameter", f"a set of {self.name} asks nothing: k is 1, and no share")
+            raise UsageError("bad_parameter", f"a set of {self.name} requires nothing: k is 1, and no share")
         return Asked(columns, k, share)
 
     @classmethod

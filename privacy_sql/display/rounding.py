@@ -64,6 +64,15 @@ def percent(share: Number) -> str:
     return f"{decimals(share * 100, 1)} %"
 
 
+def how_sure(share: Number | None) -> str:
+    """How sure somebody is, with as many digits as a number has: 66.67 %.
+
+    >>> how_sure(Fraction(2, 3)), how_sure(1), how_sure(None)
+    ('66.67 %', '100 %', 'unknown')
+    """
+    return "unknown" if share is None else f"{shown(100 * share)} %"
+
+
 def as_float(number: Number) -> float:
     """A number as a float; a share below 1 stays below 1.
 

@@ -358,7 +358,9 @@ def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
         if key not in KEYS
     ]
     if sum(key in content for key in ("file", "relation", "groups")) != 1:
-        found.append(UsageError("no_source", "name one of file, relation or groups", where=where))
+        found.append(
+            UsageError("no_source", "a description names one: file, relation or groups", where=where)
+        )
     elif "groups" not in content:
         found += [
             UsageError("missing_key", f"a description needs {key}", where=where)

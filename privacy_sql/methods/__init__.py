@@ -99,7 +99,7 @@ class Method(ABC):
         if steering:
             raise UsageError(
                 "nothing_to_steer",
-                f"{self.name} chooses no levels, so min_level, max_level and importance say nothing to it",
+                f"{self.name} chooses no levels, so min_level, max_level and importance have no effect on it",
                 hint="Publish by full_domain, or leave them out.",
             )
         return self
@@ -149,8 +149,7 @@ def refuse_without_labels(method: Method, asked: Asked) -> None:
         [
             UsageError(
                 "no_labels",
-                f"{criterion} asks about a label for every single column, and groups of {method.name}"
-                " have none",
+                f"{criterion} needs a label for every column, and the groups of {method.name} have none",
                 hint=criterion.without_labels,
             )
             for criterion in asked.require

@@ -45,7 +45,7 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     levels: dict[str, int] = dict(content["choice"]["levels"])
     shown = [column["name"] for column in content["columns"]]
     if list(beside.columns(relation)) != shown:
-        told = f"{file.name} describes other columns than there are"
+        told = f"{file.name} describes columns that differ from those in the file"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     view, _ = generalised(Grouping.by(base, base.keys(levels)), levels)
     meant = base.engine.rows_of(Query(view.sql, "injected"))
@@ -53,7 +53,7 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
     marks = fingerprint(beside, relation, columns, empty_is_null=csv)
     if marks["n_rows"] != content["rows_out"]:
-        told = f"{file.name} says other rows than there are"
+        told = f"{file.name} states a number of rows that differs from the file's"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     if absent or marks != fingerprint(base.engine, meant, columns, empty_is_null=csv):
         why = (

@@ -222,7 +222,7 @@ class FullDomain(Method):
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
                 "too_many_choices",
-                f"{names} is not declared safe under merging, so all {size} choices have to be asked about",
+                f"{names} is not declared safe under merging, so all {size} choices have to be measured",
                 where=table.name,
                 hint=f"Use fewer levels, raise most_choices ({self.most_choices}), or use multidimensional.",
             )

@@ -275,7 +275,7 @@ def _numbers(base: Base, column: str) -> Floats | None:
         return None
     if any(row["exact"] is None for row in found):
         hint = "Fill them in, leave the rows out with `where:`, or give the column a hierarchy of labels."
-        raise DataError("null_number", f"{name} has rows without a number, which have no place", hint=hint)
+        raise DataError("null_number", f"{name} has rows without a number, which cannot be placed", hint=hint)
     numbers = np.zeros(max(row["code"] for row in found) + 1)
     for row in found:
         numbers[row["code"]] = row["number"]

@@ -117,7 +117,7 @@ class NoisyCounts(Method):
         if self.total == PUBLIC and (told := self._told_by_total(table)):
             raise UsageError(
                 "total_not_public",
-                f"total: public would tell {told}",
+                f"total: public would reveal {told}",
                 where=table.name,
                 hint="Declare a number that everybody may know, such as total: 5000, or leave total out.",
             )

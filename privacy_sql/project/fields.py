@@ -25,14 +25,14 @@ def load(path: Path) -> object:
     try:
         return YAML(typ="base").load(path.read_text(encoding="utf-8"))
     except DuplicateKeyError as problem:
-        raise UsageError("duplicate_key", "a key stands twice", where=_line(path, problem)) from None
+        raise UsageError("duplicate_key", "a key appears twice", where=_line(path, problem)) from None
     except MarkedYAMLError as problem:
         place, mark = _line(path, problem), problem.problem_mark
         line = path.read_text(encoding="utf-8").split("\n")[mark.line] if mark else ""
         if "\t" in line[: len(line) - len(line.lstrip())]:
             told, hint = "a tab indents the line, and YAML takes blanks only", "Put blanks in its place."
         else:
-            told, hint = "the file is not YAML", "Look at the indentation, the colons and the quotes there."
+            told, hint = "the file is not YAML", "Check the indentation, the colons and the quotes there."
         raise UsageError("bad_yaml", told, where=place, hint=hint) from None
     except RecursionError:
         told = "brackets or indents are nested deeper than any project needs"

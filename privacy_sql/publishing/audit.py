@@ -206,7 +206,7 @@ def _same_values(read: Read, release: Release) -> None:
     if (theirs.n_groups, _n_values(theirs), missing) != judged:
         raise NotSafe(
             "audit",
-            "who reads the written rows takes other values for equal or missing than were judged",
+            "a reader of the written rows takes other values for equal or missing than were judged",
             where=release.name,
             hint="In a CSV file empty text reads as a missing value: write Parquet, or replace one of them.",
         )

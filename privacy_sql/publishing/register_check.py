@@ -50,7 +50,7 @@ def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion])
 
     groups = grouping.attacked
     if groups is None or len(groups.base.table.sensitives) != 1:
-        return [*told, "register: not compared, for there are no groups with one sensitive column"]
+        return [*told, "register: not compared, because there are no groups with one sensitive column"]
     known, *_ = known_of(groups.base, (column for each in out.groups for column in each.columns))
     others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
     apart = [each.name for each in out.groups if each not in others]

@@ -240,7 +240,7 @@ def _foreign(place: str | Path, why: str) -> UsageError:
     """The refusal of what may be somebody's work: it names what to remove by hand."""
     name, verb = (place.name, "remove") if isinstance(place, Path) else (place, "drop")
     hint = (
-        "Nothing is replaced but what privacy-sql wrote and nobody changed."
+        "privacy-sql replaces only what it wrote itself and nobody changed."
         f" Choose another target, or {verb} {place} by hand if nobody needs it."
     )
     return UsageError("target_exists", f"{name} exists, and {why}", where=str(place), hint=hint)

@@ -120,7 +120,7 @@ def as_written(part: Mapping[str, Any], content: Manifest, folder: Path, engine:
         return written.exists() and manifest.checksum(written) == str(part["sha256"])
     relation = part["relation"]
     if engine is None:
-        hint = "Give the engine it lies in: --connect, or --project with its connection."
+        hint = "Name its database: --connect, or --project with its connection."
         raise UsageError("no_engine", f"{relation} is a table", hint=hint)
     if not engine.has_table(relation):
         return False

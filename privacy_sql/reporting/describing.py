@@ -1,4 +1,4 @@
-"""What the published rows tell: the sizes of groups, curves, skylines, and a worst case nobody asked about.
+"""What the published rows tell: the sizes of groups, curves, skylines, and a worst case for information.
 
 A run does not measure them. A report does, from the published bytes that it has just checked, and keeps what
 it found beside the record of the run, so that the next report does not measure it again.

@@ -93,7 +93,7 @@ def knowledge_attack(
 
     The prior comes from the original quasi-identifiers, the groups from the release or the table's group.
     With `prior={"learned_from": {"file": F}}` it comes from another table of people; with `{"file": F}` from
-    one adversary who brings her beliefs, and whom no bandwidth describes.
+    one adversary who brings their own beliefs, and whom no bandwidth describes.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame(

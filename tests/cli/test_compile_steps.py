@@ -158,7 +158,7 @@ def test_a_release_that_is_not_safe_shows_how_far_it_came(tmp_path: Path) -> Non
     folder = project(tmp_path, require={"k_anonymity": {"k": "20"}})
     told = call("compile", "--steps", "--project", folder)
     assert told.exit == 1 and "STEP view" in told.out and "STEP write" not in told.out
-    assert "a run would leave with 1" in told.out
+    assert "a run would exit with 1" in told.out
 
 
 @pytest.mark.parametrize("words", [["--dbt"], ["--duckdb-macros"], ["--dialect", "spark"], ["--into", "x"]])

@@ -160,7 +160,7 @@ def test_a_total_in_which_neighbours_differ_is_not_public() -> None:
             where=choice["where"],
         )
         method = ps.NoisyCounts(1, neighbours=choice["neighbours"], total="public")
-        with pytest.raises(UsageError, match="total: public would tell"):
+        with pytest.raises(UsageError, match="total: public would reveal"):
             method.refuse_unfit(table, Requirements.of(table, []))
         refused += 1
     assert refused == 44

@@ -37,13 +37,17 @@ class Asked(Common):
 @click.command()
 @click.argument("releases", nargs=-1, required=True)
 @click.option("--people", required=True, help="A file or relation of people known to be in all releases.")
-@click.option("--known", default="", help="What is known of them, between commas; default: all published.")
+@click.option(
+    "--known",
+    default="",
+    help="Columns known about them, separated by commas; default all.",
+)
 @click.option("--identifier", help="The column that names a person.")
 @click.option("--level", "levels", multiple=True, help="A confidence, such as 1/2. Repeatable.")
 @click.option("--max-exposed", help="Exit 1 when a larger share of people than this is exposed at --at.")
-@click.option("--at", default="1", show_default=True, help="The confidence --max-exposed speaks of.")
+@click.option("--at", default="1", show_default=True, help="The confidence that --max-exposed is about.")
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
-@click.option("--show-values", is_flag=True, help="Everybody with the values left. INTERNAL.")
+@click.option("--show-values", is_flag=True, help="List everybody with their possible values. INTERNAL.")
 @shared
 def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Intersect what RELEASES say about people who are in all of them (Ganta et al. 2008).

@@ -47,9 +47,9 @@ class Asked(About):
 @click.option("--bandwidth", "texts", multiple=True, help="An adversary, or several: 0.3,0.5. Repeatable.")
 @click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)
 @click.option("--distance", default="", help="js, smoothed_js, kl, emd or tv.")
-@click.option("--prior", "beliefs", help="Beliefs of her own: quasi-identifiers, value, probability as CSV.")
-@click.option("--learned-from", help="Another table of people, with the same columns, that she studied.")
-@click.option("--numeric", default="", help="Quasi-identifiers compared as numbers, between commas.")
+@click.option("--prior", "beliefs", help="Their own beliefs: quasi-identifiers, value, probability as CSV.")
+@click.option("--learned-from", help="Another table of people, with the same columns, that they studied.")
+@click.option("--numeric", default="", help="Quasi-identifiers compared as numbers, separated by commas.")
 @click.option("--max-exposed", help="Exit 1 when a larger share of people is, or may be, over the limit.")
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
@@ -148,7 +148,7 @@ def _written(
 
 
 def _prior(beliefs: str | None, learned_from: str | None, bandwidths: tuple[str, ...]) -> object:
-    """Where her beliefs come from, if not from the table that is attacked."""
+    """Where their beliefs come from, if not from the table that is attacked."""
     if beliefs and learned_from:
         raise UsageError("two_priors", "--prior and --learned-from exclude each other", hint="Give one.")
     if beliefs and bandwidths:
@@ -177,8 +177,8 @@ def _lines(found: KnowledgeAttack) -> list[str]:
                 f"{'':>14}  {people(adversary.without_prior)} without a prior; their groups are undecided"
             )
     if any(adversary.witness["undecided_groups"] for adversary in found.adversaries) and found.exact:
-        told = "  Groups too large for exact beliefs are undecided: --posterior estimate estimates them all,"
-        lines.append(f"{told} which is no upper bound.")
+        told = "  Groups too large for exact beliefs stay undecided. --posterior estimate covers them,"
+        lines.append(f"{told} and gives no upper bound.")
     if not found.exact:
         lines.append("  exact: false. These moves are estimates, and no upper bound.")
     return lines

@@ -34,7 +34,7 @@ class Asked(Common):
 @click.option("--source", required=True, help="The file or relation the release was made from.")
 @click.option("--release", "released", required=True, help="The published table, its manifest, or any file.")
 @click.option("--control", help="People like those of the source that the release was not made from.")
-@click.option("--known", required=True, help="What somebody knows, between commas.")
+@click.option("--known", required=True, help="The columns somebody knows, separated by commas.")
 @click.option("--secret", required=True, help="The column to be guessed.")
 @click.option("--linked", help="What two people know, as age,sex:zip; default: nobody is linked.")
 @click.option(
@@ -46,8 +46,8 @@ class Asked(Common):
 def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Measure a release against its source: people singled out, linked and guessed right.
 
-    Everybody of the source is asked, so the shares are counted. It says what happened and is no proof of
-    safety: a release is judged by requirements.
+    Everybody in the source is counted, so the shares are exact. They describe what happened and prove nothing
+    about safety: requirements judge a release.
 
     \b
     Example: privacy-sql attack measure --source people.csv --release synthetic.csv \\
@@ -82,7 +82,7 @@ def _told(found: Measured) -> list[str]:
     lines = [
         f"people      {found.people} in the source, {found.fitted} fit a row of the release",
         f"guessed     {float(found.right):g} of {found.people} right ({percent(found.share)}),"
-        f" {percent(found.baseline)} without the release; who fits no row counts as wrong",
+        f" {percent(found.baseline)} without the release; people who fit no row count as wrong",
         f"singled out {people(singled.right)}: {number_of(singled.alone, 'combination')} have one row each,"
         f" and {singled.right} of them {'fits' if singled.right == 1 else 'fit'} exactly one person",
     ]

@@ -80,7 +80,7 @@ def show(directory: Path, at_delta: float, **_: object) -> Outcome:
 
 
 @command.command()
-@click.option("--epsilon", required=True, help="The total that may ever be spent.")
+@click.option("--epsilon", required=True, help="The most that may ever be spent.")
 @click.option("--delta", default="0", show_default=True)
 @click.option("--dry-run", is_flag=True, help="Check the numbers, set nothing.")
 @shared
@@ -100,7 +100,7 @@ def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object)
     account = Ledger(directory / FILE_NAME).account()
     if account.epsilon > pair[0] or account.delta > pair[1]:
         spent = f"epsilon {account.epsilon}, delta {account.delta}"
-        lines.append(f"warning: {spent} is spent already, more than that; nothing more can be spent")
+        lines.append(f"warning: {spent} is already spent, which is more; nothing else can be spent")
     return Outcome("budget", lines=lines)
 
 
@@ -111,7 +111,7 @@ def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object)
 @click.option("--most-neighbours", is_flag=True, help="Theorem 18: indistinguishable from most only.")
 @shared
 def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **_: object) -> Outcome:
-    """Say what a loss means to an adversary with any knowledge, as printed and as corrected.
+    """Explain what a loss means for an adversary with any knowledge, as printed and as corrected.
 
     \b
     Example: privacy-sql budget explain --epsilon 0.1 --delta 1e-9 --people 1000

@@ -69,7 +69,7 @@ def _table(options: Asked) -> Outcome:
         hint = "For example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "nothing is required", hint=hint)
     if not options["quasi"] and not options["group"]:
-        hint = "For example --quasi age,sex,zip: what somebody may know of a person."
+        hint = "For example --quasi age,sex,zip: what somebody may know about a person."
         raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
     require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:

@@ -53,7 +53,7 @@ def command(
 ) -> Outcome:
     """Print commented, standalone SQL: what is published, and the evidence of every requirement.
 
-    With --steps the release is chosen, judged, written where nobody looks, audited and taken away again.
+    With --steps the release is chosen, judged, written to a hidden place, audited and removed again.
     Nothing is published, registered or charged, and no value of a row is printed.
 
     \b
@@ -86,7 +86,7 @@ def command(
     one_of(dialect, standalone.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in reading.read(directory).selected(names):
-        refuse_promise(plan, "compile: SQL would show the rows themselves")
+        refuse_promise(plan, "compile it: SQL would show the rows themselves")
         ran = _last_run(directory, plan)
         # the marginals the plan names, else those the last run chose; None for other methods
         named = plan.method.named_marginals if plan.method else None
@@ -159,7 +159,7 @@ def _told(name: str, heard: Sequence[Statement], exit: int) -> list[str]:
         lines += [f"-- {number}. {one.name} on {one.dialect}, {one.seconds:.3f} s{sizes and ': '}{sizes}"]
         lines += [f"{one.sql};", ""]
     if exit:
-        lines += [f"-- {name}: stopped here; a run would leave with {exit}"]
+        lines += [f"-- {name}: stopped here; a run would exit with {exit}"]
     return lines
 
 
@@ -174,7 +174,7 @@ def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bo
         ran = _last_run(directory, plan)
         if ran is None:
             hint = f"Run it first: privacy-sql run --select {plan.name}."
-            raise UsageError("no_manifest", f"{plan.name} was not published", hint=hint)
+            raise UsageError("no_manifest", f"{plan.name} has not been published", hint=hint)
         found |= guarding.files(plan.name, plan.table, plan.require, ran)
     if into is None:
         lines = [

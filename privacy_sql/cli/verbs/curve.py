@@ -28,7 +28,7 @@ GROUP = "decide"  # of `--help`
 @click.command()
 @click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
 @click.option(
-    "--every-choice", is_flag=True, help="Also disclosure and mixing at all levels of a project's table."
+    "--every-choice", is_flag=True, help="Also compute disclosure and mixing for every combination of levels."
 )
 @about_a_table
 @shared

@@ -31,7 +31,7 @@ GROUP = "start"  # of `--help`
 @click.option(
     "--source", help="A CSV or Parquet file, or a relation of --connect; default: the project's sources."
 )
-@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where a relation lies.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="The database a relation is in.")
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable.")
 @click.option(
     "--identify",

@@ -44,12 +44,12 @@ GROUP = "examine"  # of `--help`
 @click.option(
     "--query", "queries", multiple=True, help='Columns to count by, such as "age, sex". Repeatable.'
 )
-@click.option("--where", "conditions", multiple=True, help="Only rows of this label: sex=F. Repeatable.")
+@click.option("--where", "conditions", multiple=True, help="Only rows with this label: sex=F. Repeatable.")
 @click.option("--sample", type=click.IntRange(min=0), help="Draw so many synthetic rows.")
 @click.option("--seed", type=int, help="Draw the same rows again.")
 @click.option("-o", "--output", type=FILE, help="A new CSV file for the synthetic rows.")
 @click.option("--sql", "as_sql", is_flag=True, help="The maximum-entropy table as a SELECT over the files.")
-@click.option("--connect", "url", help="Where tables lie, if not where the project says: duckdb:file.db.")
+@click.option("--connect", "url", help="The database tables are in, if not the project's: duckdb:file.db.")
 @click.option("--dry-run", is_flag=True, help="Write no file.")
 @shared
 def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[Asked]) -> Outcome:
@@ -176,7 +176,7 @@ def _written(rows: list[dict[str, str | bool | None]], columns: list[str], optio
         return text.getvalue().splitlines()
     if target.exists():
         hint = "Name a new file; nothing is replaced."
-        raise UsageError("target_exists", f"{target} is there already", where="--output", hint=hint)
+        raise UsageError("target_exists", f"{target} exists already", where="--output", hint=hint)
     if options["dry_run"]:
         return ["", f"would write {number_of(len(rows), 'synthetic row')} to {target}"]
     target.parent.mkdir(parents=True, exist_ok=True)

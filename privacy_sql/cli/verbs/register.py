@@ -14,7 +14,7 @@ GROUP = "keep"  # of `--help`
 
 @click.group()
 def command() -> None:
-    """Keep the list of releases that a new one must compose with.
+    """Keep the list of releases that a new one is judged together with.
 
     \b
     Example: privacy-sql register add hospital_b hospital_b.yml
@@ -24,7 +24,7 @@ def command() -> None:
 @command.command()
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--ours", is_flag=True, help="Our own release; manifests are taken as ours without asking.")
+@click.option("--ours", is_flag=True, help="One of our own releases; a manifest always counts as ours.")
 @click.option(
     "--hierarchy",
     "hierarchies",

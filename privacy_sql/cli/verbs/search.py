@@ -131,11 +131,11 @@ def _differs(plan: Plan, options: Asked) -> list[str]:
     from privacy_sql.methods.marginals import Marginals
 
     own = plan.method
-    told = [f"`run` uses {own.name}, this looks at full-domain levels" if own else "`run` has no method"]
+    told = [f"`run` uses {own.name}, and this searches full-domain levels" if own else "`run` has no method"]
     if isinstance(own, Generalise):
         told = ["`run` publishes the levels of privacy.yml"]
     elif isinstance(own, FullDomain):
-        told = ["`run` recodes again what would be left out"] if own.recodes else []
+        told = ["`run` recodes the rows that would be left out"] if own.recodes else []
         utility = options["minimise"]
         told += [f"`run` minimises {own.minimise}"] if utility and utility != own.minimise else []
     elif isinstance(own, Marginals):

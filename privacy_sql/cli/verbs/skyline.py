@@ -1,4 +1,4 @@
-"""`skyline`: how much an adversary may know of each kind before she can be surer than a limit."""
+"""`skyline`: how much an adversary may know of each kind before they can be surer than a limit."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ GROUP = "publish"  # of `--help`
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--connect", "url", help="Where a table lies, if not where the project says: duckdb:file.db.")
+@click.option("--connect", "url", help="The database a table is in, if not the project's: duckdb:file.db.")
 @shared
 def command(
     paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: object

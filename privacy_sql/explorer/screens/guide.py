@@ -203,9 +203,9 @@ def _adversary(decision: Decision, answers: Mapping[str, str]) -> str:
         start = f"Somebody who knows a person's {columns} looks for them"
     more = {
         "0": "",
-        "1": "one more fact, whichever helps most",
-        "2": "two more facts, whichever help most",
-        "3": "three more facts, whichever help most",
+        "1": "one more fact, the most useful one",
+        "2": "two more facts, the most useful ones",
+        "3": "three more facts, the most useful ones",
     }[answers.get("facts", "0")]
     parts = [start, f"They know {more}" if more and answers.get("harm") == "yes" else ""]
     parts.append("They hold the other releases in the register" if answers.get("held") == "yes" else "")
