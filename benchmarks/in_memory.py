@@ -187,7 +187,7 @@ file, _, seven, cases = json.loads(sys.argv[1])
 (case,) = cases.values()
 columns = ", ".join([*seven, *case["more"], case["sensitive"]])
 header = ", ".join(f"'{name}': 'VARCHAR'" for name in open(file).readline().strip().split(","))
-options = "delim = ',', quote = '\"', escape = '\"', nullstr = '', header = true, auto_detect = false"
+options = "delim = ',', quote = '\\"', escape = '\\"', nullstr = '', header = true, auto_detect = false"
 read = f"read_csv('{file}', columns = {{{header}}}, {options})"
 with duckdb.connect(config={"threads": 1}) as engine:
     engine.execute(f"create temp table t as select {columns}, count(*) from {read} group by {columns}")

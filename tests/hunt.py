@@ -48,6 +48,12 @@ QUESTIONS = {
         "tests/export/test_package_macros.py",
     ],
     "every method and requirement, against brute force": ["tests/test_truth.py"],
+    "arrays, statements and definitions": [
+        "tests/test_every_way.py",
+        "tests/lattice/test_in_memory.py",
+        "tests/boxes/test_in_memory.py",
+        "tests/engines/test_repeated_lines.py",
+    ],
     "risks, merging and suppression": [
         "tests/test_fails_closed.py",
         "tests/criteria/test_k_combinatorial.py",

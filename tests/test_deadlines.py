@@ -100,7 +100,10 @@ def test_of_how_many_marginals_collections_are_made_is_said_before_anything_is_c
 
 
 @pytest.mark.parametrize("limit", [0, -1, "soon", float("nan"), float("inf"), True])
-@pytest.mark.parametrize("method", [ps.FullDomain, ps.Marginals])
+@pytest.mark.parametrize(
+    "method",
+    [ps.FullDomain, ps.Marginals, ps.Multidimensional, lambda **limit: ps.Microaggregate(k=2, **limit)],
+)
 def test_a_time_limit_that_is_none_is_refused(method: Any, limit: Any) -> None:
     with pytest.raises(ps.PrivacySqlError, match="a number of seconds above 0"):
         method(time_limit=limit)
@@ -136,3 +139,76 @@ def test_a_search_that_is_stopped_in_a_statement_keeps_its_best_choice(monkeypat
         found = ps.search(engine, ps.Table(frame, quasi), [ps.KAnonymity(3)], ps.FullDomain(time_limit=1))
     assert found.found.stopped == "time limit" and not found.found.optimal
     assert found.best is not None and found.best["values"]["loss"] is not None
+
+
+def waiting(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+NUMBERS = pd.DataFrame(
+    {"a": list(range(64)), "b": [n * 7 % 64 for n in range(64)], "d": ["x", "y"] * 32}, dtype=object
+)
+
+
+@pytest.mark.parametrize("travel", [True, False])
+@pytest.mark.parametrize("in_a_level", [True, False])
+def test_boxes_are_published_as_far_as_they_were_cut_in_time(
+    travel: bool, in_a_level: bool, monkeypatch: Any, caplog: Any
+) -> None:
+    """The time is up between two levels, or in the middle of one, whose cuts then count for nothing."""
+    from privacy_sql.boxes import partitioning
+
+    levels: list[int] = []
+    level = partitioning._Tree._level
+
+    def slow(self: Any, ranges: Any) -> Any:
+        levels.append(len(ranges.boxes))
+        if len(levels) == 3 and in_a_level:
+            waiting(30)
+        found = level(self, ranges)
+        if len(levels) == 3:
+            monkeypatch.setattr("privacy_sql.deadlines.reason", lambda: "time limit")
+        return found
+
+    monkeypatch.setattr(partitioning._Tree, "_level", slow)
+    if not travel:
+        monkeypatch.setattr(partitioning, "fits", lambda *_: False)
+    method = ps.Multidimensional(time_limit=2 if in_a_level else 60, seed=1)
+    require = [ps.KAnonymity(2), ps.LDiversity(2)]
+    with ps.connect() as engine, caplog.at_level(logging.WARNING):
+        release = ps.publish(engine, ps.Table(NUMBERS, ["a", "b"], "d", name="numbers"), require, method)
+        rows = release.to_arrow().to_pylist()
+    search = release.proposal.search
+    assert search is not None and release.safe and search["stopped"] == "time limit"
+    # one box, two, four; the third level was cut in full or not at all
+    groups = search["groups"]
+    assert len(levels) == 3 and groups == (4 if in_a_level else 8) == search["cuts"] + 1
+    assert "the time limit passed, so boxes are published that could have been cut further" in caplog.text
+    held: dict[tuple[Any, Any], list[Any]] = {}
+    for row in rows:
+        held.setdefault((row["a"], row["b"]), []).append(row["d"])
+    assert len(held) == groups and all(len(values) >= 2 and len(set(values)) > 1 for values in held.values())
+
+
+def test_a_person_who_interrupts_boxes_gets_none(monkeypatch: Any) -> None:
+    from privacy_sql.boxes import partitioning
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(partitioning._Tree, "_level", interrupted)
+    table = ps.Table(NUMBERS, ["a", "b"], "d")
+    with ps.connect() as engine, pytest.raises(KeyboardInterrupt):
+        ps.publish(engine, table, [ps.KAnonymity(2)], ps.Multidimensional(time_limit=60))
+
+
+def test_groups_of_records_that_are_not_made_in_time_are_undecided(monkeypatch: Any) -> None:
+    from privacy_sql.methods.microaggregate import Microaggregate
+
+    monkeypatch.setattr(Microaggregate, "_allocate", lambda *_: waiting(30))
+    table = ps.Table(NUMBERS, ["a", "b"], "d")
+    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError) as problem:
+        ps.publish(engine, table, [ps.KAnonymity(2)], ps.Microaggregate(k=2, time_limit=1))
+    assert problem.value.code == "undecided" and "time limit of 1 s passed" in str(problem.value)

@@ -90,24 +90,21 @@ def spread(start: Ints, wanted: Ints) -> tuple[Ints, Ints]:
 class AxisInMemory:
     """One axis: the rank of every code, and what is at every rank."""
 
-    def __init__(self, places: Places, axis: Axis) -> None:
+    def __init__(self, places: Places, axis: Axis, position: int) -> None:
         self.axis = axis
-        shown = ["place", "size"] if axis.ordered else [f"c{level}" for level in range(axis.levels)]
-        query = render(
-            "counted/listed.sql",
-            relation=places.axis_tables[axis.column],
-            columns=names(["code", *shown]),
-        )
-        found = places.engine.arrays(query)
-        code = np.asarray(found["code"]).astype(np.int64)
         if axis.ordered:
+            table = places.ordered_tables[axis.column]
+            shown = names(["code", "place", "size"])
+            found = places.engine.arrays(render("counted/listed.sql", relation=table, columns=shown))
+            code = np.asarray(found["code"]).astype(np.int64)
             rank = np.asarray(found["place"]).astype(np.int64)
             self.at = [np.arange(int(rank.max(initial=0)) + 1)]
             self.size = self.at[0].astype(np.float64)
             if axis.numeric:
                 self.size[rank] = np.ma.filled(np.ma.asarray(found["size"], dtype=np.float64), np.nan)
         else:
-            levels = [np.asarray(found[name]).astype(np.int64) for name in shown]
+            labels = places.base.labels[position]
+            code, levels = labels.code, labels.at[: axis.levels]
             order = np.lexsort(levels)  # the highest level first
             code, rank = code[order], np.arange(len(order))
             self.at = [codes[order] for codes in levels]
@@ -243,7 +240,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
     def __init__(self, places: Places, require: Sequence[Criterion], fewest: int, relaxed: bool) -> None:
         self.places, self.base = places, places.base
         self.fewest, self.relaxed = fewest, relaxed
-        self.axes = [AxisInMemory(places, axis) for axis in places.axes]
+        self.axes = [AxisInMemory(places, axis, position) for position, axis in enumerate(places.axes)]
         self.ordered = np.array([axis.ordered for axis in places.axes])
         # what is at every rank along every way, one way after the other, and how large it is
         ways = [(axis, at) for axis in self.axes for at in axis.at]

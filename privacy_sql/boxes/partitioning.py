@@ -9,12 +9,13 @@ each open box and the evidence about candidate parts it is decided here which cu
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
 
 import numpy as np
 
+from privacy_sql import deadlines
 from privacy_sql.boxes.candidate_cuts import BoxesInSql
 from privacy_sql.boxes.in_memory import BoxesInMemory, fits
 from privacy_sql.boxes.open_boxes import OpenBoxes, T, Taken
@@ -46,22 +47,23 @@ class Boxes:
     reach: Sql  # box, least and most places
     cuts: int
     final: Sql  # c, g: the box of every combination
+    stopped: str | None = None  # why boxes were not cut that may be cut safely
 
     @cached_property
-    def _labels(self) -> Sql:
-        """What is published of each box, a column for each quasi-identifier."""
+    def printed(self) -> Sql:
+        """What is published of each box, a column for each quasi-identifier: (g, label_q1..)."""
         places, base = self.places, self.places.base
         as_they_are = {base.aliases[name] for name in places.as_they_are}
-        columns: list[tuple[Sql, str, Sql, Sql, bool | int]] = []
+        columns: list[tuple[Sql, str, Sql, Sql | None, bool | int]] = []
         for axis in places.axes:
             column = Sql(axis.column)
             if axis.column in as_they_are:
                 columns.append((column, "known", self.final, places.members, 0))
             elif axis.ordered:
-                values = places.axis_tables[axis.column], base.dictionaries[axis.column]
+                values = places.ordered_tables[axis.column], base.dictionaries[axis.column]
                 columns.append((column, "ordered", *values, axis.numeric))
             else:
-                nodes = base.levels[axis.column], base.level_codes[axis.column]
+                nodes = base.shown_levels[axis.column], None
                 columns.append((column, "node", *nodes, axis.levels))
         return base.engine.create(render("boxes/labels.sql", reach=self.reach, columns=columns))
 
@@ -70,7 +72,7 @@ class Boxes:
         """What is published of each box along each quasi-identifier: (g, label)."""
         return {
             axis.column: self.places.engine.create(
-                render("boxes/label.sql", labels=self._labels, column=Sql(axis.column)), view=True
+                render("boxes/label.sql", labels=self.printed, column=Sql(axis.column)), view=True
             )
             for axis in self.places.axes
         }
@@ -84,12 +86,13 @@ class Boxes:
         boxes, engine, places = self, self.places.engine, self.places
         columns = names(f"label_{axis.column}" for axis in places.axes)
         while True:
-            query = render("boxes/alike_sizes.sql", labels=boxes._labels, columns=columns)
+            query = render("boxes/alike_sizes.sql", labels=boxes.printed, columns=columns)
             if not engine.fetch(query)[0]["n_alike"]:
                 return boxes
             alike = engine.create(render("boxes/alike.sql", labels=list(boxes.labels.values())))
             final = engine.create(render("boxes/joined.sql", final=boxes.final, alike=alike))
-            boxes = Boxes(places, places.grouped(final), places.reach_of(final), boxes.cuts, final)
+            grouping, reach = places.grouped(final), places.reach_of(final)
+            boxes = replace(boxes, grouping=grouping, reach=reach, final=final)
 
 
 class Partitioning:
@@ -137,6 +140,7 @@ class _Tree(Generic[T]):
         self.alone = [criterion for criterion in of.require if str(criterion) not in splits]
         self.by_gain = of.plan.split == "information_gain"
         self.cuts = 0
+        self.stopped: str | None = None
         self._next = 0  # no box has had this number or a larger one
 
     def grown(self) -> Boxes:
@@ -150,14 +154,28 @@ class _Tree(Generic[T]):
             reach = ranges.reach
             people = people or int(ranges.people.sum())
             self._next = max(self._next, int(ranges.boxes.max()) + 1)
-            cut, taken = self._level(ranges)
+            cut, taken = self._level_in_time(ranges)
             closed += ranges.boxes[~cut].tolist()
             done += int(ranges.people[~cut].sum())
             report("partition", done, people)
             is_open = self.open.move(ranges, taken, cut)
+        deadlines.finished()
         final, reached = self.open.finished(sorted(closed))
         places = self.of.places
-        return Boxes(places, places.grouped(final), reached, self.cuts, final)
+        return Boxes(places, places.grouped(final), reached, self.cuts, final, self.stopped)
+
+    def _level_in_time(self, ranges: Ranges) -> tuple[Bools, list[Taken[T]]]:
+        """The same as a level, and no cut at all when the time is up: what was cut before is safe."""
+        cuts = self.cuts
+        self.stopped = deadlines.reason()
+        if self.stopped is None:
+            try:
+                return self._level(ranges)
+            except KeyboardInterrupt:
+                if not deadlines.rang():
+                    raise
+                self.cuts, self.stopped = cuts, deadlines.reason()
+        return np.zeros(len(ranges.boxes), np.bool_), []
 
     def _level(self, ranges: Ranges) -> tuple[Bools, list[Taken[T]]]:
         """Try to cut every open box once: those that are cut, and where."""

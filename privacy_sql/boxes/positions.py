@@ -79,11 +79,15 @@ class Places:
     @cached_property
     def axis_tables(self) -> dict[str, Sql]:
         """Per axis the places of its values, by code."""
+        codes = [axis.column for axis in self.axes if not axis.ordered]
+        return {**self.ordered_tables, **{column: self.base.level_codes[column] for column in codes}}
+
+    @cached_property
+    def ordered_tables(self) -> dict[str, Sql]:
+        """The same of the ordered axes alone: (code, place, size)."""
         found = {}
         for axis in self.axes:
-            if not axis.ordered:
-                found[axis.column] = self.base.level_codes[axis.column]
-            else:
+            if axis.ordered:
                 query = render(
                     "boxes/axis.sql",
                     dictionary=self.base.dictionaries[axis.column],
@@ -97,7 +101,7 @@ class Places:
     @cached_property
     def sizes(self) -> dict[str, Sql]:
         """Per numeric axis the number at every place."""
-        tables = {axis.column: self.axis_tables[axis.column] for axis in self.axes if axis.numeric}
+        tables = {axis.column: self.ordered_tables[axis.column] for axis in self.axes if axis.numeric}
         return {
             column: table
             if self._in_order(column)

@@ -32,10 +32,11 @@ def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Tab
 
 def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
     """A dictionary's values at every level of a hierarchy: (code, n_rows, l0..lH)."""
-    return engine.create(_labelled(engine, dictionary, kind))
+    return engine.create(labelled(engine, dictionary, kind))
 
 
-def _labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
+def labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
+    """The query that says so."""
     lookup = None
     if isinstance(kind, Tree):
         by_level = zip(*kind.rows(), strict=True)
@@ -66,23 +67,19 @@ def every_label(
     table: str,
     columns: Mapping[str, tuple[str, Hierarchy]],
     dictionaries: Mapping[str, Sql],
-    made: tuple[Mapping[str, Sql], Mapping[str, Sql]] | None,
+    shown: Mapping[str, Sql],
+    codes: Mapping[str, Sql],
 ) -> list[Labels]:
     """The labels of several columns, gathered in one statement; unmapped values are refused.
 
-    `made` are relations of labels and of their codes, where there are some already.
+    `shown` has them, of columns with a hierarchy, and `codes` their codes, where these are made already.
     """
     import numpy as np
 
     asked = []
     for column, (_, kind) in columns.items():
-        if made is not None and column in made[0]:
-            levels, codes = made[0][column], made[1][column]
-        elif kind.height:
-            levels, codes = Sql(f"({_labelled(engine, dictionaries[column], kind).sql})"), None
-        else:
-            levels, codes = Sql(f"(select code, n_rows, value as l0 from {dictionaries[column]})"), None
-        asked.append((levels, codes, kind.height, kind.numeric))
+        plain = Sql(f"(select code, n_rows, value as l0 from {dictionaries[column]})")
+        asked.append((shown.get(column, plain), codes.get(column), kind.height, kind.numeric))
     highest = max((kind.height for _, kind in columns.values()), default=0)
     query = render("counted/every_label.sql", columns=asked, highest=highest, value=Sql("v.l0"))
     found = {name: np.asarray(column) for name, column in engine.arrays(query).items()}

@@ -208,6 +208,16 @@ def share(value: str | int | float, name: str) -> Fraction:
     return number
 
 
+def seconds_of(time_limit: int | float | str | None) -> float | None:
+    """A time limit in seconds; None where there is none."""
+    if time_limit is None:
+        return None
+    seconds = float(number_in(time_limit) or 0)
+    if seconds <= 0:
+        raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+    return seconds
+
+
 def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
     """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
     grouping, suppressed = grouped_at(base, levels, asked, allowed)

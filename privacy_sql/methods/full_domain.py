@@ -18,8 +18,7 @@ from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.lattice.steering import Steering
-from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, share
-from privacy_sql.parameters import number_in
+from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, seconds_of, share
 from privacy_sql.progress import report
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
@@ -70,12 +69,11 @@ class FullDomain(Method):
                 f"{self.minimise} is no sum over columns, so no column can be more important in it",
                 hint=f"Minimise one of {', '.join(sums)}, or leave out importance.",
             )
-        if self.time_limit is not None and (number_in(self.time_limit) or 0) <= 0:
-            raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+        seconds_of(self.time_limit)
 
     @property
     def seconds(self) -> float | None:
-        return None if self.time_limit is None else float(number_in(self.time_limit) or 0)
+        return seconds_of(self.time_limit)
 
     @property
     def steering(self) -> Steering:

@@ -22,8 +22,7 @@ from privacy_sql.marginals.result import MarginalResult
 from privacy_sql.marginals.search import MarginalSearch
 from privacy_sql.marginals.tables import MarginalTables, of_resolutions
 from privacy_sql.marginals.views import COUNT, published_columns
-from privacy_sql.methods import Asked, Method, Proposal, _injected
-from privacy_sql.parameters import number_in
+from privacy_sql.methods import Asked, Method, Proposal, _injected, seconds_of
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
@@ -66,8 +65,7 @@ class Marginals(Method):
             raise UsageError("bad_parameter", "marginals takes a collection, or inject, not both")
         if self.recipe and self.inject is None:
             raise UsageError("bad_parameter", "the recipe adds to a table: name it with inject")
-        if self.time_limit is not None and (number_in(self.time_limit) or 0) <= 0:
-            raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+        seconds_of(self.time_limit)
         for word, number in (
             ("beam", self.beam),
             ("most_choices", self.most_choices),
@@ -78,7 +76,7 @@ class Marginals(Method):
 
     @property
     def seconds(self) -> float | None:
-        return None if self.time_limit is None else float(number_in(self.time_limit) or 0)
+        return seconds_of(self.time_limit)
 
     @property
     def named_marginals(self) -> Sequence[Shown] | None:

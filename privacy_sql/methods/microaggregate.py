@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from privacy_sql import deadlines
 from privacy_sql.counted.base import Base, Key
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import DataError, NotSafe, UsageError
 from privacy_sql.kernels.microaggregation import SIZES, Allocation
-from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population
+from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, seconds_of
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
 
@@ -35,7 +36,8 @@ class Microaggregate(Method):
     quasi-identifier may lie in several groups, which of them by chance, unless `together`; groups with the
     same centre are one, as a reader sees them. Insensitive columns that count as known are shown as they
     are, so each of their values has groups of its own. The engine counts combinations; this method reads
-    them, in codes, and never a value.
+    them, in codes, and never a value. Where `time_limit` passes before every row has a group, nothing is
+    published.
 
     >>> Microaggregate(k=5).size
     'fixed'
@@ -48,12 +50,18 @@ class Microaggregate(Method):
     together: bool = False
     gain: str | float = "0.2"
     seed: int | None = None
+    time_limit: int | float | str | None = None  # seconds
 
     def __post_init__(self) -> None:
+        seconds_of(self.time_limit)
         if self.k < 1:
             raise UsageError("bad_parameter", "k of microaggregate is 1 or more")
         if self.size not in SIZES:
             raise UsageError("bad_parameter", f"size of microaggregate is one of {', '.join(SIZES)}")
+
+    @property
+    def seconds(self) -> float | None:
+        return seconds_of(self.time_limit)
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
         """Means are no labels: requirements on a population are refused before anything is counted."""
@@ -73,6 +81,7 @@ class Microaggregate(Method):
         _refuse_unfit(base, self.k)
         counted = _Combinations(base)
         allocation = self._allocate(counted)
+        deadlines.finished()
         allocation, centres = shown(allocation, _centres(counted, allocation))
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
         # rows of one combination are dealt to its groups at random, so that no order tells them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,11 +12,22 @@ from privacy_sql.boxes.partitioning import Boxes, Partitioning, Plan
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.fingerprints import Alike
 from privacy_sql.errors import NotSafe, UsageError, did_you_mean
-from privacy_sql.methods import Asked, Method, Proposal, refuse_known, refuse_population, share, suppress
+from privacy_sql.methods import (
+    Asked,
+    Method,
+    Proposal,
+    refuse_known,
+    refuse_population,
+    seconds_of,
+    share,
+    suppress,
+)
 from privacy_sql.methods._views import GROUP, from_counts, permuted, refuse_unfit, secret
 from privacy_sql.parameters import given
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
+
+log = logging.getLogger(__name__)
 
 SPLITS = ("median", "range", "information_gain")
 OUTPUTS = ("generalised", "bucketized")
@@ -31,7 +43,8 @@ class Multidimensional(Method):
     hierarchy is cut into the children of a node. Insensitive columns that count as known are shown as they
     are, so people of different values of theirs are in different boxes from the start. With `strict=False`
     people of one value may be parted.
-    Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows.
+    Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows. When
+    `time_limit` has passed nothing is cut any more, and the boxes are published as they are.
     """
 
     name: ClassVar[str] = "multidimensional"
@@ -42,9 +55,11 @@ class Multidimensional(Method):
     strict: bool = True
     seed: int | None = None
     max_suppressed: str | int | float = 0
+    time_limit: int | float | str | None = None  # seconds
 
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
+        seconds_of(self.time_limit)
         for parameter, value, known in (("split", self.split, SPLITS), ("output", self.output, OUTPUTS)):
             if value not in known:
                 hint = did_you_mean(str(value), known)
@@ -70,6 +85,10 @@ class Multidimensional(Method):
     def allowed(self) -> Fraction:
         return share(self.max_suppressed, "max_suppressed")
 
+    @property
+    def seconds(self) -> float | None:
+        return seconds_of(self.time_limit)
+
     def propose(self, base: Base, asked: Asked) -> Proposal:
         if self.output == "bucketized" or not self.strict:
             refuse_unfit(base, self.name)
@@ -83,6 +102,9 @@ class Multidimensional(Method):
         marked = exact or not self.strict
         # where no number of the box is printed, its labels are all that tells it from others
         found = partitioning.run() if marked else partitioning.run().apart()
+        if found.stopped:
+            told = "%s: the %s passed, so boxes are published that could have been cut further"
+            log.warning(told, base.table.name, found.stopped)
         boxes, suppressed = found, 0
         if self.allowed:
             # without those that fail when judged for good, as far as people may be left out
@@ -97,18 +119,18 @@ class Multidimensional(Method):
         if exact:
             view, alike = permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed)), None
         else:
-            view, alike = self._view(boxes, labels)
+            view, alike = self._view(boxes)
         return Proposal(
             grouping=grouping,
             view=view,
             alike=alike,
-            choice={key: value for key, value in given(self).items() if key != "seed"},
+            choice={key: value for key, value in given(self).items() if key not in ("seed", "time_limit")},
             quasi=tuple(base.table.quasi),
             shown_as={} if exact else {c: SHOWN for c in base.table.quasi if c not in base.table.also_known},
             group=GROUP if marked else None,
             permuted=exact,
             suppressed=suppressed,
-            search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups},
+            search={"cuts": boxes.cuts, "groups": boxes.grouping.n_groups, "stopped": boxes.stopped},
             rehearsal=self.seed is not None,
         )
 
@@ -127,7 +149,7 @@ class Multidimensional(Method):
                 hint="Relax that requirement; cutting cannot help.",
             )
 
-    def _view(self, boxes: Boxes, labels: Mapping[str, Sql]) -> tuple[Query, Alike | None]:
+    def _view(self, boxes: Boxes) -> tuple[Query, Alike | None]:
         base = boxes.places.base
         shown: list[tuple[str, Sql, bool]] = []
         for name in base.source_columns:
@@ -137,10 +159,11 @@ class Multidimensional(Method):
                 shown.append((name, Sql(base.aliases[name]), True))
             elif name in base.others:
                 shown.append((name, Sql(base.others[name]), False))
-        labelled = [(alias, labels[alias]) for _, alias, labelled in shown if labelled]
-        places = base.engine.create(
-            render("methods/box_places.sql", columns=labelled, numbered=not self.strict)
+        labelled = [alias for _, alias, labelled in shown if labelled]
+        query = render(
+            "methods/box_places.sql", labels=boxes.printed, columns=labelled, numbered=not self.strict
         )
+        places = base.engine.create(query)
         if self.strict:
             made = from_counts(boxes.grouping, places, [(name, alias) for name, alias, _ in shown])
             if made is not None:

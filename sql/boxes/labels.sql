@@ -1,11 +1,14 @@
 -- What is published of each box: along an ordered axis one value, a range, or * where NULL is among others; along a
 -- hierarchy the lowest node that holds all its values; of a column that is published as it is the box's one value, as a code.
+-- A node has the smallest code below it, so its label stands beside that code.
 -- in: reach (box, lo, hi), columns [(column, kind, ...)]: ordered (axis (code, place, size), dictionary (code, value), numeric),
---     node (levels (code, l0..), codes (code, c0..), height), known (final (c, g), members (g as combination, q1..))
+--     node (levels (code, l0..), none, height), known (final (c, g), members (g as combination, q1..))
 -- out: g, label_q1..    grain: box
+{% set named = columns | rejectattr(1, "equalto", "node") | list %}
+{% if named %}
 with
-{% for column, kind, one, other, more in columns %}
-{% set outer = loop %}
+{% endif %}
+{% for column, kind, one, other, more in named %}
 {% if kind == "ordered" %}
 named_{{ column }} as (
     select
@@ -23,19 +26,6 @@ named_{{ column }} as (
     group by axis.place
 ){% if not loop.last %},{% endif %}
 
-{% elif kind == "node" %}
-{% for level in range(more) %}
-named_{{ column }}_{{ level }} as (
-    select
-        codes.c{{ level }} as code,
-        min(cast(levels.l{{ level }} as varchar)) as label
-    from {{ one }} as levels
-    inner join {{ other }} as codes
-        on levels.code = codes.code
-    group by codes.c{{ level }}
-){% if not loop.last or not outer.last %},{% endif %}
-
-{% endfor %}
 {% elif kind == "known" %}
 named_{{ column }} as (
     select
@@ -71,34 +61,34 @@ select
     case
         {% for level in range(more) %}
         when reach.lo_{{ column }}_{{ level }} = reach.hi_{{ column }}_{{ level }}
-            then named_{{ column }}_{{ level }}.label
+            then cast(node_{{ column }}.l{{ level }} as varchar)
         {% endfor %}
         else '*'
     end as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% elif kind == "known" %}
+    {% else %}
     named_{{ column }}.label as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% else %}
-    {{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
     {% endif %}
     {% endfor %}
 from {{ reach }} as reach
+-- every box finds its labels; a left join spares the engine the search for the best order of so many joins
 {% for column, kind, one, other, more in columns %}
 {% if kind == "ordered" %}
-inner join named_{{ column }} as low_{{ column }}
+left join named_{{ column }} as low_{{ column }}
     on reach.lo_{{ column }} = low_{{ column }}.place
-inner join named_{{ column }} as high_{{ column }}
+left join named_{{ column }} as high_{{ column }}
     on reach.hi_{{ column }} = high_{{ column }}.place
 {% elif kind == "node" %}
-{% for level in range(more) %}
-inner join named_{{ column }}_{{ level }}
-    on reach.lo_{{ column }}_{{ level }} = named_{{ column }}_{{ level }}.code
-{% endfor %}
-{% elif kind == "known" %}
-inner join named_{{ column }}
-    on reach.box = named_{{ column }}.g
+left join {{ one }} as node_{{ column }}
+    on node_{{ column }}.code = case
+        {% for level in range(more) %}
+        when reach.lo_{{ column }}_{{ level }} = reach.hi_{{ column }}_{{ level }}
+            then reach.lo_{{ column }}_{{ level }}
+        {% endfor %}
+    end
 {% else %}
-{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
+left join named_{{ column }}
+    on reach.box = named_{{ column }}.g
 {% endif %}
 {% endfor %}
