@@ -40,6 +40,8 @@ def test_the_wheel_holds_the_templates_and_no_tests(wheel: Path) -> None:
         assert files == {name.partition(f"/_{folder}/")[2] for name in names if f"/_{folder}/" in name}
     assert not [name for name in names if name.startswith(("tests", "fixtures"))]
     assert "privacy_sql/py.typed" in names
+    page = ROOT / "privacy_sql" / "explorer" / "page"
+    assert {file.relative_to(ROOT).as_posix() for file in page.rglob("*") if file.is_file()} <= set(names)
 
 
 def test_the_wheel_publishes_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:

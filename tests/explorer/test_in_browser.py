@@ -23,9 +23,8 @@ from tests.explorer.test_decide import NO_ONE_LEFT_OUT, REQUIRE, written
 from tests.reporting.browser import axe, browser, complaints, requests
 
 SCREENS = ("decide", "columns?column=education", "sign")
-ENTER, TAB, DOWN, SPACE = "\ue007", "\ue004", "\ue015", " "
+ENTER, TAB, CONTROL = "\ue007", "\ue004", "\ue009"
 NASTY = "<img src=x onerror=alert(1)>"
-EVERY = "[data-key], input, select, textarea, summary, button, a"
 
 
 @pytest.fixture(scope="module")
@@ -358,3 +357,49 @@ releases:
         )
         assert "onerror" not in driver.current_url
         assert complaints(driver) == []
+
+
+def replayed(driver: Any, address: str) -> None:
+    """The decision of examples/decision, as its README tells it."""
+    driver.get(address)
+    all_known(driver)
+    driver.find_element("css selector", '[data-key="step-education-1"]').click()
+    waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✖ Not safe"))
+    waited(driver, lambda: driver.find_elements("css selector", '[data-key="help"]'))[0].click()
+    waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
+    number = driver.find_element("css selector", '[data-number="k_anonymity(k=10)"]')
+    number.send_keys(f"{CONTROL}a")
+    pressed(driver, f"15{ENTER}")
+    waited(driver, lambda: "k_anonymity(k=15)" in text_of(driver, ".limits"))
+    assert text_of(driver, ".verdict h3").startswith("✔ Safe")
+    go(driver, "sign")
+    for selector, words in (
+        ("#sign-purpose-", "To plan clinics"),
+        ("#sign-reasons-k_anonymity", "The city's rule"),
+    ):
+        driver.find_element("css selector", selector).send_keys(f"{words}{TAB}")
+        waited(
+            driver,
+            lambda words=words: words.replace("'", "") in text_of(driver, ".difference").replace("'", ""),
+        )
+    driver.find_element("css selector", '[data-key="save"]').click()
+    waited(driver, lambda: text_of(driver, "#state") == "As privacy.yml says")
+    driver.find_element("css selector", '[data-key="run"]').click()
+    waited(driver, lambda: "byte for byte" in text_of(driver, ".done"))
+    driver.find_element("css selector", '[data-key="report"]').click()
+    waited(driver, lambda: "report is written" in text_of(driver, ".done"))
+
+
+def test_the_recorded_decision_is_made_again(driver: Any, folder: Path) -> None:
+    """`WRITE_EXAMPLES=1` writes after.yml anew."""
+    example = ROOT / "examples" / "decision"
+    (folder / "privacy.yml").write_text((example / "before.yml").read_text())
+    sized(driver)
+    with explorer(folder) as (_, address):
+        replayed(driver, address)
+    made = (folder / "privacy.yml").read_text()
+    if os.environ.get("WRITE_EXAMPLES"):
+        (example / "after.yml").write_text(made)
+    assert made == (example / "after.yml").read_text()
+    assert call("verify", folder / "out/people.csv").exit == 0
+    assert "To plan clinics" in (folder / "target/report/people.html").read_text()
