@@ -24,7 +24,7 @@ from privacy_sql.judge import judge
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import verifying
 from privacy_sql.publishing.baseline import MOST_ALONE
-from privacy_sql.query.template import names, render
+from privacy_sql.query.template import Sql, names, render
 from privacy_sql.reporting import bars, records
 from privacy_sql.reporting.records import Record
 from privacy_sql.table import Table
@@ -99,13 +99,39 @@ def tried(measure: Callable[[], object]) -> object:
         return {"missing": as_error(problem).message}
 
 
-def told(verdict: Verdict) -> Record:
-    """A verdict with the question it answers and its worst case in words."""
+def told(verdict: Verdict, grouping: Grouping | None = None) -> Record:
+    """A verdict with its question, its worst case in words, and the number of the value that is about."""
     return {
         **explained({key: plain(part) for key, part in verdict.to_json().items()}),
+        "value_number": None if grouping is None else tried(lambda: _number(grouping, verdict)),
         "story": verdict.story,
         "notes": list(verdict.notes),
     }
+
+
+def _number(grouping: Grouping, verdict: Verdict) -> list[int] | None:
+    """The value in question by how common it is, as skylines number it, and how many values there are."""
+    seen = verdict.witness
+    if (
+        grouping.base.sides
+        or "g" not in seen.private
+        or not {"holders", "value_code"} & {*seen, *seen.private}
+    ):
+        return None
+    code = seen.private.get("value_code")
+    if code is None:  # the guess is a value of the group by how common it is there
+        of_group = Sql(f"g = {int(seen.private['g'])}")
+        wanted = {"condition": of_group, "columns": ["s", "n_rows"]}
+        inside = render("counted/where.sql", source=grouping.histogram, **wanted)
+        common = sorted(grouping.base.engine.fetch(inside), key=lambda row: (-row["n_rows"], row["s"]))
+        guess = int(seen.get("guess") or 1)
+        if not 0 < guess <= len(common) or common[guess - 1]["n_rows"] != seen["holders"]:
+            return None
+        code = common[guess - 1]["s"]
+    query = render("counted/listed.sql", relation=grouping.overall, columns=names(["s", "n_rows"]))
+    rows = grouping.base.engine.fetch(query)
+    ranked = [row["s"] for row in sorted(rows, key=lambda row: (-row["n_rows"], row["s"]))]
+    return [ranked.index(code) + 1, len(ranked)] if code in ranked else None
 
 
 def explained(verdict: Record) -> Record:
@@ -158,7 +184,7 @@ def _unasked(grouping: Grouping, asked: set[str]) -> Record | None:
         return None
     question = registry.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)
     (verdict, *_) = judge(_one_column(grouping), [question]).values()
-    return told(verdict)
+    return told(verdict, grouping)
 
 
 def _skyline(grouping: Grouping) -> Record:

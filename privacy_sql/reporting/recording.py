@@ -58,7 +58,10 @@ def _by_run(release: Release) -> Record:
         "choice": plain(release.choice),
         "require": [str(criterion) for criterion in release.require],
         "verdicts": [
-            {**told(verdict), "by_rows": audit.by_rows(release, verdict.criterion)}
+            {
+                **told(verdict, release.grouping.one_table),
+                "by_rows": audit.by_rows(release, verdict.criterion),
+            }
             for verdict in release.verdicts.values()
         ],
         "claims": plain(release.claims),

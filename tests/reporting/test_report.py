@@ -145,6 +145,12 @@ def test_the_worst_case_is_told_fact_by_fact(pages: Path, records: Path) -> None
     text = said(pages / "good.html")
     assert [f"Fact {n}." in text for n in (1, 2)] == [True, True] and "nobody is named" in text
     assert "Fact 1." not in said(pages / "public.html")
+    # the value in question has the number that the skyline gives it
+    place, many = verdict["value_number"]
+    found = kept.read(records, "good")["run"]["skyline"]
+    assert f"have the value in question (value {place} of {many})" in text and many == found["n_values"]
+    named = next(value for value in found["values"] if value["label"] == f"value {place}")
+    assert named["breach"][0][0][0] == max(value["breach"][0][0][0] for value in found["values"])
 
 
 # -- for whom ------------------------------------------------------------------------------------------------

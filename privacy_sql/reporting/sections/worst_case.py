@@ -55,7 +55,9 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
     of_value = witness.get("holders") or next(
         (place["counts"][0] for place in witness.get("places", []) if place["target"]), None
     )
-    holders = f"; {of_value:,} of them have the value in question" if of_value else ""
+    named = verdict.get("value_number")
+    which = f" (value {named[0]} of {named[1]})" if named and "missing" not in named else ""
+    holders = f"; {of_value:,} of them have the value in question{which}" if of_value else ""
     return {
         "rule": verdict["requirement"] if asked else "",
         "safe": verdict["safe"],
