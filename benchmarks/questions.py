@@ -102,14 +102,14 @@ def _known(shell: duckdb.DuckDBPyConnection, rows: int, times: int, known: int) 
         f" (select {every}, count(*) as n_rows from people group by {every})"
     )
     grouping = _seconds(lambda: shell.execute(counting), times)
-    sets = [(n, list(some), 5, None) for n, some in enumerate(combinations(columns, known))]
-    batches = [sets[start : start + 40] for start in range(0, len(sets), 40)]
+    sets = [list(some) for some in combinations(columns, known)]
+    bits = [(column, 1 << place) for place, column in enumerate(columns)]
+    batches = [sets[start : start + 64] for start in range(0, len(sets), 64)]
 
     def asked() -> None:
         for batch in batches:
-            query = render(
-                "criteria/known_columns.sql", counted=Sql("counted"), sets=batch, of_values=False, below=False
-            )
+            inside = [(column, bit) for column, bit in bits if any(column in some for some in batch)]
+            query = render("criteria/sizes_of_sets.sql", counted=Sql("counted"), columns=inside, sets=batch)
             shell.execute(query.sql).fetchall()
 
     ratio = _seconds(asked, times) / grouping

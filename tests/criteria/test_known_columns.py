@@ -170,7 +170,7 @@ def test_a_set_of_a_column_that_is_not_published_is_refused(engine: Any) -> None
 def test_a_method_whose_groups_have_no_labels_is_refused() -> None:
     with ps.connect() as engine:
         for method in (ps.Bucketize({}), ps.Multidimensional(), ps.Microaggregate(2)):
-            with pytest.raises(ps.PrivacySqlError, match="every single column") as problem:
+            with pytest.raises(ps.PrivacySqlError, match="a label for every column") as problem:
                 ps.publish(engine, table([(("x", "y", "z"), "a")] * 4), [ps.KnownColumns(m=1, k=2)], method)
             assert problem.value.exit == 2
 
@@ -225,3 +225,22 @@ def test_boxes_of_k_people_hide_everybody_among_k_whichever_columns_are_known(en
     with pytest.raises(ps.PrivacySqlError) as problem:
         ps.publish(engine, table, [ps.KnownColumns(m=1, k=3)], ps.Multidimensional())
     assert problem.value.exit == 2 and "k_anonymity" in problem.value.hint
+
+
+def test_more_columns_than_a_number_has_bits_are_counted_set_by_set(engine: Any) -> None:
+    rows = pd.DataFrame({f"c{n}": ["x", "x", None if n == 64 else "y", "y"] for n in range(70)})
+    verdict = ps.check(engine, ps.Table(rows, list(rows)), [ps.KnownColumns(m=1, k=2)])[
+        "known_columns(m=1, k=2)"
+    ]
+    assert not verdict.safe and verdict.value == 1 and verdict.witness["sets"] == 70
+    few = ps.Table(rows[[f"c{n}" for n in range(60, 66)]], [f"c{n}" for n in range(60, 66)])
+    (same,) = ps.check(engine, few, [ps.KnownColumns(m=1, k=2)]).values()
+    assert same.value == 1 and same.witness["columns"] == verdict.witness["columns"]
+
+
+def test_one_set_may_be_named_twice_with_limits_of_its_own(engine: Any) -> None:
+    rows = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["p", "p", "p", None]})
+    two = [{"columns": ["a", "b"], "k": 2}, {"columns": ["b", "a"], "k": 3}, {"columns": ["a"], "k": 2}]
+    (found,) = ps.check(engine, ps.Table(rows, ["a", "b"]), [ps.KnownColumns(sets=two)]).values()
+    assert not found.safe and found.value == 1 and found.witness["sets_below_limit"] == 2
+    assert found.limit == 3
