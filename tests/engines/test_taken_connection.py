@@ -122,3 +122,20 @@ def test_verdicts_and_searches_are_frames(connection: duckdb.DuckDBPyConnection)
     assert frame[frame.minimal].age.tolist() == [choice["levels"]["age"] for choice in found.minimal]
     unsafe = [point["levels"]["age"] for point in found.frontier if not point["safe"]]
     assert frame[~frame.safe].age.tolist() == unsafe and unsafe
+
+
+def test_a_frame_of_polars_is_read_and_what_was_audited_comes_back_as_one() -> None:
+    polars = pytest.importorskip("polars", reason="needs polars: pip install polars")
+    frame = polars.DataFrame({"age": ["3*"] * 3 + ["4*"] * 3, "ill": ["flu", "cold", "gout"] * 2})
+    with ps.connect() as engine:
+        release = ps.publish(engine, ps.Table(frame, ["age"], "ill"), [ps.KAnonymity(3)], ps.Generalise({}))
+        published = release.to_polars()
+    assert sorted(published.rows()) == sorted(frame.rows())
+
+
+def test_a_table_of_ibis_is_read() -> None:
+    ibis = pytest.importorskip("ibis", reason="needs Ibis: pip install ibis-framework[duckdb]")
+    rows = ibis.memtable({"age": ["3*"] * 3 + ["4*"] * 4, "ill": ["flu"] * 7}).mutate(age=ibis._.age.upper())
+    with ps.connect() as engine:
+        found = ps.check(engine, ps.Table(rows, ["age"], "ill"), [ps.KAnonymity(3)])
+    assert found["k_anonymity(k=3)"].value == 3
