@@ -169,6 +169,7 @@ def test_a_decision_from_opening_to_a_verified_release_by_keyboard_alone(opened:
     tabbed(driver, '[data-key="tab-sign"]')
     pressed(driver, ENTER)
     waited(driver, lambda: driver.find_elements("css selector", "#sign-purpose-"))
+    assert "The method full_domain is replaced" in text_of(driver, ".method")
     tabbed(driver, "#sign-purpose-")
     pressed(driver, "Planning", TAB)
     waited(driver, lambda: "purpose: Planning" in text_of(driver, ".difference"))

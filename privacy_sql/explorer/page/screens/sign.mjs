@@ -85,8 +85,19 @@ function drawDifference() {
       ? h("pre", { class: "difference", tabindex: "0", role: "region", "aria-label": "Difference of privacy.yml" },
         told.difference.map((line) => h("span", { class: line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : "same" }, `${line}\n`)))
       : h("p", {}, "privacy.yml says all of it already."),
+    drawMethod(changed),
     h("button", { type: "button", class: changed ? "first" : "", disabled: !changed, "data-key": "save",
       onclick: () => change({ action: "save" }, "privacy.yml is saved.") }, "Save to privacy.yml"));
+}
+
+// What run does with the choice, where privacy.yml names another method than levels that somebody chose.
+function drawMethod(changed) {
+  const { method } = told.summary;
+  if (method === "generalise" || method === null) return null;
+  if (changed) return h("p", { class: "method" }, `The method ${method} is replaced: run then publishes the levels of this page, and no others.`);
+  return h("p", { class: "method" }, method === "full_domain"
+    ? "run looks for the levels by itself (full_domain); the levels shown are those it finds on this table."
+    : `run publishes by ${method}, which is not decided here: the verdict beside is about the levels of this page.`);
 }
 
 function drawSteps() {
