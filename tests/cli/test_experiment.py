@@ -107,6 +107,25 @@ def test_all_papers_make_one_page_with_the_papers_numbers_beside_ours(
     assert (out / "index.html").read_text() == "somebody else's page"
 
 
+def test_a_page_that_was_ended_names_the_papers_it_did_not_reach(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Ended:
+        @staticmethod
+        def run(engine: object, data: Path, parts: object) -> Iterator[Figure]:
+            yield Figure("fig5", "The first figure", ("k", "value"), ((0, 0.5),), x="k", y="value")
+            raise KeyboardInterrupt
+
+    load = registry.load
+    monkeypatch.setattr(registry, "load", lambda kind, name: Ended if kind == "papers" else load(kind, name))
+    out = tmp_path / "out"
+    assert run(["experiment", "all", "--data", str(tmp_path), "--out", str(out)]).exit == 130
+    page = (out / "index.html").read_text()
+    papers = registry.available("papers")
+    assert page.count("The first figure") >= 1 and page.count("Not complete:") == len(papers) > 1
+    assert page.count("ended before this paper") == len(papers) - 1
+
+
 def test_every_figure_of_a_paper_says_what_the_paper_prints_and_no_other_is_named() -> None:
     """A number of a paper is looked for in a column of ours, so its figure must be one of the module's."""
     for name, figures in PRINTED.items():

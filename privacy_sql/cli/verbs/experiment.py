@@ -97,7 +97,9 @@ def command(
             if stopped.exit == Interrupted.exit:
                 break
     if name == ALL and not dry_run:
-        _write_page(folder / PAGE, made, {each["where"]: each["message"] for each in whole.errors})
+        problems = {each["where"]: each["message"] for each in whole.errors}
+        problems |= {paper: "the command ended before this paper" for paper in modules if paper not in made}
+        _write_page(folder / PAGE, {paper: made.get(paper, []) for paper in modules}, problems)
         written.append(PAGE)
     whole.lines += [f"wrote {folder / file}" for file in written]
     told = [{"paper": paper, **figure.to_json()} for paper, figures in made.items() for figure in figures]
