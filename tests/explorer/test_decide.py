@@ -252,3 +252,15 @@ def test_all_choices_of_a_search_with_suppression_are_those_it_publishes(page: A
         assert choice["safe"] == release.safe
         if release.safe:
             same(choice, release)
+
+
+def test_of_very_many_choices_those_are_told_that_a_search_asks_about(
+    whole: Asker, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("privacy_sql.explorer.screens.decide.MOST_PLACED", 100)
+    found = call("search", "--json", "--project", folder).json
+    job = whole.work("decide")
+    told = {tuple(choice["levels"].values()): choice for choice in job["parts"]}
+    assert job["answer"]["choices"] == found["choices"] > job["answer"]["told"] == len(told)
+    for minimal in found["minimal"]:
+        assert told[tuple(minimal["levels"].values())]["safe"]

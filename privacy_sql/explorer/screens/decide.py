@@ -12,9 +12,11 @@ from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.reporting import words
+from privacy_sql.searches import Limits
 from privacy_sql.verdict import Verdict
 
 MOST_PLACED = 3000  # choices that a picture can show
+MOST_SEARCHED = 300  # choices that a search asks about where there are more
 AT_ONCE = 20  # choices that are decided before anybody else may ask
 
 
@@ -65,8 +67,11 @@ class Decide(Screen):
             basis, search = decision.basis, counted.search
             within = search.within
         if within.size > MOST_PLACED:
+            # nobody else is answered meanwhile, so the search is short, and stops where it is not wanted
+            stop = Limits(budget=MOST_SEARCHED, stop=lambda: "cancelled" if job.unwanted.is_set() else None)
+            job.report("looking for safe choices", 0, 1)
             with decision.lock:
-                found = search.run("all")
+                found = search.run("all", stop)
             places = list(dict.fromkeys([*found.minimal, *search.tried]))[:MOST_PLACED]
         else:
             places = [search.part.choice(place) for place in within.choices()]
