@@ -20,7 +20,10 @@ from fractions import Fraction
 from itertools import combinations
 
 import duckdb
+import numpy as np
 
+from privacy_sql.criteria._near import fullest_of_kinds
+from privacy_sql.criteria.interval_disclosure import IntervalDisclosure
 from privacy_sql.kernels import near_values
 from privacy_sql.query.template import Sql, names, render
 
@@ -60,17 +63,14 @@ def _near(
         " select g, cast(sum(n_rows) as bigint) as n_people from histogram group by g"
     )
 
+    asking = IntervalDisclosure(Fraction(values, 20), "1/2")
+    listing = "select g, s, n_rows from histogram"
+
     def asked() -> None:
         line = near_values.by_number([Fraction(n) for n in range(1, values + 1)], Fraction(values, 20))
-        rows_of = zip(range(1, values + 1), *line, strict=True)
-        shell.register("lines", _arrow(list(rows_of)))
-        shell.execute(
-            "create or replace table near as select code, place, upto, bin // 2 as bins,"
-            " (bin + 1) // 2 as shifted_bins, bin % 2 as is_second from lines"
-        )
-        relations = {name: Sql(name) for name in ("histogram", "groups", "near")}
-        query = render("criteria/interval_disclosure.sql", distance="absolute", by_group=False, **relations)
-        shell.execute(query.sql).fetchall()
+        counts = shell.execute(listing).fetchnumpy()
+        g, s, n = (np.asarray(counts[name], np.int64) for name in ("g", "s", "n_rows"))
+        asking.judge(fullest_of_kinds(g, s, n, [*range(1, values + 1)], line))
 
     check = _seconds(asked, times)
     risk = render("criteria/reidentification_risk.sql", groups=Sql("groups"), by_group=False)
@@ -120,14 +120,6 @@ def _known(shell: duckdb.DuckDBPyConnection, rows: int, times: int, known: int) 
         "extra": round(ratio, 2),
         "goal": "kept" if ratio <= 2 else "MISSED",
     }
-
-
-def _arrow(rows: list[tuple[int, ...]]) -> object:
-    import pyarrow as pa
-
-    return pa.table(
-        {name: [row[n] for row in rows] for n, name in enumerate(("code", "place", "upto", "bin"))}
-    )
 
 
 def _seconds(work: Callable[[], object], times: int) -> float:

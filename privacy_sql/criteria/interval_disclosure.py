@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 DISTANCES = ("absolute", "relative", "matrix", "hierarchical")
 # pairs of a value and a ball that holds it, in every group: what the join of a matrix may make
 MOST_PAIRS = 10**7
+# counts of groups and values that are fetched as arrays
+MOST_COUNTS = 5 * 10**6
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,21 @@ class IntervalDisclosure(ByFormula):
         }
         return {"near": {name: ("bigint", column) for name, column in columns.items()}}
 
-    def gather(self, grouping: Grouping) -> None:
-        """Refuse a matrix that makes too many pairs; the rows of the template say all the rest."""
+    def gather(self, grouping: Grouping) -> list[Row] | None:
+        """Count the windows on arrays, which takes half the time of sorting all counts in SQL.
+
+        Balls, and windows of more counts than memory should hold, are for the template; a matrix that makes
+        too many pairs is refused.
+        """
+        base = grouping.base
+        if self.distance != "matrix" and base.combinations <= MOST_COUNTS:
+            from privacy_sql.criteria import _near
+
+            columns = names(["g", "s", "n_rows"])
+            counts = base.engine.arrays(
+                render("counted/listed.sql", relation=grouping.histogram, columns=columns)
+            )
+            return _near.fullest_of_kinds(counts["g"], counts["s"], counts["n_rows"], *self._line(base))
         if self.distance == "matrix" and self._n_pairs(grouping.base) * grouping.n_groups > MOST_PAIRS:
             raise UsageError(
                 "too_many_pairs",
@@ -109,6 +124,7 @@ class IntervalDisclosure(ByFormula):
                 where=grouping.base.table.name,
                 hint="Use a smaller width, coarser groups, or distance=hierarchical.",
             )
+        return None
 
     # -- which values are near ------------------------------------------------------------------------------
 
@@ -209,7 +225,7 @@ class IntervalDisclosure(ByFormula):
             near = _near.fullest_ball(groups, self._balls(base))
         else:
             codes, line = self._line(base)
-            near = _near.fullest_window(groups, codes, line.place, line.upto)
+            near = _near.fullest_window(groups, codes, line)
         return [Formula(near, groups.people, "<=", self.limit)]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
@@ -235,6 +251,11 @@ class IntervalDisclosure(ByFormula):
         near = f"{worst['n_near']} of {people(worst['n_people'])}"
         story = f"In the worst group {near} have {'no value' if missing else self._in_words}."
         return self.verdict(Fraction(worst["n_near"], worst["n_people"]), Witness(facts, private), story)
+
+    def failing(self, evidence: Sequence[Row]) -> list[int]:
+        """The groups of every row that fails: one group, or all that are alike."""
+        broken = [row for row in evidence if not self.judge([row]).safe]
+        return sorted(int(g) for row in broken for g in row.get("groups", [row["g"]]))
 
     @property
     def _in_words(self) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -14,6 +15,9 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
+from privacy_sql.criteria import _near
+from privacy_sql.judge import evidence, failing
 from privacy_sql.kernels import near_values
 from privacy_sql.lattice.in_memory import InMemory
 from privacy_sql.publishing.rejudging import rejudge
@@ -64,6 +68,26 @@ def test_near_numbers_are_those_of_the_definition(
     found = verdict(engine, table, ps.IntervalDisclosure(width, share, distance))
     expected = oracle.interval_disclosure(table, Fraction(width), Fraction(share), distance)
     assert (found.value, found.safe) == expected
+    assert_the_template_agrees(engine, table, ps.IntervalDisclosure(width, share, distance), expected.value)
+
+
+def assert_the_template_agrees(engine: Any, table: Any, criterion: Any, value: Any, **settings: Any) -> None:
+    """More counts than are fetched are judged in SQL: the same value, worst case and failing groups."""
+    frame = pd.DataFrame(list(table), columns=["g", "s"], dtype=object)
+    base = count(engine, ps.Table(frame, ["g"], "s", **settings))
+    grouping = Grouping.by(base, base.own_keys())
+    rows = engine.fetch(evidence(grouping, criterion))
+    assert criterion.judge(rows).value == value
+    each = {row["g"]: row for row in engine.fetch(evidence(grouping, criterion, by_group=True))}
+    for row in criterion.gather(grouping):
+        groups = row["groups"].tolist()
+        assert row["g"] == min(groups)
+        assert {name: row[name] for name in each[row["g"]]} == each[row["g"]]
+        for group in groups:
+            assert each.pop(group)["n_near"] == row["n_near"]
+    assert not each
+    broken = criterion.failing(engine.fetch(evidence(grouping, criterion, by_group=True)))
+    assert failing(grouping, criterion) == set(broken)
 
 
 @few
@@ -94,6 +118,8 @@ def test_near_in_a_hierarchy_is_what_has_one_label(
     )
     expected = oracle.interval_disclosure(table, width, Fraction(share), "hierarchical", PATHS)
     assert (found.value, found.safe) == expected
+    asked = ps.IntervalDisclosure(str(width), share, "hierarchical")
+    assert_the_template_agrees(engine, table, asked, expected.value, sensitive_hierarchy=ps.Tree(PATHS))
 
 
 def assert_arrays_agree(table: Any, criterion: Any, value: Any, **settings: Any) -> None:
@@ -147,9 +173,31 @@ def test_many_groups_of_near_values_and_a_worse_one_are_told_by_it(engine: Any) 
     """The bins leave only a few groups to be looked at closely, and the worst is among them."""
     table = [(f"g{group}", str(10 * n + group % 7)) for group in range(300) for n in range(4)]
     table += [("h", "8.5"), ("h", "11"), ("h", "40"), ("h", "90")]
-    found = verdict(engine, table, ps.IntervalDisclosure(3, "1/4"))
+    asked = ps.IntervalDisclosure(3, "1/4")
+    found = verdict(engine, table, asked)
+    assert_the_template_agrees(engine, table, asked, Fraction(1, 2))
     assert (found.value, found.safe) == (Fraction(1, 2), False)
     assert (found.witness["size"], found.witness["count"], found.witness["values"]) == (4, 2, 2)
+
+
+def test_group_numbers_that_leave_no_room_for_a_place_are_counted_the_same() -> None:
+    line = near_values.by_number([Fraction(n) for n in range(5)], Fraction(1))
+    g, s, n = [3, 3, 9, 9, 9, 1], [2, 5, 1, 2, 4, 3], [1, 4, 2, 2, 3, 6]
+
+    def counted(groups: list[int]) -> list[dict[str, Any]]:
+        found = _near.fullest_of_kinds(np.array(groups), np.array(s), np.array(n), [1, 2, 3, 4, 5], line)
+        return [{**row, "g": groups.index(row["g"]), "groups": len(row["groups"])} for row in found]
+
+    assert counted(g) == counted([2**61 + group for group in g]) == counted([group - 10 for group in g])
+    assert [row["n_near"] for row in counted(g)] == [4, 6, 4]
+
+
+def test_more_counts_than_are_fetched_are_judged_in_sql(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, table = ps.IntervalDisclosure(1, "1/2"), [("x", "1"), ("x", "2"), ("x", "9"), ("y", None)]
+    fetched = verdict(engine, table, asked)
+    monkeypatch.setattr("privacy_sql.criteria.interval_disclosure.MOST_COUNTS", 0)
+    monkeypatch.setattr(_near, "fullest_of_kinds", None)
+    assert verdict(engine, table, asked).to_json() == fetched.to_json()
 
 
 def test_the_witness_counts_and_only_on_request_names_the_ends(engine: Any) -> None:
