@@ -41,6 +41,7 @@ GROUPS = ("n_groups", "smallest", "median", "largest")
 CURVES = ("implications", "negations")
 SKYLINE = ("label", "people", "breach")
 INSENSITIVE = ("columns", "known", "acknowledge")
+NEAR = ("requirement", "distance", "width", "share", "points")
 CROWD = ("people", "below", "by_size", "by_guess")
 READER = (
     *("worst_guess", "people_above", "right_above", "certain", "right_in_all", "alone", "smallest", "groups"),
@@ -99,6 +100,7 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         ("unasked", _verdict),
         ("skyline", _skyline),
         ("crowds", _crowds),
+        ("near_widths", _near_widths),
         ("bars", partial(_bars, columns=set(run.get("roles", {})))),
     ):
         shown[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
@@ -172,6 +174,12 @@ def _crowds(crowds: Record, k: int) -> Record:
         "as_published": reader(crowds["as_published"]),
         "known": reader(crowds["known"]),
     }
+
+
+def _near_widths(curves: list[Record], k: int) -> object:
+    """Shares of published groups that anybody may count, where the rows tell the groups."""
+    told = [only(curve, NEAR) for curve in curves if curve["by_rows"]]
+    return told if len(told) == len(curves) else {"missing": UNTOLD}
 
 
 def _bars(bars: Record, k: int, columns: Collection[str]) -> Record:

@@ -17,7 +17,7 @@ from privacy_sql.display.plain import plain
 from privacy_sql.errors import UsageError
 from privacy_sql.publishing import audit, baseline, risk
 from privacy_sql.release import Release
-from privacy_sql.reporting import bars, crowds, invented
+from privacy_sql.reporting import bars, crowds, invented, near_widths
 from privacy_sql.reporting.describing import PUBLISHED, of_groups, told, tried
 from privacy_sql.reporting.records import Record
 from privacy_sql.studies import bucketized_kl, usefulness
@@ -75,6 +75,7 @@ def _by_run(release: Release) -> Record:
         "sql": release.view.public(),
         "search": plain(release.search),
         "crowds": tried(lambda: crowds.of_release(release)),
+        "near_widths": tried(lambda: near_widths.of_release(release)),
         "columns": tried(lambda: list(_columns(release))),
         "usefulness": tried(lambda: _usefulness(release)),
         "lattice": plain(release.proposal.lattice),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -37,6 +38,16 @@ def count(number: int | None) -> str:
     if number is None:
         return "not told"
     return str(number) if isinstance(number, Below | AtLeast) else f"{number:,}"
+
+
+def exactly(number: Fraction) -> str:
+    """A number as decimals where these end, else as a fraction.
+
+    >>> exactly(Fraction(5, 2)), exactly(Fraction(1000)), exactly(Fraction(1, 3))
+    ('2.5', '1000', '1/3')
+    """
+    shown = Decimal(number.numerator) / Decimal(number.denominator)
+    return f"{shown.normalize():f}" if Fraction(shown) == number else str(number)
 
 
 def rows(counts: Mapping[str, Any], step: int | None) -> dict[str, Any]:
