@@ -24,8 +24,8 @@ def of_source(base: Base, alias: str) -> Bars | None:
     """The people of the source by the value of one column; the sensitive one by how common its values are."""
     if base.statistics[alias]["n_values"] > MOST_VALUES:
         return None
-    counts = {code: n for code, _, n in _dictionary(base, alias)}
-    return _drawn(counts, None if alias == SENSITIVE else _order(base, alias))
+    rows = _dictionary(base, alias)
+    return _drawn({code: n for code, _, n in rows}, None if alias == SENSITIVE else _order(rows))
 
 
 def of_groups(grouping: Grouping) -> dict[str, Bars]:
@@ -39,7 +39,7 @@ def of_groups(grouping: Grouping) -> dict[str, Bars]:
         column = places.get(alias, Sql(alias))
         query = render("counted/counts_by.sql", base=grouping.members, columns=[column])
         counts = {row[str(column)]: row["n_rows"] for row in base.engine.fetch(query)}
-        found[name] = _drawn(counts, _order(base, alias))
+        found[name] = _drawn(counts, _order(_dictionary(base, alias)))
     table = base.table
     if len(table.sensitives) == 1 and base.statistics[SENSITIVE]["n_values"] <= MOST_VALUES:
         overall = render("counted/listed.sql", relation=grouping.overall, columns=names(["s", "n_rows"]))
@@ -62,9 +62,9 @@ def _dictionary(base: Base, alias: str) -> list[tuple[int, object, int]]:
     return [(row["code"], row["value"], row["n_rows"]) for row in base.engine.fetch(query)]
 
 
-def _order(base: Base, alias: str) -> Mapping[int, int]:
+def _order(dictionary: Iterable[tuple[int, object, int]]) -> Mapping[int, int]:
     """The place of each code: numbers by size, other values by their text, what is missing at the end."""
-    found = sorted(_dictionary(base, alias), key=lambda row: _sorted_as(row[1]))
+    found = sorted(dictionary, key=lambda row: _sorted_as(row[1]))
     return {code: place for place, (code, _, _) in enumerate(found)}
 
 
