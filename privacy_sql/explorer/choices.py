@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -66,16 +67,27 @@ def utilities(search: LatticeSearch, shown: Shown) -> list[Json]:
     for name in registry.available("utilities"):
         utility = measures.get(name)
         if utility is None:
-            found.append({"name": name, "why_not": _why_not(name, search)})
+            found.append({"name": name, "about": _about(name), "why_not": _why_not(name, search)})
             continue
         found.append(
             {
                 "name": name,
+                "about": _about(name),
                 "value": finite(utility.shown(pricing.priced(utility, shown.choice))),
                 "source": finite(utility.shown(pricing.costs.cost(utility, before))),
             }
         )
     return found
+
+
+def _about(name: str) -> str:
+    """What a utility measures, in the sentence its file begins with.
+
+    >>> _about("height")
+    'Generalisation height: the number of steps taken up the hierarchies.'
+    """
+    kind: type[Utility] = registry.get("utilities", name)
+    return (sys.modules[kind.__module__].__doc__ or "").partition("\n")[0]
 
 
 def _why_not(name: str, search: LatticeSearch) -> str:

@@ -301,9 +301,16 @@ class Decision:
 
     @contextmanager
     def beside(self) -> Iterator[tuple[Engine, Plan]]:
-        """An engine of its own for a long question, so that the page is answered meanwhile."""
+        """An engine of its own for a long question, so that the page is answered meanwhile.
+
+        A lent engine is asked itself, and the page waits: it counted the table, and no other one may see a
+        relation of its connection.
+        """
         with self.lock:
             plan = self.plan
+            if self._lent:
+                yield self.engine, plan
+                return
             engine = self.connect(plan)
         with engine:
             yield engine, plan
@@ -416,8 +423,9 @@ class Counted:
         return self.named(found.best or self.search.part.choice(self.search.within.top))
 
     def named(self, choice: Choice) -> dict[str, int]:
-        """A choice as level by column."""
-        return self.search.rollup.named(choice)
+        """A choice as level by column; the other sensitive columns, which count as known, have none."""
+        named = self.search.rollup.named(choice)
+        return {column: named[column] for column in self.plan.table.quasi}
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
         """Level by column as a choice; refused where there is no such column or level."""
@@ -483,6 +491,8 @@ class Counted:
         parts = search.pricing.costs.parts(loss())
         told: list[Json] = []
         for place, (name, kind) in enumerate(self.base.table.hierarchies.items()):
+            if name not in self.plan.table.quasi:
+                continue
             whole = parts[place][-1] or 1
             steps: list[Json] = [
                 {

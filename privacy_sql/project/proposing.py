@@ -134,7 +134,8 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
         ):
             chosen.append(telling.column)
             crowds = f"{telling.n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
-            why[telling.column] = f"number {len(chosen)}: {crowds}"
+            by = "in telling people apart, with those before it" if chosen[1:] else "in telling people apart"
+            why[telling.column] = f"number {len(chosen)} {by}: {crowds}"
     full = "the eight columns above tell people apart" if len(chosen) == MOST_CHOSEN else "it adds no group"
     if named or len(able) <= MOST_CHOSEN:
         why |= {column: why[column] or "adds no group to the others" for column in able}

@@ -186,6 +186,46 @@ def test_a_level_is_added_and_marked_labels_are_merged(asker: Asker, folder: Pat
     assert plan.table.hierarchies["marital_status"].level_names() == ("raw", "kind", "*")
 
 
+def test_marked_labels_are_moved_under_another_parent(asker: Asker, folder: Path) -> None:
+    before = Tree.from_file(folder / "hierarchies/education.csv", "education")
+    people = [labels(asker, "education", level) for level in (1, 2)]
+    shown = asker.ask("columns", action="preview", column="education")["levels"]
+    number = {one["label"]: str(one["number"]) for level in shown[1:3] for one in level["labels"]}
+    move = {"action": "tree", "column": "education", "what": "move", "level": 1}
+    changed(asker, **move, labels=[number["High-school"]], parent=number["Degree"])
+    after = labels(asker, "education", 2)
+    assert labels(asker, "education", 1) == people[0], "the labels below stay"
+    assert after["Degree"] == people[1]["Degree"] + people[0]["High-school"]
+    asker.ask("sign", action="save", version=version(asker))
+    (plan,) = reading.read(folder).plans.values()
+    tree = plan.table.hierarchies["education"]
+    for value in ("Upper-secondary", "Vocational"):
+        assert (before.label(value, 2), tree.label(value, 2)) == ("No-degree", "Degree")
+    assert tree.label("Primary", 2) == "No-degree" and tree.label("Master", 2) == "Degree"
+
+
+def test_a_value_is_moved_without_being_named_and_nowhere_is_no_place(asker: Asker) -> None:
+    people = labels(asker, "education", 1)
+    move = {"action": "tree", "column": "education", "what": "move", "level": 0}
+    shown = asker.ask("columns", action="preview", column="education")["levels"]
+    first = shown[0]["labels"][0]
+    assert first["label"] is None
+    smallest = shown[1]["labels"][-1]
+    changed(asker, **move, labels=["0"], parent=str(smallest["number"]))
+    assert labels(asker, "education", 1)[smallest["label"]] == people[smallest["label"]] + first["people"]
+    for wrong in (
+        {"labels": [], "parent": "0"},
+        {"labels": ["0"], "parent": "99"},
+        {"labels": ["-1"], "parent": "0"},
+    ):
+        told = asker.tell("/api/columns", {**move, **wrong, "version": version(asker)})
+        assert told["error"]["code"] == "nothing_to_move"
+    told = asker.tell(
+        "/api/columns", {**move, "level": 2, "labels": ["0"], "parent": "0", "version": version(asker)}
+    )
+    assert told["error"]["code"] == "no_level", "above the second level stands the top alone"
+
+
 def test_undo_brings_a_tree_back_and_a_tree_that_does_not_nest_is_refused(asker: Asker) -> None:
     before = labels(asker, "education", 1)
     merge = {"action": "tree", "column": "education", "what": "merge", "level": 1}

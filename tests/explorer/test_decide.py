@@ -264,3 +264,35 @@ def test_of_very_many_choices_those_are_told_that_a_search_asks_about(
     assert job["answer"]["choices"] == found["choices"] > job["answer"]["told"] == len(told)
     for minimal in found["minimal"]:
         assert told[tuple(minimal["levels"].values())]["safe"]
+
+
+@pytest.mark.parametrize("allowed", ["0", "0.05"])
+def test_several_sensitive_columns_are_decided_on_every_screen_as_run_decides_them(
+    folder: Path, allowed: str
+) -> None:
+    """Each counts as known beside the others, and is no column that somebody decides a level of."""
+    text = written(folder, require="k_anonymity: {k: 2}\n      ck_safety: {c: 0.999, k: 0}")
+    place = text / "privacy.yml"
+    content = place.read_text()
+    start = content.index("    sensitive:")
+    rest = content[content.index("    require:") :]
+    rest = rest[: rest.index("    method:")]
+    place.write_text(
+        f"{content[:start]}    sensitive: [diagnosis, hours_per_week]\n{rest}"
+        f"    drop: rest\n    method: {{full_domain: {{max_suppressed: {allowed}}}}}\n"
+        "    output: {target: out/people.csv}\n"
+    )
+    (plan,) = reading.read(folder).plans.values()
+    with served(folder) as asker:
+        for screen in registry.available("explorer.screens"):
+            asker.ask(screen)
+        shown = asker.ask("decide")
+        named = [column["name"] for column in shown["summary"]["columns"]]
+        assert named == list(plan.table.quasi) == list(shown["steps"]) == list(shown["summary"]["levels"])
+        assert [one["column"] for one in asker.ask("usefulness")["columns"]] == named
+        choices = asker.work("decide")["parts"]
+        assert all(list(choice["levels"]) == named for choice in choices)
+        draw = random.Random(5)
+        safe = [choice for choice in choices if choice["safe"]]
+        for choice in [*draw.sample(choices, 2), *draw.sample(safe, min(2, len(safe)))]:
+            same(choice, published(folder, choice["levels"], allowed))

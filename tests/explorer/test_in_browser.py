@@ -190,7 +190,10 @@ def test_a_decision_from_opening_to_a_verified_release_by_keyboard_alone(opened:
 
 
 def reading_levels(driver: Any) -> list[str]:
-    return [one.text for one in driver.find_elements("css selector", '.step[aria-pressed="true"]')]
+    script = (
+        "return [...document.querySelectorAll('.step[aria-pressed=\"true\"]')].map((one) => one.textContent)"
+    )
+    return [str(one) for one in driver.execute_script(script)]
 
 
 def test_a_limit_that_is_moved_asks_nobody_and_shows_what_search_says(opened: tuple[Any, Path]) -> None:
@@ -248,6 +251,58 @@ def test_the_one_change_that_makes_a_failing_choice_safe_does(opened: tuple[Any,
     waited(driver, lambda: "Not safe" in text_of(driver, ".verdict h3"))
     waited(driver, lambda: driver.find_elements("css selector", '[data-key="help"]'))[0].click()
     waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
+
+
+SLOW = """
+const real = window.fetch;
+window.fetch = async (...all) => {
+  if (all[0] !== "/api/alive") await new Promise((wait) => setTimeout(wait, 300));
+  return real(...all);
+};"""
+
+
+def test_presses_that_are_faster_than_the_answers_are_all_taken(opened: tuple[Any, Path]) -> None:
+    driver, _ = opened
+    all_known(driver)
+    before = reading_levels(driver)
+    driver.execute_script(SLOW)
+    driver.execute_script(
+        "for (const key of ['sex-1', 'age-3', 'zip-2'])"
+        " document.querySelector(`[data-key=step-${key}]`).click()"
+    )
+    pressed_now = '.step[data-key="step-{}"][aria-pressed="true"]'
+    waited(
+        driver,
+        lambda: all(
+            driver.find_elements("css selector", pressed_now.format(key))
+            for key in ("sex-1", "age-3", "zip-2")
+        ),
+    )
+    assert not driver.find_elements("css selector", ".problem")
+    for _ in range(3):
+        driver.find_element("css selector", "#undo").click()
+    waited(driver, lambda: reading_levels(driver) == before)
+    assert not driver.find_elements("css selector", ".problem")
+
+
+def test_decide_is_left_at_once_and_the_limit_that_was_moved_last_is_in_the_difference(
+    opened: tuple[Any, Path],
+) -> None:
+    driver, _ = opened
+    driver.execute_script(SLOW)
+    driver.execute_script(
+        """document.querySelector('[data-key="step-sex-1"]').click();
+        const range = document.querySelector('[data-range="k_anonymity(k=10)"]');
+        range.value = Number(range.value) + 20;
+        range.dispatchEvent(new Event("input", {bubbles: true}));
+        for (const screen of ["people", "decide", "columns", "sign"]) location.hash = screen;"""
+    )
+    waited(driver, lambda: driver.find_elements("css selector", "section.screen.sign .difference"))
+    told = text_of(driver, ".difference")
+    assert "k_anonymity" in told and "sex: 1" in told
+    time.sleep(1.5)  # what was asked by the screens that were left has been answered
+    assert not driver.find_elements("css selector", ".problem") and complaints(driver) == []
+    assert text_of(driver, ".difference") == told
 
 
 def test_two_tabs_show_the_same_and_back_leads_back(opened: tuple[Any, Path]) -> None:

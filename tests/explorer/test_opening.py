@@ -6,6 +6,7 @@ import http.client
 import json
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +69,11 @@ def test_what_is_decided_on_the_page_comes_back_and_the_engine_goes_on(
     def decide(send: Callable[..., Any]) -> None:
         told = send("/api/decide", {"action": "take", "levels": {"age": 2, "job": 1}, "version": 1})
         found["safe"] = told["answer"]["now"]["safe"]
-        found["boxes"] = send("/api/jobs", {"screen": "compare", "method": "multidimensional"})["state"]
+        job = send("/api/jobs", {"screen": "compare", "method": "multidimensional"})
+        while job["state"] == "running":
+            time.sleep(0.02)
+            job = send(f"/api/jobs/{job['id']}", {})
+        found["boxes"] = job["state"]
 
     with ps.connect() as engine:
         counted = ps.count(engine, table(people(1) * 3))
@@ -83,7 +88,7 @@ def test_what_is_decided_on_the_page_comes_back_and_the_engine_goes_on(
         monkeypatch.setattr(opening.webbrowser, "open", reader(found, decide))
         levels = counted.explore([ps.KAnonymity(2)])
         found["thread"].join(30)
-        assert levels == {"age": 2, "job": 1} and found["boxes"] == "running"
+        assert levels == {"age": 2, "job": 1} and found["boxes"] == "done"
         assert found["safe"] == bool(counted.judge(levels, [ps.KAnonymity(2)]))
         with pytest.raises(OSError):
             http.client.HTTPConnection(found["address"].split("/")[2], timeout=5).request("GET", "/")
@@ -133,3 +138,32 @@ def test_what_cannot_be_decided_is_refused_before_anything_opens(monkeypatch: py
         monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
         with pytest.raises(UsageError, match="explore needs starlette"):
             counted.explore()
+
+
+def test_long_questions_about_a_relation_ask_the_connection_that_sees_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found: dict[str, Any] = {}
+
+    def look(send: Callable[..., Any]) -> None:
+        for screen, question in (("columns", {"do": "profile"}), ("columns", {"do": "identify"}),
+                                 ("knowledge", {"about": "studied"}),
+                                 ("compare", {"method": "multidimensional"})):  # fmt: skip
+            job = send("/api/jobs", {"screen": screen, **question})
+            while job["state"] == "running":
+                time.sleep(0.02)
+                job = send(f"/api/jobs/{job['id']}", {})
+            found[screen, *question.values()] = f"{job['state']} {job.get('error', {}).get('message', '')}"
+
+    monkeypatch.setattr(opening.webbrowser, "open", reader(found, look))
+    rows = ps.connect()
+    with rows:
+        rows.connection.execute(
+            "create temp table visits as select range % 3 * 10 + 20 as age, 'ab'[range % 2 + 1] as job,"
+            " 'fgh'[range % 3 + 1] as ill from range(60)"
+        )
+        given = ps.Table("visits", {"age": ps.Intervals(10), "job": ps.KeepOrDrop()}, "ill")
+        ps.count(rows, given).explore([ps.KAnonymity(2)])
+        found.pop("thread").join(30), found.pop("address")
+        assert len(found) == 4 and set(found.values()) == {"done "}, found
+        assert rows.connection.execute("select count(*) from visits").fetchone() == (60,), "it goes on"

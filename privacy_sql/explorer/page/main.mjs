@@ -1,7 +1,7 @@
 // The frame of the page: tabs, the address, what all screens know, and words when something goes wrong.
 
 import { fill, h } from "./dom.mjs";
-import { Refused, ask, listen, stayAlive, tabs, work } from "./server.mjs";
+import { Refused, ask, change, listen, settled, stayAlive, tabs, work } from "./server.mjs";
 import { count, people } from "./words.mjs";
 
 const place = (name) => document.getElementById(name);
@@ -14,6 +14,8 @@ export const app = {
   ask: (question = {}, screen = app.screen) => ask(screen, app.values ? { ...question, values: true } : question),
   work: (question = {}, hears = {}, screen = app.screen) =>
     work(screen, app.values ? { ...question, values: true } : question, hears),
+  change: (question, screen = app.screen) =>
+    change(screen, app.values ? { ...question, values: true } : question, () => app.summary.version, decided),
   decided,
   say,
   failed,
@@ -24,6 +26,7 @@ export const app = {
 const modules = new Map();
 let titles = [];
 let close = null; // what a screen asked to be called when it is left
+let shown = Promise.resolve(); // what is shown one after another: a screen that is left early is closed too
 
 // -- the address: #screen?name=value, never a value of a person ------------------------------------------------
 
@@ -50,7 +53,7 @@ function say(words) {
 // Show what went wrong where the screen is, and say it.
 function failed(problem) {
   if (!(problem instanceof Refused)) throw problem;
-  if (problem.code === "gone") return;
+  if (problem.code === "gone" || problem.code === "left") return; // both are told already
   const box = h("div", { class: "problem", role: "alert", tabindex: "-1" },
     h("p", {}, `${problem.message}. ${problem.hint}`),
     h("button", { type: "button", onclick: () => box.remove() }, "Close"));
@@ -75,8 +78,7 @@ function decided(summary) {
 
 async function undo() {
   try {
-    const told = await ask("decide", { action: "undo", version: app.summary.version });
-    decided(told.summary);
+    await app.change({ action: "undo" }, "decide");
     say("The last change is undone.");
     await show();
   } catch (problem) {
@@ -86,7 +88,21 @@ async function undo() {
 
 // -- screens ---------------------------------------------------------------------------------------------------
 
-async function show() {
+function show() {
+  shown = shown.then(draw, draw).catch(failed);
+  return shown;
+}
+
+// What a screen is given: its own questions go to it, also those that end after it was left.
+function given(screen) {
+  return Object.assign(Object.create(app), {
+    ask: (question, other = screen) => app.ask(question, other),
+    work: (question, hears, other = screen) => app.work(question, hears, other),
+    change: (question, other = screen) => app.change(question, other),
+  });
+}
+
+async function draw() {
   const wanted = parameters().screen;
   const screen = titles.some((one) => one.name === wanted) ? wanted : (titles.find((one) => one.name === "decide") ?? titles[0]).name;
   const moved = app.screen !== screen;
@@ -98,16 +114,17 @@ async function show() {
   if (!modules.has(screen)) modules.set(screen, await import(`./screens/${screen}.mjs`));
   const module = modules.get(screen);
   if (!moved && module.refresh) {
-    await module.refresh(app);
+    await module.refresh();
     return;
   }
   close?.();
   close = null;
+  await settled(); // a limit that was moved last is decided before anything else is shown
   const root = h("section", { class: `screen ${screen}`, "aria-labelledby": "screen-title" },
     h("h2", { id: "screen-title", class: "vh" }, titles.find((one) => one.name === screen).title));
   fill(place("main"), root);
   try {
-    close = (await module.show(root, app)) ?? null;
+    close = (await module.show(root, given(screen))) ?? null;
   } catch (problem) {
     failed(problem);
   }

@@ -47,6 +47,35 @@ async function send(path, question, method = "POST") {
 // The answer of a screen.
 export const ask = async (screen, question = {}) => (await send(`/api/${screen}`, question)).answer;
 
+// Changes of what is decided go one after another: a second press is a change of what the first one leads to,
+// which `decided` learns before the second is sent. Where one is refused those behind it are left out: they
+// were pressed on what did not come to be.
+let before = Promise.resolve();
+let waits = [];
+
+export function change(screen, question, version, decided) {
+  const mine = { left: false };
+  waits.push(mine);
+  const answer = before.then(async () => {
+    if (mine.left) throw new Refused({ code: "left", message: "an earlier change was refused" });
+    try {
+      const told = await ask(screen, { ...question, version: version() });
+      decided(told.summary);
+      return told;
+    } catch (problem) {
+      for (const one of waits) one.left = true;
+      throw problem;
+    } finally {
+      waits = waits.filter((one) => one !== mine);
+    }
+  });
+  before = answer.catch(() => {});
+  return answer;
+}
+
+// All changes that were pressed are answered.
+export const settled = () => before;
+
 export const tabs = () => send("/api/screens", {});
 
 // A long question: `parts` hears what is known already, `progress` how far it is; `stop()` ends it.

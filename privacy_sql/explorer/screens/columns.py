@@ -273,9 +273,10 @@ Reshaped = tuple[list[str], list[tuple[str, ...]]]
 
 
 def _reshaped(decision: Decision, column: str, question: Question) -> Reshaped:
-    """The rows of a tree with labels of one level merged, or with a level more or less; its level names too.
+    """The rows of a tree with labels merged or moved, or with a level more or less; its level names too.
 
-    `merge`: `labels` are numbers of the preview, most people first; `small` merges those of fewer people.
+    `labels` and `parent` are numbers of the preview, most people first. `merge`: `small` merges the labels of
+    fewer people; `move`: the labels stand under `parent` of the level above, and under what it stands under.
     """
     kind = _asked(decision, {"column": column})
     rows = [(row, n) for row, n in _labelled(decision, column, kind) if row[0] is not None]
@@ -296,22 +297,26 @@ def _reshaped(decision: Decision, column: str, question: Question) -> Reshaped:
         people = Counter[str | None]()
         for row, (_, n) in zip(inner, rows, strict=True):
             people[row[place]] += n
-        ordered = [label for label, _ in _ordered(people)]
         few = whole(question, "small", 0)
         chosen = (
             {label for label, n in people.items() if n < few}
             if few
-            else {
-                str(ordered[int(number)])
-                for number in texts(question, "labels")
-                if number.isdecimal() and int(number) < len(ordered)
-            }
+            else _marked(rows, place, texts(question, "labels"))
         )
         if len(chosen) < 1:
             raise UsageError("nothing_to_merge", "no label is chosen", where=column, hint="Mark two or more.")
         inner = [
             [into if n == place and part in chosen else part for n, part in enumerate(row)] for row in inner
         ]
+    elif what == "move":
+        above = _inner_level(question, len(level_names), below=1)
+        moving = _marked(rows, above - 1, texts(question, "labels"))
+        parent = _marked(rows, above, [text(question, "parent")])
+        if not moving or not parent:
+            hint = "Mark one or more, and choose where they go."
+            raise UsageError("nothing_to_move", "no label is chosen", where=column, hint=hint)
+        there = next(row[above:] for row in inner if row[above] in parent)
+        inner = [[*row[:above], *there] if row[above - 1] in moving else row for row in inner]
     else:
         raise UsageError("bad_question", f'"{what}" is nothing a tree can do', hint="Reload the page.")
     return level_names, [tuple(row) for row in inner]
@@ -322,9 +327,22 @@ def _ordered(people: Counter[str | None]) -> list[tuple[str | None, int]]:
     return sorted(people.items(), key=lambda part: (part[0] is None, -part[1], str(part[0])))
 
 
-def _inner_level(question: Question, n: int) -> int:
-    level = whole(question, "level")
+def _marked(
+    rows: Sequence[tuple[tuple[str | None, ...], int]], place: int, numbers: Sequence[str]
+) -> set[str]:
+    """The labels of a level that have these numbers in the preview."""
+    people = Counter[str | None]()
+    for row, n in rows:
+        people[row[place]] += n
+    ordered = [label for label, _ in _ordered(people) if label is not None]
+    places = [int(number) for number in numbers if number.isdecimal()]
+    return {ordered[place] for place in places if place < len(ordered)}
+
+
+def _inner_level(question: Question, n: int, below: int = 0) -> int:
+    """The level of a question, or the one so far above it: one that is neither the values nor the top."""
+    level = whole(question, "level") + below
     if not 1 <= level <= n:
         hint = "Add a level first: the exact values and the single label at the top stay as they are."
-        raise UsageError("no_level", f"level {level} is not one whose labels can be merged", hint=hint)
+        raise UsageError("no_level", f"level {level} is not one whose labels can be changed", hint=hint)
     return level

@@ -50,7 +50,8 @@ class Usefulness(Screen):
             "left_out": shown.n_suppressed,
             "columns": [
                 _distribution(search.base, position, shown, words)
-                for position, _ in enumerate(search.base.columns)
+                for position, (name, _) in enumerate(search.base.columns.values())
+                if name in decision.plan.table.quasi  # not the other sensitive columns
             ],
             "utilities": utilities(search, shown),
         }

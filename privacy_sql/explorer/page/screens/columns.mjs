@@ -4,9 +4,9 @@ import { fill, h } from "../dom.mjs";
 import { count, numberOf, people, percent } from "../words.mjs";
 
 const ROLES = {
-  identifier: "identifier: names the person", quasi: "quasi-identifier: somebody may know it",
-  sensitive: "sensitive: nobody should learn it", insensitive: "as it is: nobody knows it",
-  known: "as it is, also known", drop: "left out",
+  identifier: ["identifier", "names the person, and is never published"], quasi: ["quasi-identifier", "somebody may know it, so it is published coarser"],
+  sensitive: ["sensitive", "nobody should learn it about a person"], insensitive: ["as it is", "published unchanged; nobody knows it about a person"],
+  known: ["as it is, also known", "published unchanged; somebody may know it"], drop: ["left out", "not published"],
 };
 const KINDS = {
   intervals: ["bands of equal width", "widths, each a multiple of the one before: 5, 10, 20"],
@@ -49,7 +49,7 @@ function take(answer) {
 
 async function change(question, words) {
   try {
-    take(await app.ask({ ...question, version: app.summary.version }));
+    take(await app.change(question));
     app.say(words);
     await look(editing?.name);
   } catch (problem) {
@@ -67,6 +67,8 @@ function drawTable() {
       h("thead", {}, h("tr", {}, ["column", "role", "values", "missing", "alone", "why"].map((word, place) =>
         h("th", { scope: "col", class: place > 1 && place < 5 ? "n" : "" }, word)))),
       h("tbody", {}, told.columns.map(drawRow)))),
+    h("details", {}, h("summary", { "data-key": "roles" }, "What the roles mean"),
+      h("ul", { class: "small" }, told.roles.map((role) => h("li", {}, h("b", {}, ROLES[role][0]), `: ${ROLES[role][1]}`)))),
     h("p", { class: "small" }, "Alone: the share of rows that nobody else shares the value of. At most eight columns are proposed as "
       + "quasi-identifiers, those that tell people apart most and that a stranger can know."));
 }
@@ -79,14 +81,14 @@ function drawRow(column) {
       ? h("button", { type: "button", class: "link", "data-key": `look-${column.name}`, "aria-pressed": String(editing?.name === column.name),
         onclick: () => { app.go("columns", { column: column.name }); } }, column.name) : column.name),
     h("td", {}, h("select", { "data-key": `role-${column.name}`, "aria-label": `Role of ${column.name}`, disabled: !told.can_edit,
-      onchange: (event) => change({ action: "role", column: column.name, role: event.target.value }, `${column.name} is ${ROLES[event.target.value]}`) },
-    told.roles.map((role) => h("option", { value: role, selected: role === column.role }, ROLES[role])))),
+      onchange: (event) => change({ action: "role", column: column.name, role: event.target.value }, `${column.name} is ${ROLES[event.target.value][0]}`) },
+    told.roles.map((role) => h("option", { value: role, selected: role === column.role }, ROLES[role][0])))),
     h("td", { class: "n" }, found ? count(found.values) : ""),
     h("td", { class: "n" }, found ? count(found.missing) : ""),
     h("td", { class: "n" }, found ? percent(found.alone) : ""),
     h("td", {}, found ? found.why || "as privacy.yml says" : "", differs ? h("p", {}, h("button", { type: "button", "data-key": `accept-${column.name}`,
-      onclick: () => change({ action: "role", column: column.name, role: found.proposed }, `${column.name} is ${ROLES[found.proposed]}`) },
-    `Accept: ${ROLES[found.proposed].split(":")[0]}`)) : ""));
+      onclick: () => change({ action: "role", column: column.name, role: found.proposed }, `${column.name} is ${ROLES[found.proposed][0]}`) },
+    `Accept: ${ROLES[found.proposed][0]}`)) : ""));
 }
 
 function drawSets() {
@@ -168,17 +170,18 @@ function drawEditor() {
 function drawLevels() {
   const levels = preview.levels;
   const at = Math.min(editing.level, levels.length - 1);
-  const inner = !preview.typed && at > 0 && at < levels.length - 1;
+  const inner = !preview.typed && at > 0 && at < levels.length - 1; // its labels can be merged
+  const movable = told.can_edit && !preview.typed && at < levels.length - 2; // its labels have parents below the top
   return [
     h("div", { class: "steps", role: "group", "aria-label": "Levels" }, levels.map((level, place) =>
       h("button", { type: "button", class: "step", "data-key": `level-${place}`, "aria-pressed": String(place === at),
         onclick: () => { editing.level = place; marked = new Set(); drawEditor(); } },
       level.words, h("span", { class: "tag" }, numberOf(level.n, "label"))))),
-    drawLabels(levels[at], at, inner),
-    told.can_edit && !preview.typed ? drawTree(at, inner) : null];
+    drawLabels(levels[at], at, inner || movable),
+    told.can_edit && !preview.typed ? drawTree(at, inner, movable) : null];
 }
 
-function drawLabels(level, at, inner) {
+function drawLabels(level, at, markable) {
   const most = Math.max(...level.labels.map((one) => one.people), 1);
   const shown = editing.all ? level.labels : level.labels.slice(0, LISTED);
   return h("div", {},
@@ -186,9 +189,9 @@ function drawLabels(level, at, inner) {
       const words = one.label ?? `${at === 0 ? "value" : "label"} ${one.number + 1}`;
       const id = `label-${one.number}`;
       return h("li", {},
-        inner ? h("input", { type: "checkbox", id, "data-key": id, checked: marked.has(one.number),
+        markable ? h("input", { type: "checkbox", id, "data-key": id, checked: marked.has(one.number),
           onchange: (event) => { if (event.target.checked) marked.add(one.number); else marked.delete(one.number); } }) : h("span", {}),
-        h(inner ? "label" : "span", inner ? { for: id } : {}, words),
+        h(markable ? "label" : "span", markable ? { for: id } : {}, words),
         h("meter", { min: 0, max: most, value: one.people, "aria-label": people(one.people) }),
         h("span", { class: "n" }, people(one.people), at > 0 ? h("span", { class: "small" }, ` ${numberOf(one.values, "value")}`) : null));
     })),
@@ -198,7 +201,7 @@ function drawLabels(level, at, inner) {
     level.labels.some((one) => one.label === null) ? h("p", { class: "small" }, "Values of people are numbered; the switch above shows them.") : null);
 }
 
-function drawTree(at, inner) {
+function drawTree(at, inner, movable) {
   const tree = (more, words) => change({ action: "tree", column: editing.name, ...more }, words);
   const value = (name) => document.getElementById(name).value;
   return h("fieldset", {}, h("legend", {}, "Groups of labels"),
@@ -211,6 +214,11 @@ function drawTree(at, inner) {
         h("button", { type: "button", "data-key": "merge-small", onclick: () => tree({ what: "merge", level: at, small: Number(value("small")), into: value("into") }, "Small labels are merged") }, "Merge small labels")),
       h("p", {}, h("button", { type: "button", "data-key": "drop-level", onclick: () => tree({ what: "drop", level: at }, "The level is taken out") }, "Take this level out")),
     ] : h("p", { class: "small" }, "Labels of the levels between exact and removed can be merged."),
+    movable ? h("p", { class: "entry" }, h("label", { for: "parent" }, "Move what is marked under"),
+      h("select", { id: "parent", "data-key": "parent" }, preview.levels[at + 1].labels.map((one) =>
+        h("option", { value: one.number }, `${one.label ?? `label ${one.number + 1}`} (${people(one.people)})`))),
+      h("button", { type: "button", "data-key": "move", onclick: () => tree({ what: "move", level: at, labels: [...marked].map(String), parent: value("parent") },
+        "The labels are moved") }, "Move")) : null,
     h("p", { class: "entry" }, h("label", { for: "level-name" }, "Add a level above, called"), h("input", { type: "text", id: "level-name", "data-key": "level-name", value: "" }),
       h("button", { type: "button", "data-key": "add-level", onclick: () => { editing.level = preview.levels.length - 1; tree({ what: "level", name: value("level-name") }, "A level is added"); } }, "Add")),
     h("p", { class: "small" }, "Saved as a new file in hierarchies/ when the decision is saved; no file is overwritten."));

@@ -87,7 +87,7 @@ function drawTable(pins) {
 
 async function use(choice) {
   try {
-    await app.ask({ action: "take", levels: choice.levels, version: app.summary.version }, "decide");
+    await app.change({ action: "take", levels: choice.levels }, "decide");
     app.say("The choice is taken.");
     await refresh();
   } catch (problem) {

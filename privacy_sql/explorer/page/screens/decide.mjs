@@ -8,12 +8,13 @@ import { RELATIONS, count, fraction, measured, numberOf, people, percent } from 
 const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
 const LISTED = 8; // safe choices that are listed
 
-let app, told, story, moved, waiting, all, axis;
+let app, open, told, story, moved, waiting, all, axis;
 let boxes = {};
 
 export async function show(root, given) {
   app = given;
   waiting = null;
+  open = true;
   boxes = Object.fromEntries(["limits", "price", "verdict", "columns", "scatter", "best"].map((name) =>
     [name, h("section", { class: `${name} ${name === "verdict" ? "" : "card"}`, "aria-labelledby": `of-${name}` })]));
   root.append(h("div", { class: "deciding" },
@@ -21,7 +22,7 @@ export async function show(root, given) {
     h("div", {}, boxes.verdict, boxes.columns, boxes.best),
     h("div", { class: "right" }, boxes.scatter, boxes.price)));
   await refresh();
-  return () => { settle(); all?.stop(); all = null; };
+  return () => { settle(); all?.stop(); all = null; open = false; };
 }
 
 export async function refresh() {
@@ -34,6 +35,7 @@ function take(answer) {
   told = answer;
   story = null;
   moved = {}; // limits that are being moved, by requirement
+  if (!open) return; // it was left meanwhile
   app.decided(told.summary);
   const able = told.summary.requirements.filter((asked) => asked.slider);
   axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
@@ -47,11 +49,11 @@ async function change(question) {
   clearTimeout(waiting?.clock);
   waiting = null;
   try {
-    take(await app.ask({ ...question, version: app.summary.version }));
+    take(await app.change(question));
     app.say(sentence());
   } catch (problem) {
     app.failed(problem);
-    await refresh();
+    if (open) await refresh();
   }
 }
 
@@ -59,12 +61,12 @@ async function change(question) {
 async function tell() {
   const asked = told;
   try {
-    const found = await app.ask({ action: "story" }, "decide");
+    const found = await app.ask({ action: "story" });
     if (asked !== told) return;
     story = found;
     drawVerdict();
   } catch (problem) {
-    app.failed(problem);
+    if (open && asked === told) app.failed(problem); // nobody waits for a story of what was left
   }
 }
 
@@ -81,7 +83,7 @@ function everything() {
   const job = app.work({}, {
     parts: (more) => { mine.choices.push(...more); later(); },
     progress: (now) => { mine.done = now.done; mine.total = now.total || mine.total; later(); },
-  }, "decide");
+  });
   mine.stop = job.stop;
   all = mine;
   job.answer.then((answer) => {
@@ -171,6 +173,7 @@ function before(asked) {
 // -- what depends on the limits --------------------------------------------------------------------------------
 
 function paint() {
+  if (!open) return; // it was left before the next frame
   for (const asked of told.summary.requirements) {
     const good = limits.holdsAt(asks(), asked, told.now);
     const worst = limits.worst(asked, told.now);

@@ -88,7 +88,7 @@ function drawEnd() {
 
 async function set() {
   try {
-    const answer = await app.ask({ action: "take", answers: given(), version: app.summary.version }, "guide");
+    const answer = await app.change({ action: "take", answers: given() });
     app.decided(answer.summary);
     app.say("The requirements are set.");
     app.go("decide");

@@ -75,7 +75,7 @@ function drawStory(column) {
       story.knows.map((fact, place) => h("li", {}, fact, " ", h("b", {}, percent(share(story.certainty[place + 1]))))))
       : h("p", {}, `${people(story.holders)} of the group share the value that is guessed.`),
     h("p", { class: "small" }, `Before any fact the guess is right ${percent(share(story.certainty[0]))} of the time. `
-      + `In the source table ${numberOf(facts, "fact")} reach ${percent(share(column.source.implications[facts]))}.`),
+      + `In the source table ${numberOf(facts, "fact")} ${facts === 1 ? "reaches" : "reach"} ${percent(share(column.source.implications[facts]))}.`),
   ].filter(Boolean);
 }
 
@@ -97,8 +97,8 @@ function drawLong() {
     h("section", { class: "card", "aria-labelledby": "studied-title" },
       h("h3", { id: "studied-title" }, "Who studied such data before"),
       h("p", {}, "They know how the columns go with the sensitive value, from data like this, and learn something if their belief about a person moves."),
-      h("p", {}, h("label", { for: "bandwidth" }, "Bandwidth "), h("input", { id: "bandwidth", type: "text", size: 6, value: "0.3" }),
-        " ", h("label", { for: "t" }, "Beliefs move by at most "), h("input", { id: "t", type: "text", size: 6, value: "0.2" })),
+      h("p", {}, h("label", { for: "bandwidth" }, "How much they know, as a bandwidth from 0 to 1 (smaller: more) "), h("input", { id: "bandwidth", type: "text", size: 6, value: "0.3" }),
+        " ", h("label", { for: "t" }, "A belief may move by at most (0 to 1) "), h("input", { id: "t", type: "text", size: 6, value: "0.2" })),
       longs.studied),
     h("section", { class: "card", "aria-labelledby": "held-title" },
       h("h3", { id: "held-title" }, "Who holds another release"),

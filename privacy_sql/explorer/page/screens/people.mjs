@@ -70,7 +70,7 @@ function draw() {
     h("h2", { id: "screen-title" }, "People"),
     h("p", {}, `${people(told.columns[0].people)} are published`,
       told.left_out ? `; ${people(told.left_out)} are left out` : "",
-      ". Bars grow with powers of ten. The lower, thinner bar and the last number are the source table itself."),
+      ". A bar grows by the same step for every ten times as many people. The thin bar below and the number on the right are the source table itself."),
     told.columns.map((column, number) => drawColumn(column, number)),
     chosen ? drawChosen() : null);
 }
@@ -133,7 +133,7 @@ function drawLeave() {
 
 async function leaveOut() {
   try {
-    told = await app.ask({ action: "leave", facts: told.facts, max_suppressed: chosen.leave.max_suppressed, version: app.summary.version }, "people");
+    told = await app.change({ action: "leave", facts: told.facts, max_suppressed: chosen.leave.max_suppressed });
     app.decided(told.summary);
     app.say(`${people(told.left_out)} are left out.`);
     await choose();
@@ -160,7 +160,7 @@ function drawCoarser() {
 
 async function coarser(step) {
   try {
-    await app.ask({ action: "take", levels: { [step.column]: step.level }, version: app.summary.version }, "decide");
+    await app.change({ action: "take", levels: { [step.column]: step.level } }, "decide");
     app.say(`${step.column} is coarser now.`);
     await refresh();
   } catch (problem) {

@@ -30,7 +30,7 @@ function take(answer) {
 
 async function change(question, words) {
   try {
-    take(await app.ask({ ...question, version: app.summary.version }));
+    take(await app.change(question));
     if (words) app.say(words);
     return true;
   } catch (problem) {
@@ -73,7 +73,7 @@ function drawReasons() {
   return h("section", { class: "card", "aria-labelledby": "of-reasons" },
     h("h3", { id: "of-reasons" }, "Why ", h("span", { class: "hint" }, "stands in privacy.yml, the manifest and the internal report")),
     told.fields.map((key) => field(key, WORDS[key] ?? key, told.signoff[key] ?? "")),
-    asked.map((one) => field("reasons", `Why ${told.summary.requirements.filter((each) => each.criterion === one.criterion).map((each) => each.requirement).join(" and ")}`,
+    asked.map((one) => field("reasons", `${one.question} Why this limit: ${told.summary.requirements.filter((each) => each.criterion === one.criterion).map((each) => each.requirement).join(" and ")}`,
       told.reasons[one.criterion] ?? "", one.criterion)));
 }
 

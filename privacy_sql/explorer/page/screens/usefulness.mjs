@@ -23,7 +23,7 @@ export async function refresh() {
 function draw() {
   fill(root,
     h("h2", { id: "screen-title" }, "Usefulness"),
-    h("p", {}, `${people(told.people - told.left_out)} of ${people(told.people)} are published.`),
+    h("p", {}, `${count(told.people - told.left_out)} of ${people(told.people)} are published.`),
     h("section", { class: "card", "aria-labelledby": "distributions" },
       h("h3", { id: "distributions" }, "Each column, before and after"),
       h("p", { class: "small" }, "A bar is as wide as the number of values it stands for, and as high as the people per value."),
@@ -80,10 +80,10 @@ async function ask() {
 function drawMeasures() {
   return h("section", { class: "card", "aria-labelledby": "measures" },
     h("h3", { id: "measures" }, "Every measure"),
-    h("p", { class: "small" }, "Less is better, but of precision."),
+    h("p", { class: "small" }, "Less is better, except for precision and accuracy."),
     h("div", { class: "wide" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "measure"), h("th", { scope: "col", class: "n" }, "this choice"), h("th", { scope: "col", class: "n" }, "source table"))),
-      h("tbody", {}, told.utilities.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name.replaceAll("_", " ")),
+      h("tbody", {}, told.utilities.map((one) => h("tr", {}, h("th", { scope: "row" }, one.name.replaceAll("_", " "), h("p", { class: "small" }, one.about)),
         one.why_not ? h("td", { colspan: 2, class: "small" }, one.why_not)
           : [h("td", { class: "n" }, short(one.value)), h("td", { class: "n" }, short(one.source))]))))));
 }
