@@ -183,7 +183,9 @@ class Composition(Criterion):
                 "no_common_value",
                 "the releases leave nobody a possible value, so nothing can be said",
                 where="composition",
-                hint="Map the names of sensitive values onto each other.",
+                hint="Map the names of sensitive values onto each other, and name under `with` only releases"
+                " that show values of the same kind. Of several sensitive columns each is compared: publish"
+                " other kinds apart.",
             )
         fewest = [row["fewest"] for row in evidence if row["fewest"]]
         exposed = sum(row["people"] for row in evidence if row["fewest"] and row["fewest"] * self._level <= 1)

@@ -74,6 +74,16 @@ def test_the_share_exposed_is_that_of_every_world_and_every_set_of_releases_that
     assert value == oracle.exposure(ways, level)
 
 
+def test_a_column_of_other_values_beside_the_shared_one_is_refused_with_what_to_do(engine: Any) -> None:
+    rows = pd.DataFrame([("1", "flu", "cook"), ("1", "cold", "nurse")], columns=["x", "ill", "job"])
+    other = {"name": "other", "relation": rows[["x", "ill"]], "sensitive": "ill", "columns": ["x"]}
+    requirement = ps.Composition([other], "1", "1")
+    with pytest.raises(DataError, match="publish other kinds apart") as refused:
+        ps.check(engine, ps.Table(rows, ["x"], ["ill", "job"]), [requirement])
+    assert refused.value.code == "no_common_value"
+    assert ps.check(engine, ps.Table(rows[["x", "ill"]], ["x"], "ill"), [requirement])
+
+
 @settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS, published=st.lists(PUBLISHED, min_size=2, max_size=3), level=LEVEL)
 def test_one_more_release_never_makes_it_safer(
