@@ -191,9 +191,9 @@ def test_the_macros_of_the_shell_count_what_a_reader_counts(odd: tuple[Any, str,
     assert dict(by_size) == Counter(a for a, _ in seen)
     by_value = rows_of(engine, "select n_rows, n_values from ps_l_diversity('odd', ['a'], 'ill')")
     assert sorted(by_value) == values(seen)
-    distances = rows_of(engine, "select ps_group[1], distance from ps_t_closeness('odd', ['a'], 'ill')")
+    distances = rows_of(engine, "select ps_group, distance from ps_t_closeness('odd', ['a'], 'ill')")
     everybody = Counter(ill for _, ill in seen)
-    for group, distance in distances:
+    for (group,), distance in distances:  # read whole: DuckDB 1.5 takes no part out of such a group
         own = Counter(ill for a, ill in seen if a == group)
         apart = sum(abs(own[v] / own.total() - n / everybody.total()) for v, n in everybody.items()) / 2
         assert distance == pytest.approx(apart)
