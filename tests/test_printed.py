@@ -35,7 +35,7 @@ def made(engine: Any, folder: Path) -> Iterator[Any]:
     require = [ps.KAnonymity(2), ps.LDiversity(2)]
     yield from (engine, people, *require, ps.Query("select 1"), ps.Mask(3), ps.KeepOrDrop(), ps.AsIs())
     yield from (ps.Intervals(5), ps.Breaks([1, 2]), ps.Dates("month"), ps.PrivacySqlError("code", "text"))
-    yield from (count(engine, people), examine(engine, people, require))
+    yield from (count(engine, people), ps.count(engine, people), examine(engine, people, require))
     verdicts = ps.check(engine, people, require)
     yield from (verdicts, *verdicts.values(), *(verdict.witness for verdict in verdicts.values()))
     for method in (ps.Generalise({"age": 1}), ps.FullDomain(), ps.Bucketize(["age"]), ps.Multidimensional()):

@@ -66,18 +66,21 @@ select
         else '*'
     end as label_{{ column }}{% if not loop.last %},{% endif %}
 
-    {% else %}
+    {% elif kind == "known" %}
     named_{{ column }}.label as label_{{ column }}{% if not loop.last %},{% endif %}
 
+    {% else %}
+    {{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
     {% endif %}
     {% endfor %}
 from {{ reach }} as reach
--- every box finds its labels; a left join spares the engine the search for the best order of so many joins
+-- every box finds its labels; a left join to a short table spares the engine the search for the best order of so many
+-- joins, and an ordered column may have as many places as there are people
 {% for column, kind, one, other, more in columns %}
 {% if kind == "ordered" %}
-left join named_{{ column }} as low_{{ column }}
+inner join named_{{ column }} as low_{{ column }}
     on reach.lo_{{ column }} = low_{{ column }}.place
-left join named_{{ column }} as high_{{ column }}
+inner join named_{{ column }} as high_{{ column }}
     on reach.hi_{{ column }} = high_{{ column }}.place
 {% elif kind == "node" %}
 left join {{ one }} as node_{{ column }}
@@ -87,8 +90,10 @@ left join {{ one }} as node_{{ column }}
             then reach.lo_{{ column }}_{{ level }}
         {% endfor %}
     end
-{% else %}
+{% elif kind == "known" %}
 left join named_{{ column }}
     on reach.box = named_{{ column }}.g
+{% else %}
+{{ privacy_sql.refuse("labels", "a column is ordered, node or known") }}
 {% endif %}
 {% endfor %}

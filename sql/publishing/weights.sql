@@ -12,8 +12,10 @@ weighed as (
     select
         histogram.g,
         cast(sum(histogram.n_rows) as bigint) as n_weighed,
-        sum(
-            case when weights.weight >= 1 and weights.weight <= {{ most }} then histogram.n_rows * weights.weight end
+        cast(
+            sum(
+                case when weights.weight >= 1 and weights.weight <= {{ most }} then histogram.n_rows * weights.weight end
+            ) as double
         ) as standing_for,
         -- what is no number is neither above nor below
         cast(

@@ -78,6 +78,19 @@ def projects(engine: ps.Engine) -> None:
         run_command(["run", "--project", folder, "--overwrite"])
 
 
+def misspelt(engine: ps.Engine) -> None:
+    """A requirement about a value that does not occur: the nearest one is listed in a private file."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "people.csv").write_text("age,illness\n30,flu\n31,cold\n")
+        (Path(folder) / "privacy.yml").write_text(
+            "version: 1\nreleases:\n  people:\n    source: {file: people.csv}\n"
+            "    quasi_identifiers: [age]\n    sensitive: illness\n"
+            "    method: {full_domain: {}}\n    output: {target: out.csv}\n"
+            "    require: {ck_safety: {c: 1, k: 0, per_value: {fly: {c: 0.5, k: 0}}}}\n"
+        )
+        run_command(["run", "--project", folder])
+
+
 def proposals(engine: ps.Engine) -> None:
     """A project proposed for a file, a hierarchy of it to fill in, and the columns that identify."""
     with tempfile.TemporaryDirectory() as folder:

@@ -55,3 +55,12 @@ def published(engine: ps.Engine) -> None:
 def compiled(_: ps.Engine) -> None:
     """Standalone SQL of a collection."""
     assert compiled_marginals(workers(), COLLECTION[:2])
+
+
+def beside_another(engine: ps.Engine) -> None:
+    """What is left of everybody's values by a collection beside another release."""
+    group = {"id": "1", "region": {"age": {"values": ["30"]}}, "sensitive": ["a"]}
+    other = {"name": "elsewhere", "groups": [group]}
+    for collection in (COLLECTION[:2], [{"age": 0}, {"job": 0}]):
+        found = ps.MarginalSet(engine, workers(), collection)
+        ps.check(engine, found, [ps.Composition([other], max_exposed="0.5")])

@@ -230,7 +230,7 @@ def test_marginals_are_written_as_tables(engine: Any, tmp_path: Path) -> None:
     release = ps.publish(engine, people(), REQUIRE, ps.Marginals())
     place = ps.write(engine, release, "table:public_people", manifest_to=tmp_path / "m.manifest.json")
     assert ps.verify(place, engine)["output"]["relations"][0]["relation"] == "public_people_marginal_1"
-    with pytest.raises(UsageError, match="engine"):
+    with pytest.raises(UsageError, match="database"):
         ps.verify(place)
     assert ps.write(engine, release, "table:public_people", overwrite=True, manifest_to=place) == place
 

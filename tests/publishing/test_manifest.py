@@ -81,7 +81,7 @@ def test_a_changed_table_is_found_and_another_order_of_its_rows_is_not(tmp_path:
         engine.connection.execute(changed)
         with pytest.raises(NotSafe):
             ps.verify(place, engine)
-        with pytest.raises(UsageError, match="engine"):
+        with pytest.raises(UsageError, match="database"):
             ps.verify(place)
 
 

@@ -162,8 +162,13 @@ def assert_shown(release: ps.Release, groups: Groups) -> None:
     """What a report shows of the groups: their sizes, and how sure somebody can be who knows some facts."""
     record = recorded(release)
     each = [dict(group) for group in groups.elements()]
-    sizes = Counter(sum(group.values()) for group in each)
-    assert record["groups"]["sizes"] == [[size, n] for size, n in sorted(sizes.items())]
+    sizes = sorted(sum(group.values()) for group in each)
+    assert record["groups"] == {
+        "n_groups": len(sizes),
+        "smallest": sizes[0],
+        "median": sizes[len(sizes) // 2],
+        "largest": sizes[-1],
+    }
     names = sorted({value for group in each for value in group})
     table = [[group.get(value, 0) for value in names] for group in each]
     curve = [float(Fraction(worst_case.recursion_of_the_paper(table, k))) for k in range(FACTS + 1)]
