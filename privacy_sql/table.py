@@ -215,6 +215,25 @@ class Table:
             },
         )
 
+    def undivided(self) -> Table:
+        """The table as its sensitive columns were declared, before it was divided or joined to be counted."""
+        if self.joined:
+            free = tuple(column for column in self.insensitive if column not in self.joined)
+            return replace(self, sensitive=self.joined, joined=(), joint=True, insensitive=free)
+        if not self.also_sensitive:
+            return self
+        quasi = {
+            column: kind for column, kind in self.hierarchies.items() if column not in self.also_sensitive
+        }
+        return replace(
+            self,
+            quasi=quasi,
+            sensitive=self.declared_sensitive,
+            sensitive_hierarchy=None,  # as that of the first alone
+            also_sensitive=(),
+            quasi_nulls={column: self.nulls_of(column) for column in quasi},
+        )
+
     def dropping(self, sensitive: str) -> Table:
         """The table without one of its several sensitive columns."""
         left = tuple(column for column in self.sensitives if column != sensitive)

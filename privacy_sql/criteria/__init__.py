@@ -57,7 +57,7 @@ class Criterion:
     name: ClassVar[str]
     question: ClassVar[str]  # what a person would ask
     against: ClassVar[str]  # the adversary it holds against, and no other
-    unit: ClassVar[str] = ""  # of its value: people, values, share
+    unit: ClassVar[str] = ""  # of its value: people, values, households, share
     relation: ClassVar[str]
     reads_sensitive: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
@@ -83,7 +83,7 @@ class Criterion:
 
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
-        """What the value of a verdict with these parameters counts: people, values, a share, or nothing."""
+        """What a verdict with these parameters counts: people, values, households, a share, or nothing."""
         return cls.unit
 
     @property

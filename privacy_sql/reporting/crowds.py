@@ -7,7 +7,6 @@ published by somebody who also knows the columns that are published as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -103,7 +102,7 @@ def _source(release: Release) -> Sequence[Guess] | None:
         return None
     unknown = set(table.as_they_are) - set(base.aliases)
     if base.sides or base.people is not None or unknown or table.group:
-        found = baseline.of_table(base.engine, replace(table))
+        found = baseline.of_table(base.engine, table.undivided())
         return found.known[baseline.ALL] if found.known else found.as_published
     return (baseline.guess(Grouping.by(base, base.keys({}))),)
 
@@ -114,9 +113,12 @@ def _commonest(release: Release) -> list[int] | None:
     table = release.table
     if grouping is None or table.values_per_person != "one" or len(table.sensitives) != 1:
         return None
-    query = render("publishing/commonest.sql", overall=grouping.overall)
-    (row,) = grouping.base.engine.fetch(query)
-    return [row["n_top"], row["n_people"]]
+    # of several sensitive columns the one that is guessed best, as `baseline.worst` tells it of the others
+    found = []
+    for part in grouping.of_each_column():
+        (row,) = part.base.engine.fetch(render("publishing/commonest.sql", overall=part.overall))
+        found.append([row["n_top"], row["n_people"]])
+    return max(found, key=lambda counted: Fraction(*counted))
 
 
 def above(found: Mapping[str, Any], sure: str) -> int | None:

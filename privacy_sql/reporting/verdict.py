@@ -90,7 +90,7 @@ def _fix(material: Material) -> tuple[str, str]:
         reader = found["as_published"]
         alone, certain = reader["alone"], reader["certain"]
         found_alone = f"{people(alone) if alone else 'nobody'} can be found alone"
-        sure = f", and the {material.sensitive} of {people(certain) if certain else 'nobody'} is certain"
+        sure = f", and the {material.guessed} of {people(certain) if certain else 'nobody'} is certain"
         told = found_alone + ("" if certain is None else sure)
         return "The fix:", f"leave out {' and '.join(columns)}. Every requirement still holds, {told}."
     if not material.internal:
@@ -120,7 +120,7 @@ def _weak(material: Material) -> Iterator[str]:
         yield f"Anybody who knows who is in which group is {told}, with no fact more."
     if found and "all" in found["known"] and found["known"]["all"]["alone"]:
         also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
-        yield f"Whoever also knows {also} {_guesses(found['known']['all'], material.sensitive)}"
+        yield f"Whoever also knows {also} {_guesses(found['known']['all'], material.guessed)}"
     elif (crowds := material.part("crowds")) and crowds["known"] and crowds["known"]["below"]:
         also, few = ", ".join(declared.get("columns", ())), people(crowds["known"]["below"])
         yield f"Whoever also knows {also} finds {few} in groups of fewer than {crowds['k']}."
@@ -158,10 +158,10 @@ def _reach(material: Material) -> Iterator[str]:
     found, declared = material.run.get("baseline"), material.run.get("insensitive") or {}
     if not found:
         return
-    yield f"Somebody who knows {keys(material)} {_guesses(found['as_published'], material.sensitive)}"
+    yield f"Somebody who knows {keys(material)} {_guesses(found['as_published'], material.guessed)}"
     if "all" in found["known"] and not (material.safe and found["known"]["all"]["alone"]):
         also = ", ".join(declared.get("columns", ())) or "the columns published as they are"
-        yield f"Somebody who also knows {also} {_guesses(found['known']['all'], material.sensitive)}"
+        yield f"Somebody who also knows {also} {_guesses(found['known']['all'], material.guessed)}"
     if declared.get("acknowledge"):
         yield f"Published all the same, because: {declared['acknowledge']}"
 

@@ -122,20 +122,28 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 10_000 else shown(float(value))
 
 
+# one and several of what a verdict counts, whatever `unit_of` a criterion says beside a share and nothing
+UNITS = {
+    "people": ("person", "people"),
+    "values": ("value", "values"),
+    "households": ("household", "households"),
+}
+
+
 def measured(value: float | None, unit: str) -> str:
     """The value of a verdict with its unit.
 
-    >>> measured(26.0, "people"), measured(0.64, "share"), measured(3.5, "values")
-    ('26 people', '64 %', '3.5 values')
+    >>> measured(26.0, "people"), measured(0.64, "share"), measured(3.5, "values"), measured(1, "households")
+    ('26 people', '64 %', '3.5 values', '1 household')
     """
     if value is None or unit == "":
         return number(value)
     if unit == "share":
         return percent(value)
+    words = UNITS[unit]
     if isinstance(value, Below):
-        return people(value)
+        return number_of(value, *words)
     whole = float(value).is_integer()
-    words = {"people": ("person", "people"), "values": ("value", "values")}[unit]
     return number_of(int(value), *words) if whole else f"{number(value)} {words[1]}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import json
+import random
 import re
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -184,3 +185,105 @@ def test_before_is_what_the_source_tells_without_its_names(project: tuple[Path, 
     assert '<span class="b">' not in (folder / "public" / "generalise.html").read_text(
         encoding="utf-8"
     ).replace('<h3>People published</h3>\n<p class="ba"><span class="b">', "")
+
+
+FREE = [{}, {"columns": ["job"], "acknowledge": "wanted"}, {"columns": ["job"], "known": "true"}]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("free", FREE, ids=["none", "acknowledged", "known"])
+def test_before_after_and_the_reader_are_about_the_same_of_several_sensitive_columns(
+    tmp_path: Path, joint: bool, free: dict[str, Any]
+) -> None:
+    draw = random.Random(4)
+    people = [
+        (
+            draw.choice("123456"),
+            draw.choice("FM"),
+            draw.choice("abcd"),
+            draw.choice("yyyn"),
+            draw.choice("pq"),
+        )
+        for _ in range(300)
+    ]
+    lines = ["age,sex,illness,insured,job", *(",".join(row) for row in people)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "quasi_identifiers": [{"column": name, "hierarchy": "keep_or_drop"} for name in ("age", "sex")],
+        "sensitive": [{"column": ILL}, {"column": "insured"}],
+        "require": {"k_anonymity": {"k": "4" if free.get("known") else "8"}},
+        "method": {"generalise": {"levels": {"sex": "1"}, "max_suppressed": "0.9"}},
+        "output": {"target": "out/two.csv"},
+        **({"joint": "true"} if joint else {}),
+        **({"insensitive": free} if free else {"drop": ["job"]}),
+    }
+    (tmp_path / "privacy.yml").write_text(
+        json.dumps({"version": "1", "name": "two", "releases": {"two": release}})
+    )
+    ran = call("run", "--project", tmp_path, "--json")
+    assert ran.exit == 0, ran.everything
+    made = call("report", "--project", tmp_path, "--audience", "internal", "-o", tmp_path / "page")
+    assert made.exit == 0, made.everything
+    page = html.unescape((tmp_path / "page" / "two.html").read_text(encoding="utf-8"))
+    record = json.loads((tmp_path / "target" / "records" / "two.json").read_text(encoding="utf-8"))["run"]
+    known = (0, 1, 4) if free else (0, 1)
+    guesses = [(known, (2, 3))] if joint else [((*known, 3), (2,)), ((*known, 2), (3,))]
+    before = [told(people, *columns) for columns in guesses]
+    crowds = record["crowds"]
+    assert crowds["before"]["alone"] == max(alone for alone, _, _ in before)
+    assert crowds["before"]["people_above"]["0.5"] == max(half for _, half, _ in before)
+    assert crowds["before"]["right_in_all"] == str(max(right for _, _, right in before))
+    with (tmp_path / "out" / "two.csv").open(newline="", encoding="utf-8") as file:
+        left = [tuple(row.get(name, "") for name in lines[0].split(",")) for row in csv.DictReader(file)]
+    assert len(left) == record["rows_out"] and (joint or len(left) < len(people))
+    most = max(
+        Counter(tuple(row[at] for at in value) for row in left).most_common(1)[0][1] for _, value in guesses
+    )
+    assert crowds["reader"] == [most, len(left)]
+    after = [told(left, *columns) for columns in guesses]
+    assert tiles(page)["Guessed right"][0] == percent(float(max(right for _, _, right in after)))
+    # nobody knows a column twice, and a guess is about one of them unless they are read as one
+    assert f"guesses the most common {'illness and insured' if joint else 'illness or insured'}" in page
+    assert f"knows age, sex{'' if joint else ' and the other sensitive column'}<" in page
+
+
+def told(
+    rows: list[tuple[str, ...]], known: tuple[int, ...], value: tuple[int, ...]
+) -> tuple[int, int, Fraction]:
+    """People alone, people guessed better than one half, and how many are guessed right, by hand."""
+    found: dict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+    for row in rows:
+        found[tuple(row[at] for at in known)][tuple(row[at] for at in value)] += 1
+    sizes = [(values.total(), max(values.values())) for values in found.values()]
+    return (
+        sum(n == 1 for n, _ in sizes),
+        sum(n for n, top in sizes if 2 * top > n),
+        Fraction(sum(top for _, top in sizes), len(rows)),
+    )
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_a_requirement_about_households_has_a_report(tmp_path: Path, audience: str) -> None:
+    rows = [f"{n},h{n // 2},{n % 2},a" for n in range(12)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,home,age,illness", *rows]) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "identifier": {"column": "id"},
+        "household": {"column": "home", "published": "no"},
+        "quasi_identifiers": [{"column": "age", "hierarchy": "keep_or_drop"}],
+        "sensitive": {"column": ILL},
+        "require": {"household_k_anonymity": {"k": "3"}},
+        "method": {"generalise": {"levels": {}}},
+        "output": {"target": "out/homes.csv"},
+    }
+    (tmp_path / "privacy.yml").write_text(
+        json.dumps({"version": "1", "name": "homes", "releases": {"homes": release}})
+    )
+    ran = call("run", "--project", tmp_path)
+    assert ran.exit == 0, ran.everything
+    made = call("report", "--project", tmp_path, "--audience", audience, "-o", tmp_path / "page")
+    assert made.exit == 0, made.everything
+    page = (tmp_path / "page" / "homes.html").read_text(encoding="utf-8")
+    # readers of the file count no households: they are told that the limit is met, and no more
+    assert ("6 households" in page) == (audience == "internal") and "at least 3 households" in page

@@ -18,7 +18,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql.reporting import records as kept
 from privacy_sql.reporting import sections
-from privacy_sql.reporting.words import number, percent
+from privacy_sql.reporting.words import measured, number, percent
 from tests.command_line import call
 from tests.conftest import ROOT
 from tests.reporting import project
@@ -135,7 +135,9 @@ def test_every_criterion_asks_a_question_and_names_its_adversary() -> None:
     for name in registry.available("criteria"):
         kind = registry.get("criteria", name)
         assert kind.question.endswith("?") and kind.against.startswith("somebody who")
-        assert kind.unit in ("", "people", "values", "share")
+        for relation in (">=", "<="):
+            unit = kind.unit_of({}, relation)
+            assert unit in ("", "share") or measured(2, unit) == f"2 {unit}"
 
 
 def test_the_worst_case_is_told_fact_by_fact(pages: Path, records: Path) -> None:

@@ -79,6 +79,25 @@ class Material:
         return " and ".join(self.run.get("sensitive", [])) or "sensitive value"
 
     @property
+    def guessed(self) -> str:
+        """What a guess is about: one of several sensitive columns, unless they are read as one."""
+        return self.sensitive if not self.others else " or ".join(self.run["sensitive"])
+
+    @property
+    def others(self) -> str:
+        """The sensitive columns that count as known where another one is guessed."""
+        names = self.run.get("sensitive", [])
+        ends = tuple(f" for {name}" for name in names)
+        if len(names) < 2 or not any(verdict["requirement"].endswith(ends) for verdict in self.verdicts):
+            return ""
+        return "the other sensitive column" + ("s" if len(names) > 2 else "")
+
+    @property
+    def as_they_are(self) -> Sequence[str]:
+        """The insensitive columns, whether they count as known or not."""
+        return list((self.run.get("insensitive") or {}).get("columns", ()))
+
+    @property
     def verdicts(self) -> Sequence[Record]:
         return list(self.run.get("verdicts", []))
 

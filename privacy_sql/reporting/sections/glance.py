@@ -49,8 +49,10 @@ def _adversary(material: Material) -> str:
 
 def knowing(material: Material) -> str:
     """The adversary of these numbers in words."""
-    also = (material.run.get("insensitive") or {}).get("columns", ())
-    keys = [name for name, role in material.run.get("roles", {}).items() if role == "quasi-identifier"]
+    free = material.as_they_are
+    also = [*free, *([material.others] if material.others else [])]
+    roles = material.run.get("roles", {})
+    keys = [name for name, role in roles.items() if role == "quasi-identifier" and name not in free]
     who = f"somebody who knows all {len(keys)} quasi-identifiers" if len(keys) > 1 else "somebody who knows"
     who += "" if len(keys) > 1 else f" {keys[0]}" if keys else " nothing"
     return f"{who} and {' and '.join(also)}" if also else who

@@ -48,11 +48,10 @@ def _rungs(material: Material) -> Iterator[Rung]:
         return
     crowds = material.part("crowds") or {}
     most = crowds.get("reader")
-    sensitive = material.sensitive
     if most:
         share = most[0] / most[1]
         yield Rung("A reader", "for comparison", "knows nobody in the file", share, percent(share),
-                   f"guesses the most common {sensitive}")  # fmt: skip
+                   f"guesses the most common {material.guessed}")  # fmt: skip
     required = [verdict["criterion"] for verdict in material.verdicts]
     plainly = any(name not in ABOUT_FACTS for name in required)
     yield _guess("A neighbour", _tag(plainly), f"knows {keys(material)}", found["as_published"])
@@ -104,10 +103,16 @@ def _informed(material: Material, required: bool) -> Iterator[Rung]:
 def keys(material: Material) -> str:
     """The columns by which somebody finds a group, by name where they are few."""
     columns = material.part("columns") or []
-    found = [each["name"] for each in columns if each["role"] == "quasi-identifier" and each["shown"]]
+    free = material.as_they_are  # those are named apart, though they count as quasi-identifiers if known
+    found = [
+        each["name"]
+        for each in columns
+        if each["role"] == "quasi-identifier" and each["shown"] and each["name"] not in free
+    ]
     if not found:
         return "who is in which group"
-    return ", ".join(found) if len(found) <= MOST_NAMED else number_of(len(found), "column", "columns")
+    named = ", ".join(found) if len(found) <= MOST_NAMED else number_of(len(found), "column", "columns")
+    return f"{named} and {material.others}" if material.others else named
 
 
 def _story(material: Material) -> dict[str, Any] | None:
