@@ -185,7 +185,7 @@ def _run(
         result.warnings += register_check.warnings(project.directory, release)
         return
     _compiled(project, release)
-    before = changes.standing(place)
+    before = changes.before(place, Register(project.directory / FILE_NAME), plan.name)
     place = _registered_and_written(project, plan, result, output, overwrite, place)
     progress.report(f"measuring {plan.name} for its report", 0, 1)
     found = recording.recorded_by_run(release, output)

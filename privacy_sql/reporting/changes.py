@@ -10,21 +10,42 @@ from typing import Any
 from privacy_sql import manifest
 from privacy_sql.display.levels import level
 from privacy_sql.errors import PrivacySqlError
+from privacy_sql.history.register import Register
 from privacy_sql.manifest import Manifest
 from privacy_sql.reporting.words import count, moment
 
 log = logging.getLogger("privacy_sql")
 
 
-def standing(place: Path) -> Manifest | None:
-    """The manifest of the release that stands at a place, before another one replaces it."""
+def before(place: Path, register: Register, name: str) -> Manifest | None:
+    """The manifest of the release before: what stands at its place, or went elsewhere and is registered.
+
+    Of both the later one; asked before anything is replaced.
+    """
+    found = [_read(each) for each in (place, *_registered(register, name))]
+    return max((each for each in found if each is not None), key=lambda each: each["made"], default=None)
+
+
+def _registered(register: Register, name: str) -> Iterator[Path]:
+    """The kept manifest of the last version of a release, unchanged since it was registered."""
+    try:
+        entry = register.entries().get(name) if register.path.exists() else None
+        if entry is not None and entry.ours and entry.file.endswith(manifest.SUFFIX):
+            yield register.find([name])[name]
+    except (PrivacySqlError, OSError):
+        _warn()
+
+
+def _read(place: Path) -> Manifest | None:
     try:
         return manifest.read(place) if place.exists() else None
     except (PrivacySqlError, OSError):
-        log.warning(
-            "the release before left no manifest that can be read; the report will not compare with it"
-        )
+        _warn()
         return None
+
+
+def _warn() -> None:
+    log.warning("the release before left no manifest that can be read; the report will not compare with it")
 
 
 def between(earlier: Manifest | None, now: Manifest) -> list[str]:

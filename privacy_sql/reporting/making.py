@@ -5,7 +5,8 @@ A written release is reported on only while its bytes are what its manifest says
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from privacy_sql.reporting import page as reporting
 from privacy_sql.reporting.records import Record
 
 INDEX = "index.html"
+FACTS = "# INTERNAL, WITH VALUES OF PEOPLE: facts from a report of privacy_sql. Do not pass on."
+# a release made anew from its source, by its name; None where that cannot be
+Again = Callable[[str], AbstractContextManager[Release | None]]
 # what a run's record and a manifest say in the same words
 AS_WRITTEN = (
     *("method", "choice"),
@@ -36,6 +40,7 @@ class Wanted:
     dry_run: bool = False
     interactive: bool = False  # with plotly in the page, to turn the skyline
     show_values: bool = False  # the worst cases by their keys and values: for the eyes of a few
+    again: Again | None = None  # with them, who is meant
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Made:
     judged: bool = True
     exit: int = 0  # of the run that is reported on
     pictures: Sequence[Path] = ()
+    facts: Sequence[Path] = ()  # of the worst cases, for `facts`
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -61,6 +67,7 @@ class Made:
             "safe": self.safe,
             "sections": dict(self.sections),
             "pictures": [path.as_posix() for path in self.pictures],
+            "facts": [path.as_posix() for path in self.facts],
         }
 
 
@@ -98,13 +105,28 @@ def refuse_public_values(ask: Wanted) -> None:
         raise UsageError("bad_argument", "a public report names no values of people", hint=hint)
 
 
-def _named(found: Record, place: Path | None, content: Manifest | None) -> Sequence[named.Named]:
+def _named(
+    found: Record, place: Path | None, content: Manifest | None, again: Again | None
+) -> Sequence[named.Named]:
     if place is None or content is None or not verifying.outputs(content):
         hint = "`privacy-sql check --show-values` names the worst cases of what was not published in files."
         raise UsageError(
             "no_file", "there is no published file to name values of", where=found["release"], hint=hint
         )
-    return named.worst_cases(place)
+    unasked = found["run"].get("unasked")
+    with again(content["release"]) if again else nullcontext(None) as release:
+        return named.worst_cases(place, unasked, release)
+
+
+def _facts_beside(target: Path, cases: Sequence[named.Named]) -> dict[Path, str]:
+    """The worst facts of a page with values, each in a file of its own."""
+    said = [(one.rule, one.replay) for one in cases if one.replay]
+    return {
+        target.with_suffix(f".facts{f'-{number}' if number > 1 else ''}.txt"): "".join(
+            f"{line}\n" for line in (FACTS, f"# {rule}", *replay.lines)
+        )
+        for number, (rule, replay) in enumerate(said, start=1)
+    }
 
 
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
@@ -206,12 +228,19 @@ def write_page(
     """One page; `place` is the manifest of the release in files, where there is one."""
     targets.admit_page(target, reporting.MARK)
     audience = "internal" if ask.show_values else ask.audience
-    named = _named(found, place, content) if ask.show_values else ()
+    named = _named(found, place, content, ask.again) if ask.show_values else ()
+    facts = _facts_beside(target, named)
+    for file in facts:
+        targets.admit_page(file, FACTS)
     material = reporting.material_of(found, audience, content)
-    page = reporting.page(material, index, interactive=ask.interactive, named=named)
+    page = reporting.page(
+        material, index, interactive=ask.interactive, named=named, facts=[file.name for file in facts]
+    )
     pictures: list[Path] = []
     if not ask.dry_run:
         files.write_alone(target, page.html.encode(), 0o600 if ask.show_values else 0o666)
+        for file, text in facts.items():
+            files.write_alone(file, text.encode(), 0o600)
         if ask.static:
             pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
     return Made(
@@ -225,4 +254,5 @@ def write_page(
         judged=bool(material.verdicts),
         exit=found["run"].get("exit") or 0,
         pictures=pictures,
+        facts=list(facts),
     )

@@ -97,7 +97,18 @@ def disclosure_risk(
     ...     ps.disclosure_risk(engine, table, ["Tom not Cancer", "Gary is Flu"], "Tom is AIDS").value
     Fraction(1, 2)
     """
-    grouping = groups_of(engine, table)
+    return risk_of_groups(groups_of(engine, table), facts, atom, random=random, work_limit=work_limit)
+
+
+def risk_of_groups(
+    grouping: Grouping,
+    facts: Sequence[str],
+    atom: str | None = None,
+    *,
+    random: np.random.Generator | None = None,
+    work_limit: int = WORK_LIMIT,
+) -> DisclosureRisk:
+    """The same of groups that were counted already."""
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Question.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, (), asked.kind, work_limit=work_limit, weighted=asked.facts)

@@ -7,11 +7,12 @@
     Ann is Flu <-> Bob is Flu
     family AIDS: Ann, Cary, Tom
     0.8: Ed does not have Mumps
+    guess: Tom is AIDS
 
 Names and values stand as in the table; those with a word of the grammar in them go in double quotes. The
 third form is Martin et al. 2007, Definition 2; a family says that if one of the people has the value, all
-have it (Chen et al. 2008, Sec. 3.2). A number and a colon before a fact say how much it is believed. Blank
-lines and lines that start with # are skipped.
+have it (Chen et al. 2008, Sec. 3.2). A number and a colon before a fact say how much it is believed. One
+line may say what is guessed. Blank lines and lines that start with # are skipped.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from itertools import pairwise
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.parameters import number_in
 
+GUESS = "guess:"
 IF, IF_AND_ONLY_IF = ("->", "→"), ("<->", "↔")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s"]\S*|"')
 _FAMILY_TOKEN = re.compile(r'"(?:[^"]|"")*"|[,:]|[^\s",:]+|"')
@@ -86,6 +88,23 @@ def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
             errors.append(error)
     raise_all(errors)
     return tuple(facts)
+
+
+def without_guess(lines: Iterable[str]) -> tuple[list[str], str | None]:
+    """The facts, each in its line, and what is guessed where a line says so.
+
+    >>> without_guess(["Ed not Mumps", "guess: Tom is AIDS"])
+    (['Ed not Mumps', ''], 'Tom is AIDS')
+    """
+    found, guesses = list(lines), []
+    for number, line in enumerate(found):
+        if line.lstrip().startswith(GUESS):
+            guesses.append(line.strip().removeprefix(GUESS).strip())
+            found[number] = ""
+    if len(guesses) > 1:
+        hint = "Ask about one guess at a time; --atom and a line of a file exclude each other."
+        raise UsageError("two_guesses", "there is more than one guess", where="facts", hint=hint)
+    return found, next(iter(guesses), None)
 
 
 def parse_atom(text: str, where: str = "atom") -> Atom:

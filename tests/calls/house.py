@@ -12,6 +12,7 @@ from privacy_sql.cli.main import run as run_command
 from privacy_sql.counted.base import count
 from privacy_sql.criteria import make
 from privacy_sql.project import example
+from privacy_sql.studies import groups_of, worst_facts
 from tests import cases as reading
 from tests.calls import workers
 from tests.conftest import cases
@@ -89,6 +90,14 @@ def misspelt(engine: ps.Engine) -> None:
             "    require: {ck_safety: {c: 1, k: 0, per_value: {fly: {c: 0.5, k: 0}}}}\n"
         )
         run_command(["run", "--project", folder])
+
+
+def named(engine: ps.Engine) -> None:
+    """Who is meant by the worst facts of a table that names its people."""
+    rows = pd.DataFrame({"id": ["p1", "p2", "p3"], "age": ["30"] * 3, "s": ["a", "a", "b"]})
+    table = ps.Table(rows, ["age"], "s", identifier="id")
+    (verdict,) = ps.check(engine, table, [ps.CKSafety("1/2", 1)]).values()
+    assert worst_facts.replay(groups_of(engine, table), verdict)
 
 
 def proposals(engine: ps.Engine) -> None:

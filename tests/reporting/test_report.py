@@ -255,6 +255,30 @@ def test_the_box_for_the_signature_says_what_changed_since_the_release_before(tm
     assert "Since the release before" not in said(public)
 
 
+def test_a_release_before_in_other_files_is_found_in_the_register(tmp_path: Path) -> None:
+    folder = project.write(tmp_path)
+    config = folder / "privacy.yml"
+    content = json.loads(config.read_text(encoding="utf-8"))
+    page = folder / "target" / "report" / "other.html"
+
+    def made(target: str, k: str) -> str:
+        content["releases"]["other"]["output"]["target"] = target
+        content["releases"]["other"]["require"]["k_anonymity"]["k"] = k
+        config.write_text(json.dumps(content), encoding="utf-8")
+        assert call("run", "--project", folder, "--select", "other").exit == 0
+        assert call("report", "--project", folder, "--select", "other", "--audience", "internal").exit == 0
+        return said(page)
+
+    # nothing is registered, so another file is the first release that anybody knows of
+    assert "Since the release before" not in made("out/first.csv", "5") + made("out/second.csv", "6")
+    second = folder / "out" / "second.csv.manifest.json"
+    assert call("register", "add", "other", second, "--project", folder).exit == 0
+    text = made("out/third.csv", "7")
+    checksum = json.loads(second.read_text(encoding="utf-8"))["output"]["sha256"]
+    assert "Since the release before:" in text and f"SHA-256 {checksum[:8]}" in text
+    assert "required now: k_anonymity(k=7); no longer required: k_anonymity(k=6)." in text
+
+
 def test_worst_cases_are_named_on_one_internal_page_and_nowhere_else(folder: Path, tmp_path: Path) -> None:
     records = {path: path.read_bytes() for path in (folder / "target" / "records").iterdir()}
     page = tmp_path / "named.html"
@@ -283,6 +307,57 @@ def test_worst_cases_are_named_on_one_internal_page_and_nowhere_else(folder: Pat
     assert (refused.exit, refused.codes) == (2, ["bad_argument"]) and not page.exists()
     told = call("report", "--show-values", "--select", "bad", "--project", folder, "-o", tmp_path / "b")
     assert told.exit == 2 and SECRET not in told.everything
+
+
+def test_the_worst_facts_of_a_page_are_replayed_as_they_stand(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "named.html"
+    words = ["report", folder / "out" / "good.csv", "--project", folder, "-o", page, "--json"]
+    told = call(*words, "--show-values")
+    assert told.exit == 0, told.everything
+    (made,) = told.json["reports"]
+    rows = {row[0]: row for row in project.people()}
+    checked = call("check", folder / "out" / "good.csv.manifest.json", "--json").json["verdicts"]
+    about_facts = [verdict for verdict in checked if "places" in verdict["witness"]]
+    assert len(made["facts"]) == len(about_facts) == 1
+    ((file,), (verdict,)) = made["facts"], about_facts
+    assert Path(file).stat().st_mode & 0o777 == 0o600
+    lines = Path(file).read_text(encoding="utf-8").splitlines()
+    facts = [line for line in lines if not line.startswith(("#", "guess:"))]
+    assert len(facts) == verdict["witness"]["facts"]
+    again = call("facts", file, "--project", folder, "--select", "good", "--json")
+    assert again.exit == 0, again.everything
+    (answer,) = again.json["answers"]
+    assert answer["exact"] and answer["value"] == verdict["value"]
+    assert answer["witness"]["group"] == verdict["witness"]["group"]
+    # the person in question has the value, so all of it is true of them
+    person, value = lines[-1].removeprefix('guess: "').removesuffix('"').split('" is "')
+    assert rows[person][4] == value
+    text = said(page)
+    assert f"The person in the story: {person} , {value}" in text.replace(f"{person},", f"{person} ,")
+    named = text.partition("The worst cases, named")[2]
+    assert all(name in rows for name in re.findall(rf"{SECRET}id\d+", named))
+    assert SECRET not in told.everything + again.everything
+    # one fact left out, and the probability is another one
+    fewer = [line for line in lines if line != facts[0]]
+    (tmp_path / "fewer.txt").write_text("\n".join(fewer), encoding="utf-8")
+    less = call("facts", tmp_path / "fewer.txt", "--project", folder, "--select", "good", "--json").json
+    assert less["answers"][0]["value"] != verdict["value"]
+    # without the switch, and on a public page, nobody
+    page.unlink()
+    Path(file).unlink()
+    assert call(*words, "--audience", "internal").exit == 0
+    assert SECRET not in page.read_text(encoding="utf-8") and not Path(file).exists()
+
+
+def test_nobody_is_named_when_the_source_has_changed(folder: Path, tmp_path: Path) -> None:
+    source = folder / "people.csv"
+    source.write_text("".join(source.read_text(encoding="utf-8").splitlines(keepends=True)[:200]))
+    page = tmp_path / "named.html"
+    words = ["report", folder / "out" / "good.csv", "--project", folder, "-o", page, "--json"]
+    told = call(*words, "--show-values")
+    assert told.exit == 0, told.everything
+    assert told.json["reports"][0]["facts"] == [] and f"{SECRET}id" not in page.read_text(encoding="utf-8")
+    assert "the source gives another worst case today" in said(page)
 
 
 def _internal(records: Path, folder: Path) -> Path:

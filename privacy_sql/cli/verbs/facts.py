@@ -44,6 +44,7 @@ def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) 
     Ann is Flu <-> Bob is Flu
     family AIDS: Ann, Cary, Tom
     0.8: Ed does not have Mumps
+    guess: Tom is AIDS
 
     \b
     Example: privacy-sql facts known.txt --source people.csv --quasi age,sex --sensitive disease \\
@@ -52,13 +53,17 @@ def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) 
     Counted exactly where a million steps are enough, otherwise estimated, and then it says so.
     """
     from privacy_sql.studies.disclosure_risk import disclosure_risk
+    from privacy_sql.studies.facts import GUESS, without_guess
 
-    facts = [line for path in files for line in _read(path)] + list(options["lines"])
+    given = [line for path in files for line in _read(path)] + list(options["lines"])
+    facts, guess = without_guess(
+        [*given, *([f"{GUESS} {options['atom']}"] if options["atom"] is not None else [])]
+    )
     whole = Outcome("facts")
     answers = []
 
     def ask(name: str, engine: Engine, subject: Table | Release) -> None:
-        risk = disclosure_risk(engine, subject, facts, options["atom"])
+        risk = disclosure_risk(engine, subject, facts, guess)
         content = {"name": name, **risk.to_json()}
         lines = [f"{name}: {risk.explain()}"]
         if options["show_values"]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
 
-from privacy_sql.cli.outcome import Common, Outcome, shared
+from privacy_sql.cli.outcome import Common, Outcome, connected, shared
 from privacy_sql.errors import NoSafeChoice
 
 if TYPE_CHECKING:
     from privacy_sql.errors import PrivacySqlError
+    from privacy_sql.release import Release
     from privacy_sql.reporting.making import Made
 
 FILE = click.Path(path_type=Path)
@@ -43,7 +47,9 @@ GROUP = "publish"  # of `--help`
 @click.option("--open", "opens", is_flag=True, help="Show it in a browser.")
 @click.option("--static", is_flag=True, help="Also write every chart as SVG and PNG. Needs the extra static.")
 @click.option("--interactive", is_flag=True, help="Turn the skyline in three dimensions; adds 5 MB.")
-@click.option("--show-values", is_flag=True, help="Name the groups and values of the worst cases. INTERNAL.")
+@click.option(
+    "--show-values", is_flag=True, help="Name the groups, values and people of the worst cases. INTERNAL."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(
@@ -66,6 +72,7 @@ def command(
         options["dry_run"],
         options["interactive"],
         options["show_values"],
+        partial(_again, directory, options["unsafe_debug"]),
     )
     making.refuse_public_values(ask)
     if manifests:
@@ -83,6 +90,20 @@ def command(
     if options["opens"] and not options["dry_run"]:
         click.launch(first.resolve().as_uri())
     return _outcome(made, first, problems, options["dry_run"])
+
+
+@contextmanager
+def _again(directory: Path, unsafe_debug: bool, name: str) -> Iterator[Release | None]:
+    """A release of the project made anew, so that people of its source can be named; nothing leaves."""
+    from privacy_sql import api
+    from privacy_sql.project import reading
+
+    plan = reading.read(directory).plans.get(name) if (directory / reading.FILE).is_file() else None
+    if plan is None or plan.method is None or plan.method.promises or not plan.table.identifier:
+        yield None
+        return
+    with connected(reading.read(directory), plan, unsafe_debug) as engine:
+        yield api.publish(engine, plan.table, plan.require, plan.method)
 
 
 def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | None]:
@@ -109,7 +130,7 @@ def _outcome(made: list[Made], first: Path, problems: list[PrivacySqlError], dry
             word = "NOT SAFE: no safe choice was found" if none_safe else "nothing was judged"
         lines.append(f"{one.release}: {word}, {one.audience} report")
     lines += [f"{verb} {path}" for path in dict.fromkeys([*(one.file for one in made), first])]
-    lines += [f"{verb} {path}" for one in made for path in one.pictures]
+    lines += [f"{verb} {path}" for one in made for path in (*one.pictures, *one.facts)]
     return Outcome(
         "report",
         exit=first_exit(problem.exit for problem in problems),

@@ -1,0 +1,82 @@
+"""The worst facts by name are true of the people named, and give the probability of the verdict again."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import permutations
+
+import pandas as pd
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.errors import UsageError
+from privacy_sql.studies import facts, groups_of, worst_facts
+
+
+def drawn(seed: int) -> list[tuple[str, str, str]]:
+    """A few people with odd names, in two groups."""
+    draw = random.Random(seed)
+    sizes = [draw.randrange(2, 5) for _ in "ab"]
+    names = iter(f'P{number} "is", not' for number in range(10))
+    return [
+        (next(names), group, draw.choice(["flu", "gout & flu", "it is", "0.5: x"]))
+        for group, size in zip("ab", sizes, strict=True)
+        for _ in range(size)
+    ]
+
+
+def by_counting(rows: list[tuple[str, str, str]], lines: list[str]) -> Fraction:
+    """The chance of the guess among all ways to give the values of each group to its people."""
+    said, guess = facts.without_guess(lines)
+    assert guess is not None
+    known, atom = facts.parse_facts(said), facts.parse_atom(guess)
+    right = agree = 0
+    people = [[row for row in rows if row[1] == group] for group in "ab"]
+    for first in permutations([row[2] for row in people[0]]):
+        for second in permutations([row[2] for row in people[1]]):
+            world = dict(zip((row[0] for row in [*people[0], *people[1]]), [*first, *second], strict=True))
+            clauses = (clause for fact in known for clause in fact.clauses)
+            holds = all(
+                any(world[each.person] == each.value for each in clause.then_any)
+                or not all(world[each.person] == each.value for each in clause.if_all)
+                for clause in clauses
+            )
+            agree += holds
+            right += holds and world[atom.person] == atom.value
+    return Fraction(right, agree)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_the_facts_are_true_and_as_bad_as_the_verdict_says(seed: int, k: int) -> None:
+    rows = drawn(seed)
+    table = ps.Table(pd.DataFrame(rows, columns=["who", "sex", "ill"]), ["sex"], "ill", identifier="who")
+    rare = min({row[2] for row in rows}, key=lambda value: (sum(row[2] == value for row in rows), value))
+    asked = [
+        ps.CKSafety(c="1/2", k=k),
+        ps.CKSafety(c="1", k=0, per_value={rare: {"c": "1/100", "k": k}}),
+    ]
+    with ps.connect() as engine:
+        grouping = groups_of(engine, table)
+        for criterion, verdict in zip(asked, ps.check(engine, table, asked).values(), strict=True):
+            found = worst_facts.replay(grouping, verdict)
+            assert found is not None, criterion
+            assert by_counting(rows, list(found.lines)) == verdict.value
+            assert (found.person, found.value) in {(who, ill) for who, _, ill in rows}
+            assert len(found.lines) == verdict.witness["facts"] + 1
+
+
+def test_a_name_with_a_line_break_is_refused_and_not_shown() -> None:
+    rows = [("A\nB", "f", "flu"), ("A\nC", "f", "gout")]
+    table = ps.Table(pd.DataFrame(rows, columns=["who", "sex", "ill"]), ["sex"], "ill", identifier="who")
+    with ps.connect() as engine:
+        (verdict,) = ps.check(engine, table, [ps.CKSafety(c="1/2", k=1)]).values()
+        with pytest.raises(UsageError, match="line break") as refused:
+            worst_facts.replay(groups_of(engine, table), verdict)
+    assert "A\nB" not in str(refused.value)
+
+
+def test_two_guesses_are_refused() -> None:
+    with pytest.raises(UsageError, match="more than one guess"):
+        facts.without_guess(["guess: Tom is AIDS", "Ed is Flu", " guess: Ed is Flu"])
