@@ -50,7 +50,6 @@ QUESTIONS = {
     "every method and requirement, against brute force": ["tests/test_truth.py"],
     "arrays, statements and definitions": [
         "tests/test_every_way.py",
-        "tests/lattice/test_in_memory.py",
         "tests/boxes/test_in_memory.py",
         "tests/engines/test_repeated_lines.py",
     ],

@@ -127,9 +127,10 @@ class Decision:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leave()
-        if not self._lent:
-            self.engine.__exit__(kind, problem, trace)
+        with self.lock:  # a question that is being answered still uses the engine
+            self._leave()
+            if not self._lent:
+                self.engine.__exit__(kind, problem, trace)
 
     # -- what is decided -------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import privacy_sql as ps
 from privacy_sql.counted import base
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer import opening
-from tests.explorer.deciding import people, table
+from tests.explorer.deciding import decided, people, table
 
 
 def reader(found: dict[str, Any], then: Callable[[Callable[..., Any]], None]) -> Callable[[str], bool]:
@@ -167,3 +167,21 @@ def test_long_questions_about_a_relation_ask_the_connection_that_sees_it(
         found.pop("thread").join(30), found.pop("address")
         assert len(found) == 4 and set(found.values()) == {"done "}, found
         assert rows.connection.execute("select count(*) from visits").fetchone() == (60,), "it goes on"
+
+
+def test_the_end_waits_for_the_question_that_is_being_answered() -> None:
+    """An engine that is closed under a statement ends the program with an error."""
+    asked, done = threading.Event(), []
+    with decided(table(people(1) * 3), {"age": 1}) as decision:
+
+        def answer() -> None:
+            with decision.lock:
+                asked.set()
+                time.sleep(0.3)
+                done.append(decision.summary()["people"])
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert asked.wait(10) and not done
+    assert done, "the engine was closed before the answer"
+    thread.join(10)
