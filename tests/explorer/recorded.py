@@ -11,6 +11,7 @@ from typing import Any
 
 from privacy_sql.project import example
 from tests.conftest import ROOT
+from tests.explorer.acting import count, keyed, text_of, waited
 from tests.explorer.served import Asker, served
 from tests.reporting.browser import browser
 
@@ -26,7 +27,7 @@ def project(folder: Path) -> Path:
 
 def replay(driver: Any, asker: Asker) -> None:
     """Press every key of the recording, each when what it presses is there."""
-    from tests.explorer.test_more_screens_in_browser import enter, keyed, text_of, waited
+    from tests.explorer.test_more_screens_in_browser import enter
 
     enter(driver, asker)
     for step in json.loads((PLACE / "steps.json").read_text(encoding="utf-8")):
@@ -34,11 +35,9 @@ def replay(driver: Any, asker: Asker) -> None:
         selector = f'[data-key="{key}"]'
         if "go" in step:
             driver.execute_script("location.hash = arguments[0]", step["go"])
-            waited(
-                driver, lambda at=step["go"]: driver.find_elements("css selector", f"section.screen.{at} h2")
-            )
+            waited(driver, lambda at=step["go"]: count(driver, f"section.screen.{at} h2"))
             continue
-        waited(driver, lambda at=selector: driver.find_elements("css selector", f"{at}:not([disabled])"))
+        waited(driver, lambda at=selector: count(driver, f"{at}:not([disabled])"))
         before = driver.current_url
         if "write" in step:
             keyed(driver, selector, *step["words"], "\ue004")  # Tab: it is taken when the field is left
@@ -60,7 +59,7 @@ def replay(driver: Any, asker: Asker) -> None:
             )
         else:
             at = there.get(key, pressed)
-            waited(driver, lambda at=at: driver.find_elements("css selector", at), 120)
+            waited(driver, lambda at=at: count(driver, at), 120)
             waited(driver, lambda key=key: key != "report" or "The report is written" in text_of(driver))
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,23 @@ import pytest
 from privacy_sql.project import reading
 from tests.command_line import call
 from tests.conftest import ROOT
+from tests.explorer.acting import (
+    ENTER,
+    TAB,
+    attribute,
+    clicked,
+    count,
+    keyed,
+    pressed,
+    tabbed,
+    text_of,
+    waited,
+    written_over,
+)
 from tests.explorer.test_decide import NO_ONE_LEFT_OUT, REQUIRE, written
 from tests.reporting.browser import axe, browser, complaints, requests
 
 SCREENS = ("decide", "columns?column=education", "sign")
-ENTER, TAB, CONTROL = "\ue007", "\ue004", "\ue009"
 NASTY = "<img src=x onerror=alert(1)>"
 
 
@@ -72,37 +84,10 @@ def sized(driver: Any, width: int = 1440, zoom: int = 1, **media: str) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
-def waited(driver: Any, there: Callable[[], Any], seconds: float = 60) -> Any:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    return WebDriverWait(driver, seconds, poll_frequency=0.05).until(lambda _: there())
-
-
-def text_of(driver: Any, selector: str) -> str:
-    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent).join(' ')"
-    return str(driver.execute_script(script, selector))
-
-
-def pressed(driver: Any, *keys: str) -> None:
-    from selenium.webdriver import ActionChains
-
-    for key in keys:
-        ActionChains(driver).send_keys(key).perform()
-
-
-def tabbed(driver: Any, selector: str, most: int = 300) -> None:
-    """Reach an element by Tab alone."""
-    for _ in range(most):
-        if driver.execute_script("return document.activeElement?.matches(arguments[0]) ?? false", selector):
-            return
-        pressed(driver, TAB)
-    raise AssertionError(f"{selector} is not reached by Tab")
-
-
 def go(driver: Any, screen: str) -> None:
     driver.execute_script("location.hash = arguments[0]", screen)
     name = screen.partition("?")[0]
-    waited(driver, lambda: driver.find_elements("css selector", f"section.screen.{name} h3"))
+    waited(driver, lambda: count(driver, f"section.screen.{name} h3"))
 
 
 def all_known(driver: Any) -> None:
@@ -134,7 +119,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(opened: tuple[Any, Path], look
             all_known(driver)
         if screen.startswith("columns"):
             waited(driver, lambda: "counted in the source" in text_of(driver, "#of-roles"))
-            waited(driver, lambda: driver.find_elements("css selector", ".labels li"))
+            waited(driver, lambda: count(driver, ".labels li"))
         driver.execute_script(script)
         found = driver.execute_async_script(
             "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']})"
@@ -154,12 +139,7 @@ def test_a_decision_from_opening_to_a_verified_release_by_keyboard_alone(opened:
     assert "token" not in driver.current_url, "the token is not kept in the address"
     all_known(driver)
     levels = reading_levels(driver)
-    step = next(
-        one
-        for one in driver.find_elements("css selector", ".step.safe")
-        if one.get_attribute("aria-pressed") == "false"
-    )
-    key = step.get_attribute("data-key")
+    key = attribute(driver, '.step.safe[aria-pressed="false"]', "data-key")
     tabbed(driver, f'[data-key="{key}"]')
     pressed(driver, ENTER)
     waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
@@ -168,7 +148,7 @@ def test_a_decision_from_opening_to_a_verified_release_by_keyboard_alone(opened:
     assert focused == key, "the keyboard stays where it was"
     tabbed(driver, '[data-key="tab-sign"]')
     pressed(driver, ENTER)
-    waited(driver, lambda: driver.find_elements("css selector", "#sign-purpose-"))
+    waited(driver, lambda: count(driver, "#sign-purpose-"))
     assert "The method full_domain is replaced" in text_of(driver, ".method")
     tabbed(driver, "#sign-purpose-")
     pressed(driver, "Planning", TAB)
@@ -250,7 +230,7 @@ def test_the_one_change_that_makes_a_failing_choice_safe_does(opened: tuple[Any,
     all_known(driver)
     # looked for and clicked at once: the page may draw itself anew in between
     click = "const one = document.querySelector(arguments[0]); one?.click(); return Boolean(one)"
-    assert driver.execute_script(click, ".step.fails")
+    waited(driver, lambda: driver.execute_script(click, ".step.fails"))
     waited(driver, lambda: "Not safe" in text_of(driver, ".verdict h3"))
     waited(driver, lambda: driver.execute_script(click, '[data-key="help"]'))
     waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
@@ -276,16 +256,13 @@ def test_presses_that_are_faster_than_the_answers_are_all_taken(opened: tuple[An
     pressed_now = '.step[data-key="step-{}"][aria-pressed="true"]'
     waited(
         driver,
-        lambda: all(
-            driver.find_elements("css selector", pressed_now.format(key))
-            for key in ("sex-1", "age-3", "zip-2")
-        ),
+        lambda: all(count(driver, pressed_now.format(key)) for key in ("sex-1", "age-3", "zip-2")),
     )
-    assert not driver.find_elements("css selector", ".problem")
+    assert not count(driver, ".problem")
     for _ in range(3):
-        driver.find_element("css selector", "#undo").click()
+        clicked(driver, "#undo")
     waited(driver, lambda: reading_levels(driver) == before)
-    assert not driver.find_elements("css selector", ".problem")
+    assert not count(driver, ".problem")
 
 
 def test_decide_is_left_at_once_and_the_limit_that_was_moved_last_is_in_the_difference(
@@ -300,11 +277,11 @@ def test_decide_is_left_at_once_and_the_limit_that_was_moved_last_is_in_the_diff
         range.dispatchEvent(new Event("input", {bubbles: true}));
         for (const screen of ["people", "decide", "columns", "sign"]) location.hash = screen;"""
     )
-    waited(driver, lambda: driver.find_elements("css selector", "section.screen.sign .difference"))
+    waited(driver, lambda: count(driver, "section.screen.sign .difference"))
     told = text_of(driver, ".difference")
     assert "k_anonymity" in told and "sex: 1" in told
     time.sleep(1.5)  # what was asked by the screens that were left has been answered
-    assert not driver.find_elements("css selector", ".problem") and complaints(driver) == []
+    assert not count(driver, ".problem") and complaints(driver) == []
     assert text_of(driver, ".difference") == told
 
 
@@ -314,33 +291,33 @@ def test_two_tabs_show_the_same_and_back_leads_back(opened: tuple[Any, Path]) ->
     address = driver.current_url
     driver.switch_to.new_window("tab")
     driver.get(address)
-    waited(driver, lambda: driver.find_elements("css selector", ".step"))
-    driver.find_element("css selector", '[data-key="step-sex-1"]').click()
+    waited(driver, lambda: count(driver, ".step"))
+    clicked(driver, '[data-key="step-sex-1"]')
     waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
     driver.close()
     driver.switch_to.window(first)
     waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
     pressed_there = '[data-key="step-sex-1"][aria-pressed="true"]'
-    waited(driver, lambda: driver.find_elements("css selector", pressed_there))
+    waited(driver, lambda: count(driver, pressed_there))
     go(driver, "sign")
     driver.back()
-    waited(driver, lambda: driver.find_elements("css selector", "section.screen.decide .step"))
+    waited(driver, lambda: count(driver, "section.screen.decide .step"))
 
 
 def test_a_reload_in_the_middle_of_a_job_begins_it_again(opened: tuple[Any, Path]) -> None:
     driver, _ = opened
     driver.refresh()
-    waited(driver, lambda: driver.find_elements("css selector", ".step"))
+    waited(driver, lambda: count(driver, ".step"))
     driver.refresh()
     all_known(driver)
-    assert not driver.find_elements("css selector", ".problem")
+    assert not count(driver, ".problem")
 
 
 def test_a_job_is_cancelled_and_the_page_stays_usable(opened: tuple[Any, Path]) -> None:
     driver, _ = opened
     driver.execute_script("document.querySelector('[data-key=cancel]')?.click()")
-    waited(driver, lambda: not driver.find_elements("css selector", "progress"))
-    driver.find_element("css selector", '[data-key="step-sex-1"]').click()
+    waited(driver, lambda: not count(driver, "progress"))
+    clicked(driver, '[data-key="step-sex-1"]')
     waited(driver, lambda: text_of(driver, "#state") == "Changed, not saved")
 
 
@@ -359,7 +336,7 @@ def test_a_server_that_ends_under_the_page_is_told_there_and_leaves_nothing(
     (tmp_path / "spill").mkdir()
     with explorer(folder) as (process, address):
         driver.get(address)
-        waited(driver, lambda: driver.find_elements("css selector", ".step"))
+        waited(driver, lambda: count(driver, ".step"))
         assert any((tmp_path / "spill").iterdir())
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
@@ -374,7 +351,7 @@ def test_a_closed_page_ends_the_server(driver: Any, folder: Path) -> None:
         first = driver.current_window_handle
         driver.switch_to.new_window("tab")
         driver.get(address)
-        waited(driver, lambda: driver.find_elements("css selector", ".step"))
+        waited(driver, lambda: count(driver, ".step"))
         began = time.monotonic()
         driver.close()
         driver.switch_to.window(first)
@@ -401,18 +378,16 @@ releases:
     with explorer(tmp_path) as (_, address):
         complaints(driver)
         driver.get(address)
-        waited(driver, lambda: driver.find_elements("css selector", ".step"))
-        driver.find_element("css selector", "#values").click()
+        waited(driver, lambda: count(driver, ".step"))
+        clicked(driver, "#values")
         for screen in ("columns", "decide", "sign"):
             go(driver, screen)
             waited(driver, lambda: NASTY in text_of(driver, "main"))
-            assert driver.find_elements("css selector", "main img") == []
-        driver.find_element("css selector", '[data-key="tab-columns"]').click()
+            assert not count(driver, "main img")
+        clicked(driver, '[data-key="tab-columns"]')
         waited(
             driver,
-            lambda: (
-                f"{NASTY}1" in text_of(driver, ".labels") or driver.find_elements("css selector", ".step")
-            ),
+            lambda: f"{NASTY}1" in text_of(driver, ".labels") or count(driver, ".step"),
         )
         assert "onerror" not in driver.current_url
         assert complaints(driver) == []
@@ -422,30 +397,28 @@ def replayed(driver: Any, address: str) -> None:
     """The decision of examples/decision, as its README tells it."""
     driver.get(address)
     all_known(driver)
-    driver.find_element("css selector", '[data-key="step-education-1"]').click()
+    clicked(driver, '[data-key="step-education-1"]')
     waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✖ Not safe"))
-    waited(driver, lambda: driver.find_elements("css selector", '[data-key="help"]'))[0].click()
+    clicked(driver, '[data-key="help"]')
     waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
-    number = driver.find_element("css selector", '[data-number="k_anonymity(k=10)"]')
-    number.send_keys(f"{CONTROL}a")
-    pressed(driver, f"15{ENTER}")
+    written_over(driver, '[data-number="k_anonymity(k=10)"]', f"15{ENTER}")
     waited(driver, lambda: "k_anonymity(k=15)" in text_of(driver, ".limits"))
-    assert text_of(driver, ".verdict h3").startswith("✔ Safe")
+    waited(driver, lambda: text_of(driver, ".verdict h3").startswith("✔ Safe"))
     go(driver, "sign")
     for selector, words in (
         ("#sign-purpose-", "To plan clinics"),
         ("#sign-reasons-k_anonymity", "The city's rule"),
     ):
-        driver.find_element("css selector", selector).send_keys(f"{words}{TAB}")
+        keyed(driver, selector, f"{words}{TAB}")
         waited(
             driver,
             lambda words=words: words.replace("'", "") in text_of(driver, ".difference").replace("'", ""),
         )
-    driver.find_element("css selector", '[data-key="save"]').click()
+    clicked(driver, '[data-key="save"]')
     waited(driver, lambda: text_of(driver, "#state") == "As privacy.yml says")
-    driver.find_element("css selector", '[data-key="run"]').click()
+    clicked(driver, '[data-key="run"]')
     waited(driver, lambda: "byte for byte" in text_of(driver, ".done"))
-    driver.find_element("css selector", '[data-key="report"]').click()
+    clicked(driver, '[data-key="report"]')
     waited(driver, lambda: "report is written" in text_of(driver, ".done"))
 
 

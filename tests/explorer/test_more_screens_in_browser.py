@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.explorer.acting import count, keyed, text_of, waited
 from tests.explorer.served import Asker, served
 from tests.reporting.browser import axe, browser, complaints, requests
 
@@ -52,7 +53,7 @@ def enter(driver: Any, asker: Asker, at: str = "guide") -> None:
     driver.execute_cdp_cmd("Network.setCookie", {"name": name, "value": value, "url": asker.origin})
     complaints(driver)
     driver.get(f"{asker.origin}/#{at}")
-    waited(driver, lambda: bool(driver.find_elements("css selector", "main h2")))
+    waited(driver, lambda: count(driver, "main h2"))
 
 
 def sized(driver: Any, width: int = 1440, zoom: int = 1, dark: bool = False) -> None:
@@ -62,40 +63,13 @@ def sized(driver: Any, width: int = 1440, zoom: int = 1, dark: bool = False) -> 
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": colours})
 
 
-def waited(driver: Any, there: Callable[[], Any], seconds: float = 30) -> Any:
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    return WebDriverWait(driver, seconds, poll_frequency=0.05).until(lambda _: there())
-
-
 def at(driver: Any, state: str) -> None:
     """Go to a state of a screen, by its address."""
     screen = state.partition("?")[0]
     driver.execute_script("location.hash = arguments[0]", state)
-    waited(driver, lambda: driver.find_elements("css selector", f"section.screen.{screen} h2:not(.vh)"))
+    waited(driver, lambda: count(driver, f"section.screen.{screen} h2:not(.vh)"))
     if "low=" in state:
-        waited(driver, lambda: driver.find_elements("id", "chosen"))
-
-
-def one(driver: Any, selector: str) -> Any:
-    return waited(driver, lambda: driver.find_elements("css selector", selector))[0]
-
-
-def keyed(driver: Any, selector: str, *keys: str) -> None:
-    """Put the keyboard's focus somewhere that Tab reaches, and press keys.
-
-    In one step: what a redraw replaces gives its focus to what stands in its place.
-    """
-    focus = "const e = document.querySelector(arguments[0]); e?.focus(); return e ? e.tabIndex >= 0 : false"
-    waited(driver, lambda: driver.execute_script(focus, selector))
-    from selenium.webdriver import ActionChains
-
-    for key in keys:
-        ActionChains(driver).send_keys(key).perform()
-
-
-def text_of(driver: Any, selector: str = "main") -> str:
-    return str(driver.execute_script("return document.querySelector(arguments[0]).textContent", selector))
+        waited(driver, lambda: count(driver, "#chosen"))
 
 
 LOOKS = {"wide": {}, "narrow and dark": {"width": 1024, "dark": True}, "zoomed": {"width": 720, "zoom": 2}}
@@ -116,7 +90,7 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(looked_at: tuple[Any, Asker], 
         assert found == [], (screen, found)
         wider = driver.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
         assert wider <= 0, screen
-        assert not driver.find_elements("css selector", ".problem"), text_of(driver, ".problem")
+        assert not count(driver, ".problem"), text_of(driver, ".problem")
     assert complaints(driver) == []
     assert all(url.startswith(asker.origin) or url == "about:blank" for url in requests(driver))
 
@@ -134,19 +108,20 @@ def test_every_bar_has_the_numbers_of_its_answer_and_opens_by_keyboard(
         )
         assert ("✖" in shown) == (bar["high"] < 10)  # not by colour alone
     for place, bar in enumerate(told["guesses"]):
-        for found in driver.find_elements("css selector", f'[data-key="guess-0-{place}"]'):
-            shown = found.get_attribute("textContent")
+        selector = f'[data-key="guess-0-{place}"]'
+        if count(driver, selector):
+            shown = text_of(driver, selector)
             assert f"{bar['people']:,} people in {bar['groups']:,} groups" in shown
             assert ("✖" in shown) == (bar["low"] >= 0.5)
     keyed(driver, '[data-key="size-0-20"]', "\ue007")
-    one(driver, "#chosen")
+    waited(driver, lambda: count(driver, "#chosen"))
     group = asker.ask("people", action="groups", by="size", low=20, facts=2)
     assert f"{group['people']:,} people in {group['groups']} groups" in text_of(driver, "#chosen")
-    assert one(driver, '[data-key="size-0-20"]').get_attribute("aria-pressed") == "true"
+    waited(driver, lambda: count(driver, '[data-key="size-0-20"][aria-pressed="true"]'))
     # the keyboard is where it was
     assert driver.execute_script("return document.activeElement.dataset.key") == "size-0-20"
     driver.back()
-    waited(driver, lambda: not driver.find_elements("id", "chosen"))
+    waited(driver, lambda: not count(driver, "#chosen"))
 
 
 def test_values_appear_with_the_switch_only_and_never_in_the_address(looked_at: tuple[Any, Asker]) -> None:
@@ -158,7 +133,7 @@ def test_values_appear_with_the_switch_only_and_never_in_the_address(looked_at: 
     waited(driver, lambda: "sex" in driver.execute_script(heads))
     assert "values" not in driver.current_url
     driver.refresh()
-    one(driver, "#chosen")
+    waited(driver, lambda: count(driver, "#chosen"))
     assert "sex" not in driver.execute_script(heads)  # it is off again
 
 
@@ -183,14 +158,14 @@ def test_the_slider_of_facts_asks_nobody(looked_at: tuple[Any, Asker]) -> None:
     driver, asker = looked_at
     at(driver, "knowledge?facts=2")
     (column,) = asker.ask("knowledge")["columns"]
-    one(driver, "#facts")
+    waited(driver, lambda: count(driver, "#facts"))
     requests(driver)
     keyed(driver, "#facts", "\ue014", "\ue014", "\ue014")  # arrow right
     assert text_of(driver, "#facts-now") == "5 facts" and driver.current_url.endswith("facts=5")
     story = column["stories"][5]
     shown = text_of(driver, "#story-0")
     assert all(fact in shown for fact in story["knows"])
-    assert len(driver.find_elements("css selector", "#story-0 li")) == story["facts"] == 5
+    assert count(driver, "#story-0 li") == story["facts"] == 5
     assert not [url for url in requests(driver) if "/api/knowledge" in url]
     rows = driver.execute_script(
         "return [...document.querySelectorAll('#curve-0 tbody tr')].map(r => r.cells[1].textContent)"
@@ -202,11 +177,13 @@ def test_long_questions_show_their_answer(looked_at: tuple[Any, Asker]) -> None:
     driver, _ = looked_at
     at(driver, "knowledge")
     keyed(driver, '[aria-labelledby="skyline-title"] button', "\ue007")
-    assert len(waited(driver, lambda: driver.find_elements("css selector", "table.grid tbody tr"))) == 14
+    assert waited(driver, lambda: count(driver, "table.grid tbody tr")) == 14
     at(driver, "compare")
-    for button in driver.find_elements("css selector", ".asks button"):
-        if "boxes" in button.text:
-            button.click()
+    boxes = (
+        "const found = [...document.querySelectorAll('.asks button')]"
+        ".find((one) => one.textContent.includes('boxes')); found?.click(); return Boolean(found)"
+    )
+    waited(driver, lambda: driver.execute_script(boxes))
     waited(driver, lambda: "Boxes" in text_of(driver))
 
 
@@ -215,11 +192,11 @@ def test_a_question_of_ones_own_is_answered_and_stays_out_of_the_address(
 ) -> None:
     driver, asker = looked_at
     at(driver, "usefulness")
-    one(driver, "#query-0").send_keys("33-47")
+    keyed(driver, "#query-0", "33-47")
     keyed(driver, "#query-5", *"Asthma", "\ue007")
     asked = {"age": "33-47", "diagnosis": "Asthma"}
     told = asker.ask("usefulness", action="query", conditions=asked)
-    shown = waited(driver, lambda: driver.find_elements("id", "answered"))[0].text
+    shown = waited(driver, lambda: text_of(driver, "#answered"))
     assert (
         f"{told['true']:,} people" in shown
         and f"{round(told['published'], 1):,}".rstrip("0").rstrip(".") in shown
@@ -231,18 +208,19 @@ def test_choices_are_pinned_compared_and_used(looked_at: tuple[Any, Asker]) -> N
     driver, asker = looked_at
     at(driver, "compare")
     keyed(driver, '[data-key="pin"]', "\ue007")
-    one(driver, "table.compared")
+    waited(driver, lambda: count(driver, "table.compared"))
     asker.ask("decide", action="take", levels={"sex": 1}, version=asker.decision.version)
     driver.refresh()
-    one(driver, "table.compared")
+    waited(driver, lambda: count(driver, "table.compared"))
     keyed(driver, '[data-key="pin"]', "\ue007")
-    waited(driver, lambda: len(driver.find_elements("css selector", "table.compared thead th")) == 2)
+    waited(driver, lambda: count(driver, "table.compared thead th") == 2)
+    row = (
+        "return [...document.querySelectorAll('table.compared tr')]"
+        ".find((one) => one.textContent.startsWith(arguments[0])).querySelectorAll('td')[1].innerText"
+    )
     choices = asker.ask("compare", choices=[{**asker.decision.levels, "sex": n} for n in (0, 1)])["choices"]
     for name, value in choices[1]["values"].items():
-        row = next(
-            r for r in driver.find_elements("css selector", "table.compared tr") if r.text.startswith(name)
-        )
-        shown = row.find_elements("css selector", "td")[1].text
+        shown = driver.execute_script(row, name)
         assert float(shown.split()[-1].replace(",", "")) == pytest.approx(value["float"], rel=1e-3)
         assert ("✔" in shown) == value["safe"]
     keyed(driver, '[data-key="use-0"]', "\ue007")
@@ -259,7 +237,7 @@ def test_the_questions_are_answered_by_keyboard_and_set_what_must_hold(looked_at
             keyed(driver, f'[data-key="answer-{answer}"]', " ")
             waited(
                 driver,
-                lambda a=answer: driver.find_elements("css selector", f'[data-key="answer-{a}"]:checked'),
+                lambda a=answer: count(driver, f'[data-key="answer-{a}"]:checked'),
             )
         keyed(driver, '[data-key="next"]', "\ue007")
     waited(driver, lambda: "What will be required" in text_of(driver))
@@ -272,7 +250,7 @@ def test_the_questions_are_answered_by_keyboard_and_set_what_must_hold(looked_at
     waited(driver, lambda: asker.decision.version == before + 1)
     required = [str(c) for c in asker.decision.plan.require]
     assert required == ["k_anonymity(k=11)", "l_diversity(l=4, kind=recursive, c=3)", "ck_safety(c=2/3, k=1)"]
-    waited(driver, lambda: driver.find_elements("css selector", "section.screen.decide"))
+    waited(driver, lambda: count(driver, "section.screen.decide"))
 
 
 def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any, folder: Path) -> None:
@@ -284,7 +262,7 @@ def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any
         enter(driver, asker)
         driver.execute_script("location.hash = 'decide'")
         waited(driver, lambda: "it has several limits" in text_of(driver))
-        assert len(driver.find_elements("css selector", "input[type=range]")) == 3
+        assert count(driver, "input[type=range]") == 3
         assert complaints(driver) == []
         driver.get("about:blank")
 
@@ -307,7 +285,7 @@ def test_names_and_values_that_look_like_markup_are_text(driver: Any, tmp_path: 
         keyed(driver, "#values", " ")
         for state in ("people?by=size&low=10", "knowledge", "usefulness", "compare?pins=0.1", "guide"):
             at(driver, state)
-            assert not driver.find_elements("css selector", "main img, main b b"), state
+            assert not count(driver, "main img, main b b"), state
             assert NASTY in text_of(driver) or "ill</b>" in text_of(driver) or state == "knowledge", state
         assert complaints(driver) == []
         driver.get("about:blank")
