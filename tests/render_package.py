@@ -29,7 +29,7 @@ HIERARCHIES: Mapping[str, Any] = {
     "bands for fractions": {"intervals": ["0.50", 1, "1e1"]},
     "masked": {"mask": [4, 2]},
     "masked to nothing": {"mask": [2, 0]},
-    "days": {"dates": ["day", "month", "quarter", "year", "decade"]},
+    "days": {"dates": ["day", "month", "quarter", "year", "five_years", "decade"]},
     "cut": {"breaks": [["0.30", "+2.50", 1e1], ["2.5"]]},
     "tree": {"tree": {"a": ["A", "x"], "b": ["A", "x"], "c": ["C", "it's"]}},
     "tree of one": {"tree": {"a": ["A", "x"], "b": ["B", "x"]}},

@@ -40,8 +40,8 @@ level for every value, and no label under two.
 ) }}
 {%- elif kinds[0] == "dates" -%}
 {{ privacy_sql.refuse_unless(
-    levels | reject("in", ["day", "month", "quarter", "year", "decade"]) | list == [],
-    where, "dates are day, month, quarter, year or decade"
+    levels | reject("in", ["day", "month", "quarter", "year", "five_years", "decade"]) | list == [],
+    where, "dates are day, month, quarter, year, five_years or decade"
 ) }}
 {%- else -%}
 {{ privacy_sql.refuse_unless(kinds[0] in words, where, "a hierarchy is keep_or_drop, or a kind with its levels") }}

@@ -1,5 +1,5 @@
 {#
-A day, month, quarter, year or decade, read from the text of a date or timestamp; NULL where the text names no
+A day, month, quarter, year, five years or decade, read from the text of a date or timestamp; NULL where the text names no
 day of the calendar. The pattern is the one of hierarchies/dates.py; for the bar see is_number.
 #}
 {% macro recode_date(column, unit) -%}
@@ -26,6 +26,13 @@ case
             )
             {% elif unit == 'year' %}
             substr(cast({{ column }} as varchar), 1, 4)
+            {% elif unit == 'five_years' %}
+            concat(
+                substr(cast({{ column }} as varchar), 1, 3),
+                case when substr(cast({{ column }} as varchar), 4, 1) in ('0', '1', '2', '3', '4') then '0-' else '5-' end,
+                substr(cast({{ column }} as varchar), 1, 3),
+                case when substr(cast({{ column }} as varchar), 4, 1) in ('0', '1', '2', '3', '4') then '4' else '9' end
+            )
             {% elif unit == 'decade' %}
             concat(
                 substr(cast({{ column }} as varchar), 1, 3),
@@ -34,7 +41,7 @@ case
                 '9'
             )
             {% else %}
-            {{ privacy_sql.refuse("dates", "units are day, month, quarter, year and decade") }}
+            {{ privacy_sql.refuse("dates", "units are day, month, quarter, year, five_years and decade") }}
             {% endif %}
 end
 {%- endmacro %}

@@ -34,6 +34,7 @@ def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
     if kind == "intervals" and (name.startswith("<") or name.endswith("+")):
         return f"{name.replace(' ', ' and ')} together, else exact"
     if kind in SHOWN:
+        name = name.replace("_", " ")  # by five years
         return SHOWN[kind].format(name).replace("first 1 characters", "first character")
     if len(names) > 2 and name.startswith("level "):
         return f"coarser, step {step} of {len(names) - 1}"

@@ -1,4 +1,4 @@
-"""Hierarchies of dates: day, month, quarter, year, decade.
+"""Hierarchies of dates: day, month, quarter, year, five years, decade.
 
 A date is read from its text: year, month and day as 2024-03-05, with or without a time behind it. That is
 what every engine gives when a date or a timestamp is cast to text, so the levels need no date function. Text
@@ -15,7 +15,7 @@ from itertools import pairwise
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.hierarchies.base import TOP, Hierarchy
 
-UNITS = ("day", "month", "quarter", "year", "decade")  # each nests in the next
+UNITS = ("day", "month", "quarter", "year", "five_years", "decade")  # each nests in the next
 
 _LEAP_YEAR = "([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)"
 _DAY = (
@@ -32,9 +32,9 @@ _LABEL = re.compile("[0-9]{4}(-(0[1-9]|1[0-2])|-Q[1-4]|-[0-9]{4})?")
 class Dates(Hierarchy):
     """Calendar units, from fine to coarse.
 
-    >>> born = Dates("month", "quarter", "year", "decade")
-    >>> [born.label("1987-05-14", level) for level in range(6)]
-    ['1987-05-14', '1987-05', '1987-Q2', '1987', '1980-1989', '*']
+    >>> born = Dates("month", "quarter", "year", "five_years", "decade")
+    >>> [born.label("1987-05-14", level) for level in range(7)]
+    ['1987-05-14', '1987-05', '1987-Q2', '1987', '1985-1989', '1980-1989', '*']
     """
 
     units: tuple[str, ...]
@@ -77,10 +77,12 @@ class Dates(Hierarchy):
 
     def _label(self, text: str, level: int) -> str | None:
         year, month = text[:4], text[5:7]
+        first, last = ("0", "4") if year[3] < "5" else ("5", "9")
         return {
             "day": text[:10],
             "month": text[:7],
             "quarter": f"{year}-Q{(int(month) + 2) // 3}",
             "year": year,
+            "five_years": f"{year[:3]}{first}-{year[:3]}{last}",
             "decade": f"{year[:3]}0-{year[:3]}9",
         }[self.units[level - 1]]

@@ -91,8 +91,8 @@ def intervals(draw: random.Random) -> dict[str, Any]:
 
 
 def days(draw: random.Random) -> dict[str, Any]:
-    parts = ["day", "month", "quarter", "year", "decade"]
-    return {"dates": sorted(draw.sample(parts, draw.randint(1, 5)), key=parts.index)}
+    parts = ["day", "month", "quarter", "year", "five_years", "decade"]
+    return {"dates": sorted(draw.sample(parts, draw.randint(1, 6)), key=parts.index)}
 
 
 @pytest.mark.parametrize("seed", seeds(6))

@@ -57,7 +57,7 @@ EVERY_KIND: list[Hierarchy] = [
     Intervals(clip={"bottom": 0, "top": 50}),
     Breaks([18, 30, 65], [18, 65]),
     Breaks(-1.5, 0, 2.25),
-    Dates("day", "month", "quarter", "year", "decade"),
+    Dates("day", "month", "quarter", "year", "five_years", "decade"),
     PLACES,
 ]
 VALUES = (

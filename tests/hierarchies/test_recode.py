@@ -56,7 +56,7 @@ EVERY_KIND: list[Hierarchy] = [
     KeepOrDrop(),
     Mask(4, 3, 0),
     Mask(1),
-    Dates("day", "month", "quarter", "year", "decade"),
+    Dates("day", "month", "quarter", "year", "five_years", "decade"),
     TREE,
 ]
 
@@ -163,7 +163,7 @@ def test_sql_and_python_label_native_numbers_alike(
 def test_sql_and_python_label_native_dates_and_timestamps_alike(
     connection: duckdb.DuckDBPyConnection, values: list[datetime.date | None]
 ) -> None:
-    kind = Dates("day", "month", "quarter", "year", "decade")
+    kind = Dates("day", "month", "quarter", "year", "five_years", "decade")
     moments = [day and datetime.datetime.combine(day, datetime.time(23, 59, 59, 5)) for day in values]
     assert disagreements(connection, kind, values, "date") == []
     assert disagreements(connection, kind, moments, "timestamp") == []

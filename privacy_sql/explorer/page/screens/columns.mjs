@@ -12,7 +12,7 @@ const KINDS = {
   intervals: ["bands of equal width", "widths, each a multiple of the one before: 5, 10, 20"],
   breaks: ["bands between cut points", "cut points, a semicolon between levels: 18, 30, 65; 18, 65"],
   mask: ["first characters", "how many are kept, fewer at each level: 4, 3, 0"],
-  dates: ["dates", "month, quarter, year, decade"],
+  dates: ["dates", "month, quarter, year, five_years, decade"],
   keep_or_drop: ["kept or removed", ""],
   as_is: ["as it is, at every level", ""],
   tree: ["groups of labels (a file)", ""],
