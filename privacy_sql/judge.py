@@ -97,8 +97,8 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
         try:
             found, groups = _less_safe(part, criterion, criterion.judge(_rows(part, criterion)))
             notes = (*found.notes, f"{criterion} {EMPTY}") if criterion.cannot_fail else found.notes
-            found = replace(found, requirement=name, notes=notes)
-            verdicts[name] = found.with_witness(groups.told(found.witness))
+            witness = groups.told(found.witness)
+            verdicts[name] = replace(found, requirement=name, notes=notes, witness=witness)
         except Undecided as problem:
             undecided[name] = problem
             # what stands for a verdict beside those that say no already
@@ -137,27 +137,18 @@ def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
     """Refuse, before any evidence is gathered, what this table cannot be asked."""
     if not require:
         raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
-    problems: list[PrivacySqlError] = [
-        UsageError("no_sensitive", f"{criterion} needs a sensitive column", hint="Name it with --sensitive.")
-        for criterion in require
-        if criterion.reads_sensitive and not base.table.sensitives
-    ]
-    problems += [
-        UsageError(
-            "no_population", f"{criterion} needs a population table", hint="Name it with --population."
-        )
-        for criterion in require
-        if criterion.needs_population and base.table.population is None
-    ]
-    problems += [
-        UsageError(
-            "several_values",
-            f"{criterion} is defined for one value per person, but people have several values each",
-            hint="Use privacy_skyline, or declare values_per_person: one.",
-        )
-        for criterion in require
-        if criterion.needs_one_value and base.table.values_per_person != "one"
-    ]
+    problems: list[PrivacySqlError] = []
+    for criterion in require:
+        if criterion.reads_sensitive and not base.table.sensitives:
+            told, hint = f"{criterion} needs a sensitive column", "Name it with --sensitive."
+            problems.append(UsageError("no_sensitive", told, hint=hint))
+        if criterion.needs_population and base.table.population is None:
+            told, hint = f"{criterion} needs a population table", "Name it with --population."
+            problems.append(UsageError("no_population", told, hint=hint))
+        if criterion.needs_one_value and base.table.values_per_person != "one":
+            told = f"{criterion} is defined for one value per person, but people have several values each"
+            hint = "Use privacy_skyline, or declare values_per_person: one."
+            problems.append(UsageError("several_values", told, hint=hint))
     raise_all(problems)
 
 

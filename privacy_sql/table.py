@@ -265,14 +265,13 @@ class Table:
         """One error for each named column the source does not have."""
         pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
         frame = pandas is not None and isinstance(self.source, pandas.DataFrame)
-        index = [str(name) for name in self.source.index.names if name is not None] if frame else []
         return [
             UsageError(
                 "unknown_column",
                 f'{self.name} has no column "{column}" ({role})',
                 where=self.name,
                 hint=f"{column} is the frame's index: use frame.reset_index()."
-                if column in index
+                if frame and column in [str(name) for name in self.source.index.names if name is not None]
                 else nearest_column(column, columns),
             )
             for column, role in self.roles.items()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from privacy_sql.display import notebook
@@ -119,9 +120,6 @@ class Verdict:
             "witness": dict(self.witness),
         }
 
-    def with_witness(self, witness: Witness) -> Verdict:
-        return replace(self, witness=witness)
-
 
 def exact_text(number: Number | None) -> str | None:
     """A number as text that loses nothing.
@@ -150,10 +148,10 @@ def measured(verdict: Verdict) -> tuple[str, str]:
 
 
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
-    ">=": lambda value, limit: value >= limit,
-    ">": lambda value, limit: value > limit,
-    "<=": lambda value, limit: value <= limit,
-    "<": lambda value, limit: value < limit,
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
 }
 
 

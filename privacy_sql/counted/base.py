@@ -46,22 +46,22 @@ class Memory:
     """What was worked out of a base, for as long as anybody holds it, or the same counts elsewhere."""
 
     def __init__(self, **known: object) -> None:
-        self._found: dict[Hashable, Any] = dict(known.items())
+        self.found: dict[Hashable, Any] = dict(known.items())
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is known under a key, else what `make` finds."""
-        if key not in self._found:
-            self._found[key] = make()
-        found: T = self._found[key]
+        if key not in self.found:
+            self.found[key] = make()
+        found: T = self.found[key]
         return found
 
     def known(self, *keys: str) -> dict[str, object]:
         """What is known under keys, of those that are."""
-        return {key: self._found[key] for key in keys if key in self._found}
+        return {key: self.found[key] for key in keys if key in self.found}
 
     def forget(self, key: Hashable) -> None:
         """What may have changed is found out again."""
-        self._found.pop(key, None)
+        self.found.pop(key, None)
 
 
 class remembered(Generic[T]):  # written like a property
@@ -77,7 +77,13 @@ class remembered(Generic[T]):  # written like a property
     def __get__(self, base: Base, owner: type[Base] | None = None) -> T: ...
 
     def __get__(self, base: Base | None, owner: type[Base] | None = None) -> Self | T:
-        return self if base is None else base.memory.once(self.make.__name__, lambda: self.make(base.at_home))
+        if base is None:
+            return self
+        name, found = self.make.__name__, base.memory.found
+        if name not in found:
+            found[name] = self.make(base.at_home)
+        known: T = found[name]
+        return known
 
 
 @dataclass(frozen=True)

@@ -121,12 +121,15 @@ def _coded(
     given: Mapping[str, Sql],
 ) -> Counted:
     """A counted source in codes, with a dictionary of each column that has none yet."""
-    wanted = [(name, alias) for name, alias in inside if alias not in given]
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
-    own = [
-        (alias, part, Sql("v_text" if engine.one_text and kinds.get(name) == "text" else f"v_{alias}"))
-        for part, (name, alias) in enumerate(wanted, start=1)
-    ]
+    own: list[tuple[Sql, int, Sql]] = []
+    texts: dict[Sql, None] = {}
+    for name, alias in inside:
+        if alias not in given:
+            is_text = kinds.get(name) == "text"
+            column = Sql("v_text" if engine.one_text and is_text else f"v_{alias}")
+            own.append((alias, len(own) + 1, column))
+            texts |= {column: None} if is_text else {}
     whole = engine.create(
         render(
             "counted/counted.sql",
@@ -138,22 +141,22 @@ def _coded(
             kept=list({column: alias for alias, _, column in reversed(own)}.items()),
         )
     )
-    texts = dict.fromkeys(
-        column for (name, _), (*_, column) in zip(wanted, own, strict=True) if kinds.get(name) == "text"
-    )
     parts = render("counted/parts.sql", counted=whole, texts=list(texts), star=TOP)
     sizes = {row.pop("part"): row for row in engine.fetch(parts)}
     codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
+    relation = _part(engine, whole, 0, [(alias, alias) for alias in codes])
     code, rows = Sql("code"), Sql("n_rows")
+    dictionaries, statistics = {}, {}
+    for alias, part, column in own:
+        shown = [(code, code), (column, Sql("value")), (rows, rows)]
+        dictionaries[str(alias)] = _part(engine, whole, part, shown)
+        statistics[str(alias)] = sizes.get(part, NOTHING)
     return Counted(
-        relation=_part(engine, whole, 0, [(alias, alias) for alias in codes]),
+        relation=relation,
         people=None,
         holders=None,
-        dictionaries={
-            str(alias): _part(engine, whole, part, [(code, code), (column, Sql("value")), (rows, rows)])
-            for alias, part, column in own
-        },
-        statistics={str(alias): sizes.get(part, NOTHING) for alias, part, _ in own},
+        dictionaries=dictionaries,
+        statistics=statistics,
         rows=sizes.get(0, NOTHING)["n_rows"],
         combinations=sizes.get(0, NOTHING)["n_values"],
     )

@@ -168,11 +168,12 @@ class Grouping:
     ) -> Grouping:
         """Count the groups of a keyed base (k1.. beside its own columns, or beside `columns`)."""
         engine = base.engine
-        inputs = [engine.create(query, view=True) for query in (keyed, people) if query is not None]
+        values = engine.create(keyed, view=True)
         # people without a value are in `people` only, so the groups are numbered there
-        numbers = numbers_of(engine, inputs[-1], keys)
+        everybody = values if people is None else engine.create(people, view=True)
+        numbers = numbers_of(engine, everybody, keys)
         inside = base.inside() if columns is None else list(columns)
-        candidate = numbered(engine, inputs[0], keys, numbers, inside)
+        candidate = numbered(engine, values, keys, numbers, inside)
         # when no column is generalised or left out, a combination of the base is a group and a value already
         counted = {str(column) for column in base.inside()} - {"s"} <= {
             key.column for key in keys if not key.level and key.labels is None
@@ -188,7 +189,7 @@ class Grouping:
         )
         members = candidate
         if people is not None:
-            members = numbered(engine, inputs[1], keys, numbers, [c for c in inside if c != "s"])
+            members = numbered(engine, everybody, keys, numbers, [c for c in inside if c != "s"])
         groups = engine.create(
             render("counted/groups.sql", histogram=histogram if people is None else members)
         )

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
     """The table with bands written for fractions, `[20, 25)`, where a column in whole bands holds some."""
-    kinds = dict(table.hierarchies)
+    written = {}
     for number, (column, kind) in enumerate(table.hierarchies.items(), start=1):
-        if kind.for_fractions() != kind:
+        if kind.of_whole_numbers:
             query = render(
                 "counted/fractions.sql", dictionary=dictionaries[f"q{number}"], value=Sql("d.value")
             )
             (found,) = engine.fetch(query)
-            kinds[column] = kind.for_fractions() if found["n_values"] else kind
-    return replace(table, quasi=kinds) if kinds != table.hierarchies else table
+            if found["n_values"]:
+                written[column] = kind.for_fractions()
+    return replace(table, quasi={**table.hierarchies, **written}) if written else table
 
 
 def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:

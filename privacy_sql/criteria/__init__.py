@@ -201,8 +201,8 @@ class Criterion:
     @property
     def params(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as the user wrote them."""
-        usual = {f.name: f.default for f in dataclasses.fields(self)}
-        return {key.rstrip("_"): value for key, value in given(self).items() if value != usual[key]}
+        fields = zip(dataclasses.fields(self), given(self).values(), strict=True)
+        return {field.name.rstrip("_"): value for field, value in fields if value != field.default}
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(f'{key}={_text(value)}' for key, value in self.params.items())})"

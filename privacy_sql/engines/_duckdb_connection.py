@@ -46,8 +46,8 @@ class Connection:
     ) -> None:
         self.place = place or ":memory:"
         self.limits = limits
-        self.files = {file.resolve() for file in files}
-        self.folders = {folder.resolve() for folder in folders}
+        self.files = set(map(Path.resolve, files))
+        self.folders = set(map(Path.resolve, folders))
         self.debug = debug
         self.numbers: Iterator[object] = itertools.count(1)
         self.private: Path | None = None
@@ -163,4 +163,4 @@ class TakenConnection(Connection):
 
 
 def _texts(paths: Iterable[Path]) -> str:
-    return ", ".join(literal(str(path)) for path in sorted(paths))
+    return ", ".join(map(literal, map(str, sorted(paths))))

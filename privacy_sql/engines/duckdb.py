@@ -105,11 +105,11 @@ class DuckDB(Engine):
 
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
         made = DuckDB.__new__(DuckDB)
-        made._to = self._to.reaching({f.resolve() for f in files}, {f.resolve() for f in folders})
+        made._to = self._to.reaching(set(map(Path.resolve, files)), set(map(Path.resolve, folders)))
         made._mine, made._lines = {}, {}
         # once nobody can ask for it any more, what a session created is left to be dropped
         left, mine = made._to.left, made._mine
-        weakref.finalize(made, lambda: left.extend(mine.items()))
+        weakref.finalize(made, left.extend, mine.items())
         return made
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ class DuckDB(Engine):
         looking = Query(f"select * from {relation} limit 0", f"looking at {relation}")
         columns = dict(self._described(looking))
         plain = {name: plainly(name, kind, collated) for name, kind in columns.items()}
-        if all(shown == quote(name) for name, shown in plain.items()):
+        if list(plain.values()) == list(map(quote, plain)):
             statements.size(self, relation)
             return relation
         shown = ", ".join(f"{shown} as {quote(name)}" for name, shown in plain.items())

@@ -104,6 +104,11 @@ class Hierarchy(ABC):
         """A checksum of the labels: two hierarchies with equal checksums publish every value alike."""
         return hashlib.sha256(json.dumps(dict(self.to_spec()), sort_keys=True).encode()).hexdigest()
 
+    @property
+    def of_whole_numbers(self) -> bool:
+        """Whether its labels are of whole numbers only, so that `for_fractions` has others."""
+        return False
+
     def for_fractions(self) -> Hierarchy:
         """The same levels for a column that holds numbers with a fraction; only the labels may differ."""
         return self

@@ -138,6 +138,10 @@ class Intervals(Hierarchy):
         more = {**origin, **({"clip": clip} if clip else {})}
         return {"intervals": [_written(width) for width in self.widths], **more}
 
+    @property
+    def of_whole_numbers(self) -> bool:
+        return bool(self.widths) and not self.fractions
+
     def for_fractions(self) -> Intervals:
         if not self.widths:
             return self

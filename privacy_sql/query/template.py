@@ -83,13 +83,16 @@ def literal(value: str | int | None) -> Sql:
     return Sql(value) if isinstance(value, int) else Sql("'" + value.replace("'", "''") + "'")
 
 
+INTERNAL = re.compile(r"[a-z][a-z0-9_]*")
+
+
 def names(columns: Iterable[str]) -> list[Sql]:
     """Internal column names, printed as they are."""
-    checked = list(columns)
-    bad = [name for name in checked if not re.fullmatch(r"[a-z][a-z0-9_]*", name)]
-    if bad:
-        raise ValueError(f"not an internal name: {bad[0]!r}")
-    return [Sql(name) for name in checked]
+    checked = list(map(Sql, columns))
+    if not all(map(INTERNAL.fullmatch, checked)):
+        bad = next(name for name in checked if not INTERNAL.fullmatch(name))
+        raise ValueError(f"not an internal name: {bad!r}")
+    return checked
 
 
 CONDITION_NODES = {
@@ -206,8 +209,8 @@ def _translated(sql: str, dialect: str) -> str:
     return parse(sql).sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE, pretty=True)
 
 
-# a literal, a quoted name or a comment, and the blanks around the ends of lines everywhere else
-QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*)""")
+# a literal, a quoted name or a comment to its last word, and the blanks around the ends of lines elsewhere
+QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\S)""")
 BLANK = re.compile(r"[ \t\r]*\n(?:[ \t\r]*\n)*")
 
 
@@ -236,7 +239,6 @@ def tidy(text: str) -> str:
     """
     pieces = QUOTED.split(text)
     pieces[::2] = [BLANK.sub("\n", piece) for piece in pieces[::2]]
-    pieces[1::2] = [piece.rstrip() if piece.startswith("--") else piece for piece in pieces[1::2]]
     return "".join(pieces).strip("\n").rstrip(" ")
 
 
@@ -277,8 +279,7 @@ _OURS = {"literal": literal, "number_text": number_text, "refuse": _refuse}
 class _Adapter:
     """The two names of dbt's adapter that a kernel macro may use."""
 
-    def quote(self, name: str) -> Sql:
-        return quote(name)
+    quote = staticmethod(quote)
 
     def dispatch(self, macro: str, macro_namespace: str = "privacy_sql") -> object:
         module = _environment().get_template(f"kernel/{macro}.sql").module
@@ -290,10 +291,9 @@ class _Macros:
 
     def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
         self._environment = environment
+        vars(self).update(_OURS)
 
     def __getattr__(self, name: str) -> object:
-        if name in _OURS:
-            return _OURS[name]
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise AttributeError(name)
         try:
