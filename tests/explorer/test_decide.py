@@ -122,6 +122,12 @@ def test_the_story_is_that_of_the_run_and_names_no_value_unless_it_is_asked_to(
         assert "sex" not in verdict["group"]["labels"]  # it is published as it is
     shown = page.ask("decide", action="story", values=True)
     assert all(verdict["group"]["labels"]["sex"] in "FM" for verdict in shown["verdicts"])
+    for column in told[
+        "columns"
+    ]:  # the bars beside each column stand for everybody in the source, and published
+        assert sum(bar["people"] for bar in column["before"]) == release.n_rows + release.suppressed
+        assert sum(bar["people"] for bar in column["after"]) == release.n_rows
+        assert all(bar["label"] is None for bar in column["after"] if not column["level"])
 
 
 def test_the_best_guess_is_the_worst_case_of_the_facts_that_are_required(whole: Asker, folder: Path) -> None:

@@ -187,13 +187,13 @@ def test_a_limit_that_is_moved_asks_nobody_and_shows_what_search_says(opened: tu
         """const done = arguments[0];
         const range = document.querySelector('[data-range="k_anonymity(k=10)"]');
         const before = window.asked.filter((path) => path !== "/api/alive").length;
-        range.value = 120; const began = performance.now();
+        // a window that is not in front paints no frames, so what waits for one is next in turn
+        window.requestAnimationFrame = (paint) => setTimeout(paint, 0);
+        range.value = 120;
         range.dispatchEvent(new Event("input", {bubbles: true}));
-        // a window that is not in front paints no frames, so they are not waited for
-        setTimeout(() => setTimeout(() => done({
-          time: performance.now() - began,
+        setTimeout(() => done({
           asked: window.asked.filter((path) => path !== "/api/alive").length - before,
-          shown: document.querySelector('[data-number="k_anonymity(k=10)"]').value}), 50), 50);"""
+          shown: document.querySelector('[data-number="k_anonymity(k=10)"]').value}), 0);"""
     )
     assert painted["asked"] == 0 and painted["shown"] != "10"
     now = safe_choices(driver)

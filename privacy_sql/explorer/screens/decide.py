@@ -10,6 +10,8 @@ from privacy_sql import registry
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
+from privacy_sql.explorer.choices import Words
+from privacy_sql.explorer.distributions import distributions
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.reporting import words
 from privacy_sql.searches import Limits
@@ -91,7 +93,7 @@ def _story(decision: Decision, *, values: bool) -> Json:
     try:
         release = decision.release(at)
     except Undecided as problem:
-        return {"levels": at, "undecided": problem.message, "verdicts": []}
+        return {"levels": at, "undecided": problem.message, "verdicts": [], "columns": []}
     verdicts: list[Json] = [
         {
             "requirement": verdict.requirement,
@@ -110,7 +112,15 @@ def _story(decision: Decision, *, values: bool) -> Json:
         }
         for verdict in release.verdicts.values()
     ]
-    return {"levels": at, "safe": release.safe, "suppressed": release.suppressed, "verdicts": verdicts}
+    search = decision.counted.search
+    shown, words_of = search.shown(decision.counted.choice(at)), Words(search.base, aloud=False)
+    return {
+        "levels": at,
+        "safe": release.safe,
+        "suppressed": release.suppressed,
+        "verdicts": verdicts,
+        "columns": distributions(search.base, shown, words_of, decision.plan.table.quasi),
+    }
 
 
 def _unit(verdict: Verdict) -> str:

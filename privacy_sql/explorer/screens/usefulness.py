@@ -5,25 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from privacy_sql.counted.base import Base
 from privacy_sql.errors import UsageError
 from privacy_sql.explorer.asking import flag, text
 from privacy_sql.explorer.choices import Words, utilities
+from privacy_sql.explorer.distributions import distributions
 from privacy_sql.explorer.screens import Decision, Json, Question, Screen
 from privacy_sql.hierarchies.base import text_of
-from privacy_sql.lattice.costs import Costs, Shown
+from privacy_sql.lattice.costs import Costs
 from privacy_sql.parameters import number_in
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.utilities import Query
-
-if TYPE_CHECKING:
-    from privacy_sql.counted.levels import Labels
-
-MOST_BARS = 60  # of one column: values that lie beside one another are shown together
 
 
 class Usefulness(Screen):
@@ -48,66 +42,9 @@ class Usefulness(Screen):
             "summary": decision.summary(),
             "people": search.base.n_people,
             "left_out": shown.n_suppressed,
-            "columns": [
-                _distribution(search.base, position, shown, words)
-                for position, (name, _) in enumerate(search.base.columns.values())
-                if name in decision.plan.table.quasi  # not the other sensitive columns
-            ],
+            "columns": distributions(search.base, shown, words, decision.plan.table.quasi),
             "utilities": utilities(search, shown),
         }
-
-
-# -- columns -----------------------------------------------------------------------------------------
-
-
-def _distribution(base: Base, position: int, shown: Shown, words: Words) -> Json:
-    """People by the values of one column, and by its labels; values that lie under one label lie together."""
-    labels = base.labels[position]
-    name, kind = list(base.columns.values())[position]
-    level = shown.choice[position]
-    under = labels.at[level]
-    left = shown.left
-    people = np.bincount(left.labels(position), weights=left.people, minlength=int(under.max(initial=0)) + 1)
-    order = _in_order(labels, under)
-    n, at = labels.n_rows[order].tolist(), under[order].tolist()
-    width = -(-len(n) // MOST_BARS)
-    before: list[Json] = [
-        {"people": sum(n[start : start + width]), "values": len(n[start : start + width])}
-        for start in range(0, len(n), width)
-    ]
-    if width == 1 and words.told(name, 0):
-        before = [
-            {"people": many, "values": 1, "label": words.label(name, 0, int(code))}
-            for many, code in zip(n, labels.code[order].tolist(), strict=True)
-        ]
-    found = list(dict.fromkeys(at))
-    out = bool(kind.height) and level == kind.height
-    after: list[Json] = [
-        {
-            "people": int(people[label]),
-            "values": at.count(label),
-            "label": None if out else words.label(name, level, label),
-        }
-        for label in found[: MOST_BARS if len(found) > MOST_BARS else None]
-    ]
-    return {
-        "column": name,
-        "level": level,
-        "left_out": out,
-        "values": len(n),
-        "labels": len(found),
-        "before": before,
-        # labels that are values themselves, and too many to draw, are drawn as the values are
-        "after": after if len(found) <= MOST_BARS else None,
-    }
-
-
-def _in_order(labels: Labels, under: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Sequence[int]:
-    """The values of a column in the order of numbers, else of their labels; a missing value comes first."""
-    number = labels.number
-    if number is None:
-        return [int(place) for place in np.lexsort((labels.code, under))]
-    return [int(place) for place in np.lexsort((labels.code, np.where(labels.code == 0, -np.inf, number)))]
 
 
 # -- questions of one's own --------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // Decide: limits, steps tagged before they are taken, the verdict in one sentence, and all choices.
 
+import { strip } from "../charts.mjs";
 import { fill, h } from "../dom.mjs";
 import * as limits from "../limits.mjs";
 import { drawPrice, drawScatter } from "../scatter.mjs";
@@ -65,6 +66,7 @@ async function tell() {
     if (asked !== told) return;
     story = found;
     drawVerdict();
+    drawColumns();
   } catch (problem) {
     if (open && asked === told) app.failed(problem); // nobody waits for a story of what was left
   }
@@ -158,9 +160,8 @@ function drawLimit(asked) {
   return h("div", { class: "limit" },
     h("div", { class: "line" }, h("label", { for: `limit-${key}` }, asked.question), status),
     h("div", { class: "gauge" }, h("span", { class: "rail" }, fillTo), range),
-    h("div", { class: "line small" },
-      h("span", {}, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`),
-      h("span", {}, asked.requirement)),
+    h("p", { class: "small" }, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`),
+    h("p", { class: "small" }, asked.requirement),
     before(asked));
 }
 
@@ -273,10 +274,21 @@ function drawColumns() {
     told.summary.columns.map((column) => {
       const level = told.summary.levels[column.name];
       return h("div", { class: "column" },
-        h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept`)),
+        h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept`),
+          drawStrips(column.name)),
         h("div", { class: "steps", role: "group", "aria-label": column.name },
           told.steps[column.name].map((choice) => drawStep(column, choice))));
     }));
+}
+
+// People by the values of a column, and by its labels as they are published.
+function drawStrips(name) {
+  const found = story?.columns.find((one) => one.column === name);
+  if (!found) return h("div", { class: "strips", "aria-hidden": "true" });
+  const most = Math.max(...[...found.before, ...(found.after ?? [])].map((part) => part.people / part.values), 1e-9);
+  const words = `${numberOf(found.values, "value")}, published as ${found.left_out ? "nothing" : numberOf(found.labels, "label")}`;
+  return h("div", { class: "strips", title: words }, vh(words), strip(found.before, "was", most), h("span", { "aria-hidden": "true" }, "→"),
+    found.left_out ? h("span", { class: "out", "aria-hidden": "true" }, "–") : strip(found.after ?? found.before, "now", most));
 }
 
 const facts = () => {
