@@ -122,11 +122,9 @@ def test_the_story_is_that_of_the_run_and_names_no_value_unless_it_is_asked_to(
         assert "sex" not in verdict["group"]["labels"]  # it is published as it is
     shown = page.ask("decide", action="story", values=True)
     assert all(verdict["group"]["labels"]["sex"] in "FM" for verdict in shown["verdicts"])
-    for column in told[
-        "columns"
-    ]:  # the bars beside each column stand for everybody in the source, and published
-        assert sum(bar["people"] for bar in column["before"]) == release.n_rows + release.suppressed
-        assert sum(bar["people"] for bar in column["after"]) == release.n_rows
+    for column in told["columns"]:  # the bars stand for everybody in the source, and who is published
+        assert sum(bar["people"] for bar in column["before"]) == release.counts["rows_in"]
+        assert sum(bar["people"] for bar in column["after"]) == release.counts["rows_out"]
         assert all(bar["label"] is None for bar in column["after"] if not column["level"])
 
 
