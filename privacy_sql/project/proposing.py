@@ -101,7 +101,7 @@ def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
 def _named(part: Proposed, column: Column, quasi: Sequence[str], sensitive: Sequence[str]) -> Proposed:
     """A column as a person has named it; where quasi-identifiers were named, no other becomes one."""
     if part.column in quasi:
-        return Proposed(part.column, "quasi", *_levels(column))
+        return Proposed(part.column, "quasi", *levels(column))
     if part.column in sensitive:
         return Proposed(part.column, "sensitive", "as you named it")
     if quasi and part.role == "quasi":
@@ -199,10 +199,10 @@ def _role(column: Column) -> Proposed:
         return Proposed(name, "identifier", "no value occurs twice")
     if TECHNICAL.search(name) or (column.fractions and column.n_values > column.n_rows / 2):
         return Proposed(name, "drop", "it looks like a technical value")
-    return Proposed(name, "quasi", *_levels(column))
+    return Proposed(name, "quasi", *levels(column))
 
 
-def _levels(column: Column) -> tuple[str, Spec]:
+def levels(column: Column) -> tuple[str, Spec]:
     """Why a column is generalised the way it is, and how."""
     if column.n_dates == column.n_values:
         return "all its values are dates", {"dates": ["month", "year"]}
@@ -241,7 +241,7 @@ def _one_sensitive(
         return [
             part
             if part in kept or part not in named
-            else Proposed(part.column, "quasi", *_levels(columns[part.column]))
+            else Proposed(part.column, "quasi", *levels(columns[part.column]))
             if KNOWN.search(part.column)
             else Proposed(part.column, "drop", reason)
             for part in made

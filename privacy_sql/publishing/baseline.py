@@ -166,7 +166,6 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
     """The baseline of a table as it stands; `own` are its groups where they are counted already."""
     free = table.as_they_are
-    several = table.values_per_person != "one"
     as_published = None
     if own is not None and not table.also_known and table.values_per_person != "multiset":
         as_published = _each(
@@ -174,12 +173,7 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
         )
     if as_published is not None and not free:
         return Baseline(as_published, {})
-    # one guess is about a person, so a value that somebody has twice counts once
-    as_set: PerPerson = "set" if several else "one"
-    quasi = {column: kind for column, kind in table.hierarchies.items() if column not in free}
-    plain = replace(table, quasi=quasi, also_known=(), values_per_person=as_set)
-    finest = replace(plain, insensitive=()).counting(free) if free else plain
-    base = count(engine, finest, several=True)
+    base = count(engine, finest(table), several=True)
 
     def by(columns: Sequence[str], part: Base) -> Grouping:
         left = {part.aliases[column] for column in free if column not in columns}
@@ -192,6 +186,16 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
         as_published or _each(base, partial(by, ())),
         {name: _each(base, partial(by, columns)) for name, columns in _readers(free).items()},
     )
+
+
+def finest(table: Table) -> Table:
+    """The table for somebody who also knows the insensitive columns: for them these are quasi-identifiers."""
+    free = table.as_they_are
+    # one guess is about a person, so a value that somebody has twice counts once
+    as_set: PerPerson = "set" if table.values_per_person != "one" else "one"
+    quasi = {column: kind for column, kind in table.hierarchies.items() if column not in free}
+    plain = replace(table, quasi=quasi, also_known=(), values_per_person=as_set)
+    return replace(plain, insensitive=()).counting(free) if free else plain
 
 
 def _readers(free: Sequence[str]) -> dict[str, tuple[str, ...]]:

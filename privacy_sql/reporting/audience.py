@@ -7,7 +7,7 @@ count of people below k (5 where no k is required), nor one from which such a co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from math import ceil
@@ -32,6 +32,7 @@ FEW = "Some groups are of fewer people than a public report tells of."
 RUN = (
     *("roles", "sensitive", "values_per_person", "identified", "made", "version", "project", "safe"),
     *("rows_out", "method", "require", "rehearsal", "exit", "target", "manifest", "checksum", "sql"),
+    "without_role",
 )
 CLAIMS = ("differential_privacy", "noise", "ledger")
 HIERARCHY = ("kind", "levels")
@@ -100,8 +101,24 @@ def masked(found: Mapping[str, Any]) -> dict[str, Any]:
         ("unasked", _verdict),
         ("skyline", _skyline),
         ("crowds", _crowds),
-        ("near_widths", _near_widths),
-        ("bars", partial(_bars, columns=set(run.get("roles", {})))),
+        # shares of published groups that anybody may count, where the rows tell the groups
+        (
+            "near_widths",
+            lambda curves, k: (
+                [only(curve, NEAR) for curve in curves]
+                if all(curve["by_rows"] for curve in curves)
+                else {"missing": UNTOLD}
+            ),
+        ),
+        # people by label, of columns in which every label is of enough people
+        (
+            "bars",
+            lambda bars, k: {
+                column: counts
+                for column, counts in bars.items()
+                if column in run.get("roles", {}) and min(counts or [0]) >= k
+            },
+        ),
     ):
         shown[name] = {"missing": SEVERAL} if several else _part(run, name, partial(mask, k=k))
     told = {"run": shown}
@@ -174,17 +191,6 @@ def _crowds(crowds: Record, k: int) -> Record:
         "as_published": reader(crowds["as_published"]),
         "known": reader(crowds["known"]),
     }
-
-
-def _near_widths(curves: list[Record], k: int) -> object:
-    """Shares of published groups that anybody may count, where the rows tell the groups."""
-    told = [only(curve, NEAR) for curve in curves if curve["by_rows"]]
-    return told if len(told) == len(curves) else {"missing": UNTOLD}
-
-
-def _bars(bars: Record, k: int, columns: Collection[str]) -> Record:
-    """People by label, of columns in which every label is of enough people."""
-    return {name: counts for name, counts in bars.items() if name in columns and min(counts or [0]) >= k}
 
 
 def _skyline(skyline: Record, k: int) -> Record:

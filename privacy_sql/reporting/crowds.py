@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import least
 from privacy_sql.errors import UsageError
@@ -17,6 +18,7 @@ from privacy_sql.publishing import baseline
 from privacy_sql.publishing.baseline import Guess
 from privacy_sql.query.template import render
 from privacy_sql.release import Release
+from privacy_sql.reporting import bars
 from privacy_sql.reporting.records import Record
 
 # a guess that is right this often, or more often but not as often as the bound before
@@ -32,9 +34,11 @@ def of_release(release: Release) -> Record:
     if found is None:
         raise UsageError("no_groups", "it is counted where rows of one table are published")
     k = small(release.require)
+    before, free = _source(release)
     return {
         "k": k,
-        "before": told(_source(release), k),
+        "before": told(before, k),
+        "free": free,
         "reader": _commonest(release),
         "as_published": told(found.as_published, k),
         "known": told(found.known["all"], k) if found.known else None,
@@ -95,16 +99,28 @@ def _by_guess(groups: Sequence[tuple[int, int, int]]) -> list[int]:
     return counts
 
 
-def _source(release: Release) -> Sequence[Guess] | None:
-    """The guess of somebody who knows the same columns as they are in the source."""
+def _source(release: Release) -> tuple[Sequence[Guess] | None, dict[str, Record]]:
+    """The guess of somebody who knows the same columns as they are in the source, and the insensitive ones.
+
+    Of an insensitive column: how many values it has there, and how many people have each.
+    """
     base, table = release.base, release.table
     if base.combinations > MOST_COMBINATIONS or release.promise is not None:
-        return None
-    unknown = set(table.as_they_are) - set(base.aliases)
-    if base.sides or base.people is not None or unknown or table.group:
+        return None, {}
+    if table.group:
         found = baseline.of_table(base.engine, table.undivided())
-        return found.known[baseline.ALL] if found.known else found.as_published
-    return (baseline.guess(Grouping.by(base, base.keys({}))),)
+        return found.known[baseline.ALL] if found.known else found.as_published, {}
+    unknown = [name for name in table.as_they_are if name not in base.aliases]
+    if base.sides or base.people is not None or unknown:
+        base = count(base.engine, baseline.finest(table.undivided()), several=True)
+    guesses = tuple(baseline.guess(Grouping.by(part, part.keys({}))) for part in (base, *base.sides))
+    return guesses, {
+        name: {
+            "before": base.statistics[base.aliases[name]]["n_values"],
+            "bars": bars.of_source(base, base.aliases[name]),
+        }
+        for name in unknown
+    }
 
 
 def _commonest(release: Release) -> list[int] | None:

@@ -40,9 +40,18 @@ REPLACED = "The release was published anew while its report was made."
 
 def of_groups(groups: Callable[[], Grouping], asked: set[str]) -> Record:
     """Every part, each measured on its own, or why it cannot be; `asked`: the criteria judged already."""
+    from privacy_sql.studies import disclosure_curve
+
     return {
         "groups": tried(lambda: _groups(groups())),
-        "curves": tried(lambda: _curves(groups())),
+        "curves": tried(
+            lambda: {
+                language: list(map(as_float, curve))
+                for language, curve in disclosure_curve.of_groups(
+                    _one_column(groups()), FACTS
+                ).by_language.items()
+            }
+        ),
         "unasked": tried(lambda: _unasked(groups(), asked)),
         "skyline": tried(lambda: _skyline(groups())),
         "bars": tried(lambda: bars.of_groups(groups())),
@@ -168,14 +177,6 @@ def _groups(grouping: Grouping) -> Record:
         "median": int(people[len(people) // 2]) if len(people) else 0,
         "largest": int(people[-1]) if len(people) else 0,
     }
-
-
-def _curves(grouping: Grouping) -> Record:
-    """How sure somebody can be who knows 0, 1, 2, ... facts, in both languages."""
-    from privacy_sql.studies import disclosure_curve
-
-    found = disclosure_curve.of_groups(_one_column(grouping), FACTS)
-    return {language: list(map(as_float, curve)) for language, curve in found.by_language.items()}
 
 
 def _unasked(grouping: Grouping, asked: set[str]) -> Record | None:

@@ -118,17 +118,6 @@ def _named(
         return named.worst_cases(place, unasked, release)
 
 
-def _facts_beside(target: Path, cases: Sequence[named.Named]) -> dict[Path, str]:
-    """The worst facts of a page with values, each in a file of its own."""
-    said = [(one.rule, one.replay) for one in cases if one.replay]
-    return {
-        target.with_suffix(f".facts{f'-{number}' if number > 1 else ''}.txt"): "".join(
-            f"{line}\n" for line in (FACTS, f"# {rule}", *replay.lines)
-        )
-        for number, (rule, replay) in enumerate(said, start=1)
-    }
-
-
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
     """The report of a written release, with what the project in `directory` recorded about it."""
     file, content = verify(place)
@@ -229,7 +218,14 @@ def write_page(
     targets.admit_page(target, reporting.MARK)
     audience = "internal" if ask.show_values else ask.audience
     named = _named(found, place, content, ask.again) if ask.show_values else ()
-    facts = _facts_beside(target, named)
+    # the worst facts of a page with values, each in a file of its own
+    said = [(one.rule, one.replay) for one in named if one.replay]
+    facts = {
+        target.with_suffix(f".facts{f'-{number}' if number > 1 else ''}.txt"): "".join(
+            f"{line}\n" for line in (FACTS, f"# {rule}", *replay.lines)
+        )
+        for number, (rule, replay) in enumerate(said, start=1)
+    }
     for file in facts:
         targets.admit_page(file, FACTS)
     material = reporting.material_of(found, audience, content)

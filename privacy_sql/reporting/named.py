@@ -58,8 +58,14 @@ def worst_cases(place: Path, unasked: Record | None, again: Release | None) -> l
         for verdict, told in seen
         if "keys" in told
     ]
-    if unasked and again is not None and not any(one.replay for one in found):
-        found += _of_unasked(unasked, again)
+    told = unasked and "value" in unasked and not any(one.replay for one in found)
+    if unasked and told and again is not None and not again.groups.base.sides:
+        # the worst case of a few facts that nobody required anything about
+        few = registry.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)
+        (verdict,) = judge(again.groups, [few]).values()
+        if verdict.to_json()["value"] == unasked["value"]:
+            one = replace(_named(verdict.requirement, verdict.witness.reveal()), asked=False)
+            found.append(_with_people(one, verdict, replace(again, verdicts={verdict.requirement: verdict})))
     return found
 
 
@@ -81,17 +87,6 @@ def _with_people(one: Named, published: Verdict, again: Release | None) -> Named
         return replace(one, replay=worst_facts.replay(again.groups, verdict))
     except PrivacySqlError as problem:
         return replace(one, unnamed=problem.message)
-
-
-def _of_unasked(unasked: Record, again: Release) -> list[Named]:
-    """The worst case of a few facts that nobody required anything about."""
-    if "value" not in unasked or again.groups.base.sides:
-        return []
-    (verdict,) = judge(again.groups, [registry.get("criteria", "ck_safety")(c=1, k=UNASKED_FACTS)]).values()
-    if verdict.to_json()["value"] != unasked["value"]:
-        return []
-    one = replace(_named(verdict.requirement, verdict.witness.reveal()), asked=False)
-    return [_with_people(one, verdict, replace(again, verdicts={verdict.requirement: verdict}))]
 
 
 def _named(rule: str, told: Mapping[str, Any]) -> Named:

@@ -24,23 +24,24 @@ TIMES = ("0", "1/4", "1/2", "1", "2", "4")  # the required width
 
 def of_release(release: Release) -> list[Record]:
     """One curve for each such requirement; its first point is a guess of the very value."""
-    return [_curve(release, asked) for asked in release.require if asked.name == IntervalDisclosure.name]
-
-
-def _curve(release: Release, asked: IntervalDisclosure) -> Record:
-    if release.groups.base.sides:
-        raise UsageError("several_sensitive", "this section supports one sensitive column")
-    widths = widths_of(asked, release.groups.base.table)
-    each = [IntervalDisclosure(width, asked.share, asked.distance) for width in widths]
-    values = [verdict.value for verdict in judge(release.groups, each).values()]
-    return {
-        "requirement": str(asked),
-        "distance": asked.distance,
-        "width": str(Fraction(str(asked.width))),
-        "share": str(asked.limit),
-        "points": [[str(width), str(value)] for width, value in zip(widths, values, strict=True)],
-        "by_rows": audit.by_rows(release, asked.name),
-    }
+    curves = []
+    for asked in (each for each in release.require if each.name == IntervalDisclosure.name):
+        if release.groups.base.sides:
+            raise UsageError("several_sensitive", "this section supports one sensitive column")
+        widths = widths_of(asked, release.groups.base.table)
+        each = [IntervalDisclosure(width, asked.share, asked.distance) for width in widths]
+        values = [verdict.value for verdict in judge(release.groups, each).values()]
+        curves.append(
+            {
+                "requirement": str(asked),
+                "distance": asked.distance,
+                "width": str(Fraction(str(asked.width))),
+                "share": str(asked.limit),
+                "points": [[str(width), str(value)] for width, value in zip(widths, values, strict=True)],
+                "by_rows": audit.by_rows(release, asked.name),
+            }
+        )
+    return curves
 
 
 def widths_of(asked: IntervalDisclosure, table: Table) -> Sequence[Fraction]:

@@ -81,6 +81,9 @@ def page(
     # nothing in it can end the element it stands in
     data = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     covers = _covered(material)
+    # at the foot of every printed sheet, so that sheets of two releases are not mixed
+    foot = " · ".join([*([covers["sha256"][:8]] if covers else []), material.audience.upper()])
+    said = f'content: "{foot} · " counter(page); font-size: 9px; color: #4b5a6e'
     html = template.render(
         material=material,
         verdict=verdict,
@@ -94,7 +97,7 @@ def page(
         data=_raw(data),
         interactive=interactive,
         covers=covers,
-        running=_raw(_running(material, covers)),
+        running=_raw(f"@page {{ @bottom-right {{ {said} }} }}"),
         signoff=material.run.get("signoff") or {},
         since=material.run.get("since") or [],
         named=named,
@@ -106,14 +109,6 @@ def page(
     shown = {section.key: not section.missing for section in sections}
     explored = next(section.data for section in sections if section.key == "skyline")
     return Page(html, verdict.sentence, shown, charts, explored)
-
-
-def _running(material: Material, covers: Mapping[str, str] | None) -> str:
-    """What stands at the foot of every printed sheet, so that sheets of two releases are not mixed."""
-    foot = " · ".join([*([covers["sha256"][:8]] if covers else []), material.audience.upper()])
-    return (
-        f'@page {{ @bottom-right {{ content: "{foot} · " counter(page); font-size: 9px; color: #4b5a6e }} }}'
-    )
 
 
 def _covered(material: Material) -> Mapping[str, str] | None:

@@ -49,6 +49,7 @@ def _by_run(release: Release) -> Record:
     """What is known along with a release, before anything is counted that its rows tell."""
     return {
         **about(release.table),
+        "without_role": len(release.base.ignored),
         "made": manifest.now(),
         "version": privacy_sql.__version__,
         "safe": release.safe,

@@ -10,7 +10,7 @@ from privacy_sql import registry
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.sections.glance import knowing
-from privacy_sql.reporting.sections.options import best, one_change
+from privacy_sql.reporting.sections.options import best, in_bands, one_change
 from privacy_sql.reporting.sections.readers import ABOUT_FACTS, keys
 from privacy_sql.reporting.words import limit, moment, number_of, people, percent, slack, value
 
@@ -58,6 +58,12 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
     ]
     weak = list(_weak(material)) if material.safe else []
     fix_title, fix = _fix(material)
+    # what was measured, and no limit was set for
+    no_limit = []
+    if material.part("curves") and not any(v["criterion"] in ABOUT_FACTS for v in material.verdicts):
+        no_limit = [
+            ("No limit was set for facts about others", "Require ck_safety(c=…, k=…) or a privacy_skyline.")
+        ]
     signs = material.internal and material.published
     against = (
         f"Can be signed, against {knowing(material)}" if signs and material.run.get("baseline") else SAFE
@@ -66,14 +72,19 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
         heading=REFUSED if not material.safe else WEAK if weak else against,
         facts=" · ".join(part for part in parts if part),
         sentence=_sentence(material),
-        failed=[_told(verdict) for verdict in material.verdicts if not verdict["safe"]],
+        failed=[
+            f"{failed['question'] or 'Does the method keep its promise?'} {failed['requirement']} is"
+            f" {value(failed)} and {'must be ' + limit(failed) if limit(failed) else 'has no limit'}."
+            for failed in material.verdicts
+            if not failed["safe"]
+        ],
         fix=fix,
         fix_title=fix_title,
         errors=errors,
         warnings=material.run.get("warnings", []),
         reach=list(_reach(material)),
         weak=weak,
-        not_asked=[*_no_limit(material), *((part.title, part.missing) for part in sections if part.missing)],
+        not_asked=[*no_limit, *((part.title, part.missing) for part in sections if part.missing)],
         refused=not material.safe,
     )
 
@@ -81,18 +92,19 @@ def in_words(material: Material, sections: Sequence[Section] = ()) -> Words:
 def _fix(material: Material) -> tuple[str, str]:
     """What would make it safe, or better, and what that costs."""
     if material.safe:
-        found, columns = (
-            material.run.get("baseline"),
-            (material.run.get("insensitive") or {}).get("columns", ()),
-        )
-        if not (found and "all" in found["known"] and found["known"]["all"]["alone"] and material.internal):
+        found, columns = material.run.get("baseline"), material.as_they_are
+        crowd = (material.part("crowds") or {}).get("known") or {"below": 0}
+        if not (found and "all" in found["known"] and material.internal):
+            return "", ""
+        if not (found["known"]["all"]["alone"] or crowd["below"]):
             return "", ""
         reader = found["as_published"]
         alone, certain = reader["alone"], reader["certain"]
         found_alone = f"{people(alone) if alone else 'nobody'} can be found alone"
         sure = f", and the {material.guessed} of {people(certain) if certain else 'nobody'} is certain"
         told = found_alone + ("" if certain is None else sure)
-        return "The fix:", f"leave out {' and '.join(columns)}. Every requirement still holds, {told}."
+        without = f"leave out {' and '.join(columns)}. Every requirement still holds, {told}."
+        return "The fix:", f"{without} {in_bands(material)}".strip()
     if not material.internal:
         return "", ""
     if (change := one_change(material)) is not None:
@@ -102,12 +114,6 @@ def _fix(material: Material) -> tuple[str, str]:
         return "What would make it safe:", f"publish {better}; every requirement then holds."
     command = f"run privacy-sql search --select {material.name}, then make the report again."
     return "To find what would make it safe:", command
-
-
-def _no_limit(material: Material) -> Iterator[tuple[str, str]]:
-    """What was measured, and no limit was set for."""
-    if material.part("curves") and not any(v["criterion"] in ABOUT_FACTS for v in material.verdicts):
-        yield "No limit was set for facts about others", "Require ck_safety(c=…, k=…) or a privacy_skyline."
 
 
 def _weak(material: Material) -> Iterator[str]:
@@ -124,15 +130,14 @@ def _weak(material: Material) -> Iterator[str]:
     elif (crowds := material.part("crowds")) and crowds["known"] and crowds["known"]["below"]:
         also, few = ", ".join(declared.get("columns", ())), people(crowds["known"]["below"])
         yield f"Whoever also knows {also} finds {few} in groups of fewer than {crowds['k']}."
+    known = registry.available("criteria")
     asked = [
-        registry.get("criteria", verdict["criterion"]) for verdict in material.verdicts if _is_known(verdict)
+        registry.get("criteria", verdict["criterion"])
+        for verdict in material.verdicts
+        if verdict["criterion"] in known
     ]
     if material.run.get("sensitive") and asked and not any(kind.reads_sensitive for kind in asked):
         yield f"Nothing was required of {material.sensitive}: a group may hold one value only."
-
-
-def _is_known(verdict: Record) -> bool:
-    return verdict["criterion"] in registry.available("criteria")
 
 
 def _sentence(material: Material) -> str:
@@ -175,9 +180,3 @@ def _guesses(reader: Record, sensitive: str) -> str:
         return f"{finds}, and is certain of the {sensitive} of {people(reader['certain'])}."
     worst = percent(float(Fraction(reader["worst_guess"])))
     return f"{finds}, and guesses the {sensitive} of nobody right more than {worst} of the time."
-
-
-def _told(verdict: Record) -> str:
-    question = verdict["question"] or "Does the method keep its promise?"
-    allowed = f"must be {limit(verdict)}" if verdict["limit"] is not None else "has no limit"
-    return f"{question} {verdict['requirement']} is {value(verdict)} and {allowed}."

@@ -287,3 +287,76 @@ def test_a_requirement_about_households_has_a_report(tmp_path: Path, audience: s
     page = (tmp_path / "page" / "homes.html").read_text(encoding="utf-8")
     # readers of the file count no households: they are told that the limit is met, and no more
     assert ("6 households" in page) == (audience == "internal") and "at least 3 households" in page
+
+
+def test_every_column_has_its_bars_before_and_after_and_those_left_out_are_counted(tmp_path: Path) -> None:
+    draw = random.Random(6)
+    people = [(draw.choice("123456"), str(draw.randrange(9)), draw.choice("abcd")) for _ in range(200)]
+    more = [f"note_{n}" for n in range(34)]
+    lines = [",".join(["id", "age", "hours", ILL, *more])]
+    lines += [",".join([str(n), *row, *("x" for _ in more)]) for n, row in enumerate(people)]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "identifier": {"column": "id"},
+        "quasi_identifiers": [{"column": "age", "hierarchy": "keep_or_drop"}],
+        "sensitive": {"column": ILL},
+        "insensitive": {"columns": ["hours"], "acknowledge": "wanted"},
+        "drop": "rest",
+        "require": {"k_anonymity": {"k": "20"}},
+        "method": {"generalise": {"levels": {}, "max_suppressed": "0.5"}},
+        "output": {"target": "out/people.csv"},
+    }
+    (tmp_path / "privacy.yml").write_text(
+        json.dumps({"version": "1", "name": "all", "releases": {"people": release}})
+    )
+    ran = call("run", "--project", tmp_path)
+    assert ran.exit == 0, ran.everything
+    pages = {}
+    for audience in ("internal", "public"):
+        made = call("report", "--project", tmp_path, "--audience", audience, "-o", tmp_path / audience)
+        assert made.exit == 0, made.everything
+        pages[audience] = (tmp_path / audience / "people.html").read_text(encoding="utf-8")
+    record = json.loads((tmp_path / "target" / "records" / "people.json").read_text(encoding="utf-8"))["run"]
+    with (tmp_path / "out" / "people.csv").open(newline="", encoding="utf-8") as file:
+        left = [(row["age"], row["hours"], row[ILL]) for row in csv.DictReader(file)]
+    places = {"age": 0, "hours": 1, ILL: 2}
+    by_column = {column["name"]: column.get("bars") for column in record["columns"]}
+    by_column["hours"] = record["crowds"]["free"]["hours"]["bars"]
+    for name, at in places.items():
+        before, after = (Counter(row[at] for row in rows) for rows in (people, left))
+        ordered = (
+            [sorted(n.values(), reverse=True) for n in (before, after)]
+            if name == ILL
+            else [[n[value] for value in sorted(n, key=int)] for n in (before, after)]
+        )
+        assert [by_column[name], record["bars"][name]] == ordered, name
+        row = re.search(rf"<code>{name}</code>.*?</tr>", pages["internal"], re.DOTALL)
+        assert row and row[0].count("<svg") == 2, name
+        assert f"{len(before)} values" in html.unescape(row[0])
+        told = re.search(rf"<code>{name}</code>.*?</tr>", pages["public"], re.DOTALL)
+        # how often a value occurs in the source is not told there, nor how many there are
+        assert told and told[0].count("<svg") <= 1 and "values" not in told[0]
+    text = html.unescape(re.sub(r"<[^>]+>", "", pages["internal"]))
+    assert "35 columns are left out: id (names the person) and 34 more." in text
+
+
+def test_figures_say_how_many_people_they_stand_for(tmp_path: Path) -> None:
+    # 61 alike in the easiest group: sixty figures stand for them all
+    people = [("1", "ab"[n % 2]) for n in range(61)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,illness", *map(",".join, people)]) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "quasi_identifiers": [{"column": "age", "hierarchy": "keep_or_drop"}],
+        "sensitive": {"column": ILL},
+        "require": {"k_anonymity": {"k": "20"}},
+        "method": {"generalise": {"levels": {}}},
+        "output": {"target": "out/people.csv"},
+    }
+    (tmp_path / "privacy.yml").write_text(
+        json.dumps({"version": "1", "name": "all", "releases": {"people": release}})
+    )
+    assert call("run", "--project", tmp_path).exit == 0
+    assert call("report", "--project", tmp_path, "--audience", "internal").exit == 0
+    page = (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")
+    assert "60 figures stand for 61 people." in page and "31 of them have the same illness" in page

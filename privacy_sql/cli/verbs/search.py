@@ -60,7 +60,8 @@ def command(
     Example: privacy-sql search --select people --minimise discernibility
     """
     from privacy_sql import api
-    from privacy_sql.project import reading
+    from privacy_sql.methods.full_domain import FullDomain
+    from privacy_sql.project import in_bands, reading
     from privacy_sql.reporting import records
 
     read = reading.read(directory)
@@ -78,11 +79,13 @@ def command(
             left = None if method.seconds is None else method.seconds - (time.monotonic() - began)
             result, note = _with_own(engine, plan, method, result, left)
             curve = _curve(engine, plan, method, result, left) if refused else None
+            bands = None
+            if plan.table.acknowledged and not refused and isinstance(method, FullDomain):
+                bands = in_bands.searched(engine, plan, method, left)
         differs = _differs(plan, options)
         searches.append({"name": plan.name, **result.to_json(), "differs": differs})
-        records.add(
-            directory, plan.name, "search", {**result.to_json(), "lattice": result.lattice, "curve": curve}
-        )
+        found = {**result.to_json(), "lattice": result.lattice, "curve": curve, "bands": bands}
+        records.add(directory, plan.name, "search", found)
         whole.rows = (whole.rows or 0) + result.rows
         first, *more = str(result).splitlines()
         whole.lines += [

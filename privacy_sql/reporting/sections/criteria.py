@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import limit, number_of, used, value
 
@@ -21,7 +20,8 @@ def section(material: Material) -> Section:
             "exact": verdict["exact"],
             "estimated": verdict.get("estimated", 0),
             "notes": verdict["notes"],
-            "story": verdict["story"] if not _told_by_facts(verdict) else "",
+            # the annex tells a worst case fact by fact
+            "story": "" if verdict["witness"].get("certainty") else verdict["story"],
             "used": used(verdict),
         }
         for verdict in material.verdicts
@@ -36,8 +36,3 @@ def section(material: Material) -> Section:
     title = f"{held} of {number_of(len(rows), 'requirement holds', 'requirements hold')}"
     content = {"rows": rows, "first": FIRST_ROWS, "claims": claims}
     return Section("criteria", title if rows else "Requirements", "Requirements", content, missing=missing)
-
-
-def _told_by_facts(verdict: Record) -> bool:
-    """Whether the annex tells the worst case fact by fact."""
-    return bool(verdict["witness"].get("certainty"))

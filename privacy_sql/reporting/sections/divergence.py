@@ -21,8 +21,15 @@ NAMES = {
 
 def section(material: Material) -> Section:
     title, short = "What is lost", "What is lost"
-    bars = list(_bars(material))
     utilities = (material.part("usefulness") or {}).get("utilities", {})
+    # label and nats: a collection growing table by table, or one release
+    steps: Sequence[dict[str, Any]] = (material.run.get("search") or {}).get("steps", [])
+    names = [choice(step["levels"], material.hierarchies) for step in steps]
+    bars = [(f"{'+ ' if n else ''}{name}", steps[n]["kl"]) for n, name in enumerate(names)]
+    if not steps and utilities.get("kl") is not None:
+        search = material.found.get("search") or {}
+        best = (search.get("best") or {}).get("values", {}).get("kl")
+        bars = [("this release", utilities["kl"]), *([("best found", best)] if best is not None else [])]
     rows = [(NAMES.get(name, name), number(value)) for name, value in utilities.items() if value is not None]
     if not bars and not rows:
         return Section("divergence", title, short, missing=material.why_not("usefulness", HOW))
@@ -47,18 +54,3 @@ def section(material: Material) -> Section:
         rows=[(name, number(kl)) for name, kl in bars],
     )
     return Section("divergence", title, short, content, [chart] if bars else [])
-
-
-def _bars(material: Material) -> Sequence[tuple[str, float]]:
-    """Label and nats: one release, or a collection growing table by table."""
-    steps: Sequence[dict[str, Any]] = (material.run.get("search") or {}).get("steps", [])
-    if steps:
-        names = [choice(step["levels"], material.hierarchies) for step in steps]
-        plus = ["", *["+ "] * (len(steps) - 1)]
-        return [(f"{sign}{name}", step["kl"]) for sign, name, step in zip(plus, names, steps, strict=True)]
-    kl = (material.part("usefulness") or {}).get("utilities", {}).get("kl")
-    if kl is None:
-        return []
-    search = material.found.get("search") or {}
-    best = (search.get("best") or {}).get("values", {}).get("kl")
-    return [("this release", kl), *([("best found", best)] if best is not None else [])]

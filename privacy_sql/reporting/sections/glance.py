@@ -35,16 +35,13 @@ def section(material: Material) -> Section:
     tiles = list(_tiles(material))
     if not tiles:
         return Section("glance", title, short, missing=material.why_not("crowds", WHY))
-    return Section("glance", title, short, {"tiles": tiles, "adversary": _adversary(material)})
-
-
-def _adversary(material: Material) -> str:
-    """Of whom the numbers speak: before and after is the same person."""
-    crowds = material.part("crowds")
-    if not crowds or not crowds["before"]:
-        return ""
-    n = count(crowds["before"]["people"])
-    return f"Before (names removed, {n} people) → in the file, for {knowing(material)}."
+    # of whom the numbers speak: before and after is the same person
+    before = (material.part("crowds") or {}).get("before")
+    adversary = ""
+    if before:
+        names_removed = f"Before (names removed, {count(before['people'])} people)"
+        adversary = f"{names_removed} → in the file, for {knowing(material)}."
+    return Section("glance", title, short, {"tiles": tiles, "adversary": adversary})
 
 
 def knowing(material: Material) -> str:
@@ -76,11 +73,15 @@ def _tiles(material: Material) -> Iterator[Tile]:
     if reader:
         n = before["people"] if before else None
         published = after["people"] if after else None
+        few = ""
+        if after and "k" in crowds:
+            few = f"{count(before['below'])} → {count(after['below'])}" if before else count(after["below"])
+            few = f"groups below {crowds['k']}: {few}"
         yield Tile(
             "Only one row fits",
             count(before["alone"]) if before else "",
             count(reader["alone"]),
-            _small(crowds.get("k"), before, after),
+            few,
             (_share(before["alone"] if before else None, n), _share(reader["alone"], published)),
             _tone(reader["alone"]),
         )
@@ -118,13 +119,6 @@ def _people(material: Material) -> Tile:
         told,
         (1.0 if read else None, _share(out, read)),
     )
-
-
-def _small(k: int | None, before: Record | None, after: Record | None) -> str:
-    if k is None or after is None:
-        return ""
-    few = f"{count(before['below'])} → {count(after['below'])}" if before else count(after["below"])
-    return f"groups below {k}: {few}"
 
 
 def _guessed(before: Record | None, reader: Record, n: int | None, published: int | None) -> Tile:

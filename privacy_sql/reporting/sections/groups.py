@@ -19,11 +19,8 @@ def section(material: Material) -> Section:
     if not every or not every["choices"]:
         how = HOW.format(name=material.name) if material.internal else UNTOLD
         return Section("groups", title, short, missing=how)
-    return Section("groups", title, short, {}, [_mixed(every["choices"])])
-
-
-def _mixed(choices: Sequence[Record]) -> Chart:
-    """For each entropy of the least mixed group the least disclosure any choice reaches with it."""
+    # for each entropy of the least mixed group the least disclosure any choice reaches with it
+    choices: Sequence[Record] = every["choices"]
     facts = sorted(choices[0]["disclosure"], key=int)
     lines, rows = [], []
     for number, k in enumerate(facts):
@@ -38,7 +35,7 @@ def _mixed(choices: Sequence[Record]) -> Chart:
                  MARKERS[number], size=6)
         )  # fmt: skip
         rows += [(name, f"{e:.1f}", percent(d)) for e, d in points]
-    return Chart(
+    chart = Chart(
         "mixed",
         "The more mixed the least mixed group, the less facts can disclose (the best of all choices).",
         Axis("entropy of the least mixed group (nats)"),
@@ -47,3 +44,4 @@ def _mixed(choices: Sequence[Record]) -> Chart:
         header=("facts", "entropy", "best guess is right"),
         rows=rows,
     )
+    return Section("groups", title, short, {}, [chart])

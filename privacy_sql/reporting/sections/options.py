@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ from privacy_sql.display.levels import choice, column, level
 from privacy_sql.reporting.charts import INK, PALE, PLAIN, SAFE, UNSAFE, Axis, Chart, Line, Rule
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
-from privacy_sql.reporting.words import limit, measured, number, percent, slack
+from privacy_sql.reporting.words import limit, measured, number, people, percent, slack
 from privacy_sql.verdict import holds
 
 MOST_EDGES = 400  # choices up to which every single step is drawn
@@ -46,9 +46,13 @@ def section(material: Material) -> Section:
         )
     own = [(material.run.get("choice") or {}).get("levels", {}).get(c) for c in lattice["columns"]]
     charts = [chart for chart in (_frontier(material, lattice, own), _lattice(lattice, own)) if chart]
-    minimal = _minimal(material, search, lattice)
+    # the minimal safe choices, the best first, then those that lose least
+    cost, found = (search or {}).get("minimise", lattice["cost_of"]), (search or {}).get("best")
+    others = [c for c in (search or {}).get("minimal", ()) if not found or c["levels"] != found["levels"]]
+    others.sort(key=lambda c: (c["values"].get(cost) is None, c["values"].get(cost)))
+    minimal = _rows(material, [*([found] if found else []), *others], material.hierarchies, cost)
+    bands = (search or {}).get("bands") or {"best": None}
     # rows this release leaves out, where the search that is shown left out none
-    searched = (search or {}).get("best") or {}
     content = {
         "total": lattice["total"],
         "drawn": len(lattice["choices"]),
@@ -56,10 +60,12 @@ def section(material: Material) -> Section:
         "complete": (search or {}).get("complete", False),
         "rows": minimal[:MOST_ROWS],
         "left_out": max(0, len(minimal) - MOST_ROWS),
-        "cost_of": (search or {}).get("minimise", lattice["cost_of"]),
+        "best": bool(found),
+        "bands": _rows(material, [bands["best"]], bands["hierarchies"], cost) if bands["best"] else [],
+        "cost_of": cost,
         "wide": len(lattice["choices"]) > SIDE_BY_SIDE,
         "left_out_rows": (
-            None if "suppressed" in searched or search is None else material.run.get("suppressed")
+            None if "suppressed" in (found or {}) or search is None else material.run.get("suppressed")
         ),
     }
     return Section("options", title, short, content, charts)
@@ -89,8 +95,12 @@ def one_change(material: Material) -> str | None:
         (point["cost"], place, point["levels"][place])
         for point in lattice["choices"]
         if point["safe"] and point["cost"] is not None
-        for place in [_differs(point["levels"], own)]
-        if place is not None
+        # the one place where it differs
+        for places in [
+            [n for n, pair in enumerate(zip(point["levels"], own, strict=True)) if len({*pair}) > 1]
+        ]
+        for place in places
+        if len(places) == 1 and own[place] is not None
     ]
     if not safe:
         return None
@@ -106,29 +116,42 @@ def one_change(material: Material) -> str | None:
     return f"publish {shown}, instead of {instead}; every requirement then holds.{price}"
 
 
-def _differs(levels: Sequence[int], own: Sequence[Any]) -> int | None:
-    """The one place where two choices differ; None where they are alike or differ in several."""
-    places = [place for place, (a, b) in enumerate(zip(levels, own, strict=True)) if a != b]
-    return places[0] if len(places) == 1 and own[places[0]] is not None else None
+def in_bands(material: Material) -> str:
+    """What a search found for the columns that are published as they are, taken for quasi-identifiers."""
+    search = material.found.get("search") or {}
+    if "bands" not in search:
+        return f"To find bands that would do, run privacy-sql search --select {material.name}."
+    found = search["bands"]
+    if not found:
+        return ""
+    names = " and ".join(found["columns"])
+    found_best = found["best"]
+    if found_best is None:
+        return f"No bands of {names} would keep every requirement."
+    own, kinds = (material.run.get("choice") or {}).get("levels", {}), found["hierarchies"]
+    others = {name: step for name, step in found_best["levels"].items() if name not in found["columns"]}
+    changed = {name: step for name, step in others.items() if own.get(name, step) != step}
+    shown = choice({name: found_best["levels"][name] for name in found["columns"]}, kinds)
+    beside = f", with {choice(changed, kinds)}" if changed else ""
+    gone = f", without {' and '.join(found['left_out'])}" if found["left_out"] else ""
+    left_out, lost = people(found_best.get("suppressed", 0)), found_best["values"].get("loss")
+    kept = "" if lost is None else f" {left_out} left out, {percent(1 - lost)} of the detail kept."
+    them = "them" if len(found["columns"]) > 1 else "it"
+    return f"Or publish {shown}{beside}{gone}: every requirement then holds on {them} too.{kept}"
 
 
-def _minimal(material: Material, search: Record | None, lattice: Record) -> list[dict[str, Any]]:
-    """The minimal safe choices, the best first, then those that lose least."""
-    if search is None:
-        return []
-    cost = search["minimise"]
+def _rows(
+    material: Material, choices: Sequence[Record], kinds: Mapping[str, Any], cost: str
+) -> list[dict[str, Any]]:
+    """Choices that were found safe: in words, with what was measured and what they cost."""
     units = {v["requirement"]: v["unit"] for v in material.verdicts}
-    best_levels = (search["best"] or {}).get("levels")
-    others = [c for c in search["minimal"] if c["levels"] != best_levels]
-    others.sort(key=lambda c: (c["values"].get(cost) is None, c["values"].get(cost)))
     return [
         {
-            "words": choice(c["levels"], material.hierarchies),
+            "words": choice(c["levels"], kinds),
             "risks": [f"{name}: {measured(v, units.get(name, ''))}" for name, v in c["risks"].items()],
             "cost": number(c["values"].get(cost)) if c["values"].get(cost) is not None else "",
-            "best": c["levels"] == best_levels,
         }
-        for c in [*([search["best"]] if search["best"] else []), *others]
+        for c in choices
     ]
 
 

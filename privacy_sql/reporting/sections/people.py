@@ -51,16 +51,23 @@ def _charts(suffix: str, who: str, found: Record, k: int, *, several: bool) -> I
         says = f"People by how well they can be guessed{whose}"
         yield _bars(f"guessed{suffix}", says, "best guess is right", guesses)
     if found["by_size"] is not None:
-        sizes = [(_size(low, high), n, bool(n and low < k)) for low, high, n in found["by_size"]]
+        sizes = [
+            (
+                f"{low:,} or more"
+                if high is None
+                else "alone"
+                if high == 1
+                else f"{low:,}"
+                if low == high
+                else f"{low:,} to {high:,}",
+                n,
+                bool(n and low < k),
+            )
+            for low, high, n in found["by_size"]
+        ]
         yield _bars(
             f"sizes{suffix}", f"People by how many look alike{whose}", "people who look alike", sizes, k
         )
-
-
-def _size(low: int, high: int | None) -> str:
-    if high is None:
-        return f"{low:,} or more"
-    return "alone" if low == high == 1 else f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _bars(key: str, says: str, what: str, bins: list[tuple[str, int, bool]], k: int | None = None) -> Chart:

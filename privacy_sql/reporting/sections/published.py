@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from privacy_sql.display.levels import level
 from privacy_sql.reporting import drawing
 from privacy_sql.reporting.records import Record
@@ -14,6 +11,7 @@ NEVER = {"identifier": "names the person"}
 FIRST_ROWS = 7  # columns on the sheet that is signed; the others stand in the annex
 MOST_WORDS = 3  # of a level that says what a column shows
 MOST_SHAPED = 9  # columns of invented rows
+MOST_GONE = 6  # columns that are left out by name
 
 
 def section(material: Material) -> Section:
@@ -31,59 +29,48 @@ def section(material: Material) -> Section:
         for name, role in material.run.get("roles", {}).items()
     ]
     after = material.part("bars") or {}
-    singling = _singling(material)
+    # columns that are published as they are: their values, and whether they single people out
+    free = (material.part("crowds") or {}).get("free") or {}
+    found = material.run.get("baseline")
+    singling = material.as_they_are if found and found["known"].get("all", {}).get("alone") else ()
     rows = [
         {
-            **{key: column[key] for key in ("name", "role", "before", "after")},
+            "name": column["name"],
+            "role": column["role"],
+            "before": counted.get("before"),
+            "after": column["after"],
             "shown": _shown(material, column),
-            "bars": (drawing.bars(column.get("bars")), drawing.bars(after.get(column["name"]))),
+            "bars": (drawing.bars(counted.get("bars")), drawing.bars(after.get(column["name"]))),
             "warns": column["name"] in singling,
         }
         for column in columns
+        for counted in [free.get(column["name"], column)]
         if column["shown"] is not False
     ]
-    gone = [(column["name"], NEVER.get(column["role"], "")) for column in columns if column["shown"] is False]
+    gone = [column for column in columns if column["shown"] is False]
     shapes = [(column["name"], column.get("invented")) for column in columns if column["shown"]]
-    shaped = material.published and shapes and all(labels for _, labels in shapes)
+    # on the sheet that is signed: what singles people out, what is sensitive, others
+    by_need = sorted(rows, key=lambda row: (not row["warns"], row["role"] != "sensitive"))
+    most = {row["name"] for row in (rows if len(rows) <= FIRST_ROWS + 1 else by_need[:FIRST_ROWS])}
+    invented = None
+    if material.published and shapes and all(labels for _, labels in shapes):
+        # rows of the shape of the release that nobody has
+        shown, more = shapes[:MOST_SHAPED], len(shapes) - MOST_SHAPED
+        end = ["…"] if more > 0 else []
+        invented = {
+            "header": [*(name for name, _ in shown), *([f"{more} more"] if end else [])],
+            "rows": [[*row, *end] for row in zip(*(labels for _, labels in shown), strict=True)],
+        }
     content = {
         "rows": rows,
-        "first": _first(rows),
-        "gone": gone,
+        "first": [row for row in rows if row["name"] in most],
+        "gone": [(column["name"], NEVER.get(column["role"], "")) for column in gone[:MOST_GONE]],
+        "more_gone": max(0, len(gone) - MOST_GONE) + (material.run.get("without_role") or 0),
         "drawn": any(any(row["bars"]) for row in rows),
         "before": any(row["before"] is not None or row["bars"][0] for row in rows),
-        "invented": _invented(shapes) if shaped else None,
+        "invented": invented,
     }
     return Section("published", title, "Published", content)
-
-
-def _first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The columns on the sheet that is signed: what singles people out, what is sensitive, others."""
-    if len(rows) <= FIRST_ROWS + 1:
-        return rows
-    by_need = sorted(rows, key=lambda row: (not row["warns"], row["role"] != "sensitive"))
-    kept = {row["name"] for row in by_need[:FIRST_ROWS]}
-    return [row for row in rows if row["name"] in kept]
-
-
-def _singling(material: Material) -> Sequence[str]:
-    """The columns that are published as they are, where somebody who knows them finds people alone."""
-    found, declared = material.run.get("baseline"), material.run.get("insensitive") or {}
-    alone = found and found["known"].get("all", {}).get("alone")
-    columns: Sequence[str] = declared.get("columns", ()) if alone else ()
-    return columns
-
-
-def _invented(shapes: Sequence[tuple[str, Sequence[str]]]) -> dict[str, Any]:
-    """Rows of the shape of the release that nobody has."""
-    shown = shapes[:MOST_SHAPED]
-    more = len(shapes) - len(shown)
-    return {
-        "header": [*(name for name, _ in shown), *([f"{more} more"] if more else [])],
-        "rows": [
-            [*(labels[place] for _, labels in shown), *(["…"] if more else [])]
-            for place in range(len(shown[0][1]))
-        ],
-    }
 
 
 def _shown(material: Material, column: Record) -> str:

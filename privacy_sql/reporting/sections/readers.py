@@ -145,7 +145,7 @@ def _story(material: Material) -> dict[str, Any] | None:
         "words": f"{looks}. {has} {many}".strip(),
         "figures": figures,
         "marked": marked,
-        "each": "" if n == figures else f"One figure stands for about {count(round(n / figures))} people. ",
+        "each": "" if n == figures else f"{count(figures)} figures stand for {people(n)}. ",
         "sensitive": sensitive,
         "bad": top == n,
     }
