@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -90,14 +91,15 @@ class IntervalDisclosure(ByFormula):
             centres, codes_of_balls = [centre for centre, _ in pairs], [code for _, code in pairs]
             return {"balls": {"centre": ("bigint", centres), "code": ("bigint", codes_of_balls)}}
         codes, line = self._line(base)
+        bins = near_values.bins(line)
         columns: dict[str, Sequence[int]] = {
             "code": codes,
-            "place": line.place,
-            "upto": line.upto,
+            "place": line.place.tolist(),
+            "upto": line.upto.tolist(),
             # two neighbouring bins are together in one of these
-            "bins": [number // 2 for number in line.bin],
-            "shifted_bins": [(number + 1) // 2 for number in line.bin],
-            "is_second": [number % 2 for number in line.bin],
+            "bins": [number // 2 for number in bins],
+            "shifted_bins": [(number + 1) // 2 for number in bins],
+            "is_second": [number % 2 for number in bins],
         }
         return {"near": {name: ("bigint", column) for name, column in columns.items()}}
 
@@ -147,9 +149,9 @@ class IntervalDisclosure(ByFormula):
         query = render("criteria/value_texts.sql", values=base.dictionaries["s"])
         return {row["code"]: row["value"] for row in base.engine.fetch(query)}
 
-    def _numbers(self, base: Base, texts: Sequence[str | None]) -> list[Fraction | None]:
+    def _numbers(self, base: Base, texts: Sequence[str | None]) -> list[Decimal | None]:
         """The values as the exact numbers their text says."""
-        numbers = [None if text is None or not NUMBER.fullmatch(text) else Fraction(text) for text in texts]
+        numbers = [None if text is None or not NUMBER.fullmatch(text) else Decimal(text) for text in texts]
         stray = sum(text is not None and n is None for text, n in zip(texts, numbers, strict=True))
         known = {number for number in numbers if number is not None}
         blurred = len(known) - len({float(number) for number in known})

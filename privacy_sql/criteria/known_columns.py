@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from privacy_sql.criteria import Criterion, Evidence, Exact, Row, at_least, exact
 from privacy_sql.errors import UsageError, did_you_mean, number_of, people, raise_all
+from privacy_sql.kernels.larger_sets import larger_sets
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
@@ -21,6 +23,9 @@ MOST_SETS = 2_000
 AT_ONCE = 40  # sets in one statement
 READ_AT_ONCE = 64  # sets whose sizes one statement counts
 MOST_BITS = 62  # of a whole number
+# from so many combinations on, sets are counted from larger ones that have at most one combination in FEWER
+LEAST_COVERED = 20_000
+FEWER = 16
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,10 @@ class Found:
 
     @classmethod
     def of(cls, asked: Asked, sizes: Sequence[Row]) -> Found:
-        shares = [Fraction(row["n_top"], row["n_people"]) for row in sizes]
         return cls(
             asked,
             min(row["n_people"] for row in sizes),
-            max(shares) if asked.share is not None else None,
+            None if asked.share is None else max(Fraction(row["n_top"], row["n_people"]) for row in sizes),
             sum(row["n_groups"] for row in sizes if row["n_people"] < asked.k),
         )
 
@@ -180,20 +184,26 @@ class KnownColumns(Criterion):
     # -- evidence --------------------------------------------------------------------------------------------
 
     def gather(self, grouping: Grouping) -> SetsFound:
-        """The groups of every set, counted from the groups of all columns."""
-        aliases = _columns(grouping)
-        wanted = self._wanted(list(aliases), grouping.base.table.name)
-        engine = grouping.base.engine
-        values = names(["s"]) if self.reads_sensitive else []
-        counted = engine.create(
-            render(
-                "counted/labelled_groups.sql",
-                candidate=grouping.candidate if values else grouping.members,
-                columns=[*aliases.values(), *values],
+        """The groups of every set, counted from the combinations of larger sets where these are far fewer."""
+        base, engine = grouping.base, grouping.base.engine
+        if any(key.column not in base.columns for key in grouping.keys):
+            raise UsageError(
+                "no_columns",
+                "what somebody knows of single columns is counted where each group shows a label for each",
+                where=base.table.name,
+                hint="Publish by generalise or full_domain, and check the table without a group column.",
             )
-        )
+        aliases = {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
+        wanted = self._wanted(list(aliases), base.table.name)
+        values = names(["s"]) if self.reads_sensitive else []
+        candidate = grouping.candidate if values else grouping.members
 
-        def rows(sets: Sequence[Asked], *, below: bool) -> Iterator[Row]:
+        @cache
+        def groups() -> Sql:
+            columns = [*aliases.values(), *values]
+            return engine.create(render("counted/labelled_groups.sql", candidate=candidate, columns=columns))
+
+        def rows(counted: Sql, sets: Sequence[Asked], *, below: bool) -> Iterator[Row]:
             for first in range(0, len(sets), AT_ONCE):
                 batch = sets[first : first + AT_ONCE]
                 given = [
@@ -216,29 +226,45 @@ class KnownColumns(Criterion):
                 for row in engine.fetch(query):
                     yield row if below else {**row, "asked": batch[row["set_number"]]}
 
-        def sizes_alone() -> Iterator[Row]:
-            """The sizes of all sets in one reading, where nothing is asked of values."""
-            bits = {name: 1 << place for place, name in enumerate(aliases)}
-            by_members: dict[int, list[Asked]] = {}
-            for each in wanted:
-                by_members.setdefault(sum(bits[name] for name in each.columns), []).append(each)
-            listed = [alike[0].columns for alike in by_members.values()]
-            for first in range(0, len(listed), READ_AT_ONCE):
-                batch = [[aliases[name] for name in some] for some in listed[first : first + READ_AT_ONCE]]
-                inside = {column for some in batch for column in some}
-                columns = [(aliases[name], bit) for name, bit in bits.items() if aliases[name] in inside]
-                query = render("criteria/sizes_of_sets.sql", counted=counted, columns=columns, sets=batch)
+        bits = {name: 1 << place for place, name in enumerate(aliases)}
+        by_members: dict[int, list[Asked]] = {}
+        for each in wanted:
+            by_members.setdefault(sum(bits[name] for name in each.columns), []).append(each)
+
+        def sizes(counted: Sql, sets: Sequence[int]) -> Iterator[Row]:
+            """The sizes of sets, where nothing is asked of values in one reading."""
+            if values or len(aliases) > MOST_BITS:
+                yield from rows(counted, [each for some in sets for each in by_members[some]], below=False)
+                return
+            for first in range(0, len(sets), READ_AT_ONCE):
+                listed = [by_members[some][0].columns for some in sets[first : first + READ_AT_ONCE]]
+                inside = {name for columns in listed for name in columns}
+                query = render(
+                    "criteria/sizes_of_sets.sql",
+                    counted=counted,
+                    columns=[(aliases[name], bit) for name, bit in bits.items() if name in inside],
+                    sets=[[aliases[name] for name in columns] for columns in listed],
+                )
                 for row in engine.fetch(query):
                     for each in by_members[row["members"]]:
                         yield {**row, "asked": each}
 
-        # a set is a number with one bit for each column
-        together = not values and len(aliases) <= MOST_BITS
+        larger: list[tuple[int, list[int]]] = []
+        if base.combinations >= LEAST_COVERED and len(aliases) <= MOST_BITS:
+            labels = [base.statistics[key.column]["n_values"] for key in grouping.keys]
+            n_values = base.statistics["s"]["n_values"] if values else 1
+            larger = list(larger_sets(list(by_members), labels, base.combinations // (FEWER * n_values)))
+        if not 0 < 2 * len(larger) <= len(by_members):
+            larger = [(0, list(by_members))]
         found: dict[Asked, list[Row]] = {each: [] for each in wanted}
-        for row in sizes_alone() if together else rows(wanted, below=False):
-            found[row["asked"]].append(row)
-        made = [Found.of(each, sizes) for each, sizes in found.items() if sizes]
-        return SetsFound(made, lambda: list(rows([each.asked for each in made if not each.safe], below=True)))
+        for one, held in larger:
+            columns = [*(aliases[name] for name, bit in bits.items() if one & bit), *values]
+            smaller = render("counted/counts_by.sql", base=candidate, columns=columns)
+            for row in sizes(engine.create(smaller) if one else groups(), held):
+                found[row["asked"]].append(row)
+        made = [Found.of(each, counted) for each, counted in found.items() if counted]
+        failing = [each.asked for each in made if not each.safe]
+        return SetsFound(made, lambda: list(rows(groups(), failing, below=True)) if failing else [])
 
     def _wanted(self, columns: Sequence[str], table: str) -> list[Asked]:
         """The sets that are asked about, of the published columns."""
@@ -318,16 +344,3 @@ class KnownColumns(Criterion):
             relation=measure.relation,
             points=tuple(evidence.found),
         )
-
-
-def _columns(grouping: Grouping) -> dict[str, Sql]:
-    """The published columns and the keys with their labels."""
-    base = grouping.base
-    if any(key.column not in base.columns for key in grouping.keys):
-        raise UsageError(
-            "no_columns",
-            "what somebody knows of single columns is counted where each group shows a label for each",
-            where=base.table.name,
-            hint="Publish by generalise or full_domain, and check the table without a group column.",
-        )
-    return {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}

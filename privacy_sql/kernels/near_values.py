@@ -6,68 +6,82 @@ whole numbers; how many people it holds is counted by whoever has the counts.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
+# whole numbers below this are added as machine numbers
+MACHINE = 2**62
+
 
 class Line(NamedTuple):
-    """For each value its place, the last place of the window that begins there, and its bin.
+    """For each value its place, and the last place of the window that begins there."""
 
-    Every window lies in one bin or in two whose numbers follow one another, and every bin in one window.
-    """
-
-    place: list[int]
-    upto: list[int]
-    bin: list[int]
+    place: npt.NDArray[np.int64]
+    upto: npt.NDArray[np.int64]
 
 
-def by_number(numbers: Sequence[Fraction | None], width: Fraction, *, relative: bool = False) -> Line:
+def by_number(
+    numbers: Sequence[int | Decimal | Fraction | None], width: Fraction, *, relative: bool = False
+) -> Line:
     """Numbers at most `width` apart; `relative`: of one sign, the largest at most 1 + width times the least.
 
     A missing number is at place 0, near nothing else.
 
-    >>> by_number([Fraction("0.7"), Fraction("0.8"), None, Fraction(4)], Fraction("0.1"))
-    Line(place=[1, 2, 0, 3], upto=[2, 2, 0, 3], bin=[2, 2, 0, 4])
-    >>> by_number([Fraction(-110), Fraction(-100), Fraction(0)], Fraction("0.1"), relative=True).upto
-    [2, 2, 3]
+    >>> by_number([Decimal("0.7"), Fraction("0.8"), None, 4], Fraction("0.1"))
+    Line(place=array([1, 2, 0, 3]), upto=array([2, 2, 0, 3]))
+    >>> by_number([-110, -100, 0], Fraction("0.1"), relative=True).upto
+    array([2, 2, 3])
     """
-    scale = lcm(*{number.denominator for number in numbers if number is not None})
-    whole = [
-        None if number is None else number.numerator * (scale // number.denominator) for number in numbers
-    ]
-    known = sorted({number for number in whole if number is not None})
-    farthest = _times(1 + width) if relative else _plus(width * scale)
+    ratios = [number.as_integer_ratio() for number in numbers if number is not None]
+    scale = lcm(*{below for _, below in ratios})
+    whole = [above * (scale // below) for above, below in ratios]
+    known = sorted({*whole})
+    if relative:
+        above, below = (1 + width).as_integer_ratio()
+        farthest = [number * above // below if number > 0 else number * below // above for number in known]
+    else:
+        further = int(width * scale)  # between whole numbers, a fraction of one adds nothing
+        farthest = [number + further for number in known]
+    largest = max(map(abs, [*known[:1], *known[-1:], *farthest[-1:]]), default=0)
+    kind = np.int64 if largest < MACHINE else np.object_
+    line = np.array(known, kind)
     # place 0 is that of what is missing
-    reach = [0, *(bisect_right(known, farthest(number)) for number in known)]
-    places = {number: place for place, number in enumerate(known, start=1)}
-    return _line([0 if number is None else places[number] for number in whole], reach)
+    place = np.zeros(len(numbers), np.int64)
+    place[[number is not None for number in numbers]] = np.searchsorted(line, np.array(whole, kind)) + 1
+    reach = np.concatenate([[0], np.searchsorted(line, np.array(farthest, kind), side="right")])
+    return Line(place, reach[place])
 
 
 def by_label(labels: Sequence[int | None]) -> Line:
-    """Values that share a label; a missing value is at place 0."""
+    """Values that share a label; a missing value is at place 0.
+
+    >>> by_label([7, None, 5, 7]).place
+    array([2, 0, 1, 2])
+    """
     places = {label: place for place, label in enumerate(sorted({*labels} - {None}), start=1)}  # type: ignore[type-var]
-    return _line([0 if label is None else places[label] for label in labels], [*range(len(places) + 1)])
+    place = np.array([0 if label is None else places[label] for label in labels], np.int64)
+    return Line(place, place)
 
 
-def _plus(width: Fraction) -> Callable[[int], int]:
-    whole = width.numerator // width.denominator  # between whole numbers, a fraction of one adds nothing
-    return lambda number: number + whole
+def bins(line: Line) -> list[int]:
+    """For each value its bin: every window lies in one bin or in two that follow, every bin in one window.
 
-
-def _times(factor: Fraction) -> Callable[[int], int]:
-    above, below = factor.numerator, factor.denominator
-    return lambda number: number * above // below if number > 0 else number * below // above
-
-
-def _line(place: list[int], reach: Sequence[int]) -> Line:
-    bins: list[int] = []
+    >>> bins(by_number([1, 2, 3, 9], Fraction(1)))
+    [2, 2, 3, 5]
+    """
+    reach = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
+    reach[line.place] = line.upto
+    found: list[int] = []
     number = 0
-    while len(bins) < len(reach):
-        last = reach[len(bins)]
-        bins += [number] * (last + 1 - len(bins))
+    while len(found) < len(reach):
+        last = int(reach[len(found)])
+        found += [number] * (last + 1 - len(found))
         # where no window leads on, the next number stays free
         number += 1 if reach[last] > last else 2
-    return Line(place, [reach[own] for own in place], [bins[own] for own in place])
+    return [found[place] for place in line.place.tolist()]

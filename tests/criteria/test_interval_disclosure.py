@@ -148,16 +148,18 @@ def test_every_window_lies_in_two_neighbouring_bins_and_every_bin_in_one_window(
     numbers: list[Fraction], width: Fraction, relative: bool
 ) -> None:
     line = near_values.by_number([*numbers, None], width, relative=relative)
-    for place, upto, own in zip(*line, strict=True):
-        inside = {line.bin[i] for i, other in enumerate(line.place) if place <= other <= upto}
+    bins, places = near_values.bins(line), line.place.tolist()
+    reach = line.upto.tolist()
+    for place, upto, own in zip(places, reach, bins, strict=True):
+        inside = {bins[i] for i, other in enumerate(places) if place <= other <= upto}
         assert inside <= {own, own + 1}
-        same = [i for i, other in enumerate(line.bin) if other == own]
-        assert max(line.place[i] for i in same) <= max(
-            line.upto[i] for i in same if line.place[i] == min(line.place[j] for j in same)
+        same = [i for i, other in enumerate(bins) if other == own]
+        assert max(places[i] for i in same) <= max(
+            reach[i] for i in same if places[i] == min(places[j] for j in same)
         )
-        for i, other in enumerate(line.place[:-1]):
+        for i, other in enumerate(places[:-1]):
             near = place > 0 and oracle._near(
-                [numbers[line.place.index(place)], numbers[i]], width, "relative" if relative else "absolute"
+                [numbers[places.index(place)], numbers[i]], width, "relative" if relative else "absolute"
             )
             assert (place <= other <= upto) is bool(near and other >= place)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import privacy_sql as ps
 from privacy_sql.criteria import make
+from privacy_sql.query import statements
 from tests.criteria.random_tables import few
 from tests.oracles import known_columns as oracle
 from tests.seeds import seeds
@@ -236,6 +238,36 @@ def test_more_columns_than_a_number_has_bits_are_counted_set_by_set(engine: Any)
     few = ps.Table(rows[[f"c{n}" for n in range(60, 66)]], [f"c{n}" for n in range(60, 66)])
     (same,) = ps.check(engine, few, [ps.KnownColumns(m=1, k=2)]).values()
     assert same.value == 1 and same.witness["columns"] == verdict.witness["columns"]
+
+
+@few
+@given(rows=PEOPLE, m=st.integers(1, 3), k=st.integers(1, 4), share=SHARES)
+def test_sets_counted_from_larger_ones_are_those_counted_by_themselves(
+    engine: Any, rows: Any, m: int, k: int, share: str | None
+) -> None:
+    asked = ps.KnownColumns(m=m, k=k, share=share)
+    (by_itself,) = ps.check(engine, table(rows), [asked]).values()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("LEAST_COVERED", 0), ("FEWER", Fraction(1, 10**6))):
+            patch.setattr(f"privacy_sql.criteria.known_columns.{name}", value)
+        (from_larger,) = ps.check(engine, table(rows), [asked]).values()
+    assert from_larger.to_json() == by_itself.to_json()
+
+
+def test_many_combinations_are_counted_from_larger_sets(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two thousand combinations of five columns; their pairs are counted from tables of three columns."""
+    for name, value in (("LEAST_COVERED", 1000), ("FEWER", 4)):
+        monkeypatch.setattr(f"privacy_sql.criteria.known_columns.{name}", value)
+    draw = random.Random(11)
+    rows = [tuple(draw.choice([None, *range(6)]) for _ in range(5)) for _ in range(2000)]
+    wide = ps.Table(pd.DataFrame(rows, columns=list("abcde"), dtype=object), list("abcde"))
+    with statements.listening() as heard:
+        (found,) = ps.check(engine, wide, [ps.KnownColumns(m=2, k=32)]).values()
+    assert sum(one.name == "counted/counts_by" for one in heard) >= 2
+    people = [(labels, "s") for labels in rows]
+    crowds = [oracle.crowds(people, some) for some in combinations(range(5), 2)]
+    assert found.value == min(map(min, crowds)) < 32
+    assert found.witness["people_below"] == sum(min(of) < 32 for of in zip(*crowds, strict=True)) > 0
 
 
 def test_one_set_may_be_named_twice_with_limits_of_its_own(engine: Any) -> None:
