@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +200,12 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             refuse_unfit(base, require)
             if not base.holds_rows:
                 raise no_rows(table)
-            _refuse_linked_lines(table)
+            # columns that stay as they are would tell which lines are of one person
+            if table.values_per_person != "one" and table.insensitive:
+                names = ", ".join(table.insensitive)
+                told = f"people have several values each, and {names} would tell which rows are of one person"
+                hint = "Make it a quasi-identifier, declare it known (`known: true`), or drop it."
+                raise UsageError("several_values", told, where=table.name, hint=hint)
         with step("propose"):
             proposal = method.propose(base, asked)
     with step("judge"):
@@ -213,18 +219,6 @@ def _refuse_no_method(given: object) -> None:
     if not isinstance(given, Method):
         told = f"the method must be an object, not a {type(given).__name__}"
         raise UsageError("bad_argument", told, hint="For example ps.FullDomain().")
-
-
-def _refuse_linked_lines(table: Table) -> None:
-    """Refuse columns that stay as they are where they would tell which lines are of one person."""
-    if table.values_per_person != "one" and table.insensitive:
-        raise UsageError(
-            "several_values",
-            f"people have several values each, and {', '.join(table.insensitive)} would tell which rows are"
-            " of one person",
-            where=table.name,
-            hint="Make it a quasi-identifier, declare it known (`known: true`), or drop it.",
-        )
 
 
 def search(
@@ -394,8 +388,8 @@ def put_out(
     return publication.publish(
         form,
         overwrite=overwrite,
-        judge=lambda auditor, written: _audited(auditor, written, release),
-        describe=lambda verdicts, output: describe(audit.confirmed(release, verdicts), output),
+        judge=partial(_audited, release),
+        describe=partial(describe, release),
         register=register,
         private=group_contents.writer(release) if register is not None else None,
         told=told,
@@ -422,7 +416,7 @@ def dry_write(release: Release, target: str | Path) -> None:
         target = folder / Path(target).name
     try:
         form = form_of(release, target)
-        publication.dry_write(form, judge=lambda auditor, written: _audited(auditor, written, release))
+        publication.dry_write(form, judge=partial(_audited, release))
     finally:
         if folder is not None:
             leave()
@@ -438,17 +432,18 @@ def form_of(
 ) -> publication.Form:
     """What a release is written as: files, or tables of its engine."""
     home: Engine = release.base.engine
-    views = release.parts or {"": release.view}
+    several = release.proposal.parts
+    views = several or {"": release.proposal.view}
     kept = [*kept, *read_by(release.table, *release.require)]
     if isinstance(target, str) and target.startswith(TABLE):
         table = target.removeprefix(TABLE)
         place = manifest_to or Path("target") / f"{release.name}{manifest.SUFFIX}"
-        tables = parts.part_tables(table, release) if release.parts else {"": table}
+        tables = parts.part_tables(table, release) if several else {"": table}
         return publication.Tables(release.name, home, place, tables, views, kept)
     if reason := writing.no_place(str(target)):
         raise UsageError("bad_target", reason, hint="Name a path, such as out/people.csv.")
     file = _file(Path(target), release)
-    files = parts.part_files(file, release) if release.parts else {"": file}
+    files = parts.part_files(file, release) if several else {"": file}
     return publication.Files(release.name, home, manifest.manifest_path(file), files, views, kept, escape)
 
 
@@ -459,11 +454,11 @@ def _file(target: Path, release: Release) -> Path:
     return target / f"{release.name}.csv"
 
 
-def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> Verdicts:
+def _audited(release: Release, auditor: Engine, written: Mapping[str, Any]) -> Verdicts:
     """The verdicts on what was written, and on the source still being the one that was judged."""
     base: Base = release.base
     base.refuse_changed()
-    if release.parts:
+    if release.proposal.parts:
         verdicts = parts.audited(auditor, written, release)
     else:
         verdicts = audit.audit(auditor, written[""], release)
@@ -472,14 +467,14 @@ def _audited(auditor: Engine, written: Mapping[str, Any], release: Release) -> V
     return verdicts
 
 
-def describe(release: Release, output: dict[str, Any]) -> bytes:
-    """The bytes of a release's manifest."""
-    table: Table = release.table
+def describe(release: Release, verdicts: Mapping[str, Verdict], output: dict[str, Any]) -> bytes:
+    """The bytes of a release's manifest, with the verdicts of what was written."""
+    table, proposal = release.table, release.proposal
     hierarchies: dict[str, manifest.Labels] = {}
     for column, kind in table.hierarchies.items():
         # bands are written for fractions as soon as one row holds one; where no band is printed, the manifest
         # may not tell that either
-        met = any(0 < level < kind.height for level in _levels(release, column))
+        met = any(0 < level < kind.height for level in _levels(proposal, column))
         read = kind if met else release.base.declared[column]
         if read.height:
             hierarchies[column] = {"levels": list(read.level_names()), "checksum": read.checksum()}
@@ -503,44 +498,45 @@ def describe(release: Release, output: dict[str, Any]) -> bytes:
         "values_per_person": table.values_per_person,
         "hierarchies": hierarchies,
         "method": release.method,
-        "choice": public_record.choice(release.choice),
-        "search": public_record.search(release.search),
+        "choice": public_record.choice(proposal.choice),
+        "search": public_record.search(proposal.search),
         "verdicts": [
             public_record.verdict(verdict.to_json(), by_rows=audit.by_rows(release, verdict.criterion))
-            for verdict in release.verdicts.values()
+            for verdict in verdicts.values()
         ],
         "baseline": release.baseline.to_json() if release.baseline else None,
         "insensitive": guesses.declared(table),
-        "claims": dict(release.claims),
-        "sql": release.view.public(),
-        "rehearsal": "NOT FOR PUBLICATION: made with a seed" if release.rehearsal else None,
+        "claims": dict(proposal.claims),
+        "sql": proposal.view.public(),
+        "rehearsal": "NOT FOR PUBLICATION: made with a seed" if proposal.rehearsal else None,
         "output": output,
     }
     if release.signoff:
         content["signoff"] = dict(release.signoff)
     if release.determination:
         content["determination"] = dict(release.determination)
-    if release.parts:
-        content["parts"] = {name: view.public() for name, view in release.parts.items()}
+    if proposal.parts:
+        content["parts"] = {name: view.public() for name, view in proposal.parts.items()}
     return manifest.canonical(content)
 
 
-def _levels(release: Release, column: str) -> set[int]:
+def _levels(proposal: Proposal, column: str) -> set[int]:
     """The levels whose labels are printed of a column: its own, those of rounds, or of marginals."""
-    levels = release.choice.get("levels", release.levels)
+    levels = proposal.choice.get("levels", proposal.levels)
     tables = [
         table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}
-        for table in release.choice.get("marginals", ())
+        for table in proposal.choice.get("marginals", ())
     ]
-    rounds = [part["levels"] for part in release.choice.get("rounds", ())]
-    return {int(made[column]) for made in [*tables, *rounds, release.levels] if column in made}
+    rounds = [part["levels"] for part in proposal.choice.get("rounds", ())]
+    return {int(made[column]) for made in [*tables, *rounds, proposal.levels] if column in made}
 
 
 def _published_as(release: Release, column: str) -> str:
-    if column == release.group:
+    proposal = release.proposal
+    if column == proposal.group:
         return manifest.GROUP_NUMBER
-    if column in release.proposal.shown_as:
-        return release.proposal.shown_as[column]
-    if column not in release.quasi:
+    if column in proposal.shown_as:
+        return proposal.shown_as[column]
+    if column not in proposal.quasi:
         return str(release.table.roles.get(column, manifest.AS_IT_IS))
-    return manifest.at_level(release.levels.get(column, 0))
+    return manifest.at_level(proposal.levels.get(column, 0))

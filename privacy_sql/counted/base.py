@@ -222,7 +222,7 @@ class Base:
     def levels(self) -> dict[str, Sql]:
         """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
         made = {column: self.engine.create(query) for column, query in self._labelled.items()}
-        if not self.memory.known("labels"):  # these would have been refused
+        if "labels" not in self.memory.found:  # these would have been refused
             kinds = {column: self.columns[column] for column in made}
             found = [
                 levels.unmapped(self.engine, made[c], kind, self.table.name, name)
@@ -243,14 +243,14 @@ class Base:
     @property
     def shown_levels(self) -> Mapping[str, Sql]:
         """The labels to be read once: those that are kept, else the queries for them."""
-        if self.memory.known("levels"):
+        if "levels" in self.memory.found:
             return self.levels
         return {column: Sql(f"({query.sql})") for column, query in self._labelled.items()}
 
     @remembered
     def labels(self) -> list[Labels]:
         """The values of every quasi-identifier with their labels at every level, in memory."""
-        codes = self.level_codes if self.memory.known("levels") else {}
+        codes = self.level_codes if "levels" in self.memory.found else {}
         given = self.dictionaries, self.shown_levels, codes
         return every_label(self.engine, self.table.name, self.columns, *given)
 

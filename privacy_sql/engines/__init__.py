@@ -50,35 +50,12 @@ class Engine(ABC):
     def connection(self) -> Any:
         """The live connection of the engine's own library, for work beside ours."""
 
-    @property
-    def travel(self) -> int:
-        """A counted base of up to so many combinations is searched by an embedded engine."""
-        return 0
-
-    @property
-    def one_pass(self) -> bool:
-        """Whether a step that a statement names several times is worked out once."""
-        return True
-
-    @property
-    def one_text(self) -> bool:
-        """Whether any two columns of text may share a column, as there is one order of text."""
-        return True
-
-    @property
-    def undoes(self) -> bool:
-        """Whether what is written in a transaction that fails was never there for anybody."""
-        return False
-
-    @property
-    def embedded(self) -> bool:
-        """Whether what is counted lies in this process."""
-        return False
-
-    @property
-    def at_once(self) -> int:
-        """How many choices a search had best count in one statement, where each statement has its price."""
-        return 1
+    travel: int = 0  # a counted base of up to so many combinations is searched by an embedded engine
+    one_pass: bool = True  # a step that a statement names several times is worked out once
+    one_text: bool = True  # any two columns of text may share a column, as there is one order of text
+    undoes: bool = False  # what is written in a transaction that fails was never there for anybody
+    embedded: bool = False  # what is counted lies in this process
+    at_once: int = 1  # so many choices are best counted in one statement, where each statement has its price
 
     @abstractmethod
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:

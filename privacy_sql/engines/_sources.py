@@ -139,15 +139,15 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
     if mixed:
         raise DataError("bad_file", f"the lines of {path.name} end in different ways", hint="Save it again.")
-    if not header or not all(name.strip() for name in header):
+    if not header or not all(map(str.strip, header)):
         raise DataError("no_header", f"{path.name} has no header, or a column without a name")
-    if any(set(name) & set("\r\n\0") for name in header):
+    if set("\r\n\0") & set("".join(header)):
         # DuckDB takes the first line break it sees, quoted or not, for the end of a line, and loses rows
         raise DataError(
             "bad_name", f"a column name of {path.name} holds a line break or NUL", hint="Rename the column."
         )
     # names are told by their places: without a header they are values of the first row
-    folded = [name.lower() for name in header]
+    folded = list(map(str.lower, header))
     again = [place for place, name in enumerate(folded) if name in folded[:place]]
     if again:
         first, second = folded.index(folded[again[0]]) + 1, again[0] + 1

@@ -72,6 +72,8 @@ class Travelled(Engine):
     ) -> None:
         self._home = home
         self._near = near
+        self.one_pass, self.one_text, self.undoes = home.one_pass, home.one_text, home.undoes
+        self.at_once = near.at_once
         self._prefix = prefix
         self._places: weakref.WeakValueDictionary[str, Place] = places
         self._numbers = numbers
@@ -83,25 +85,9 @@ class Travelled(Engine):
         return self._home.dialect
 
     @property
-    def one_pass(self) -> bool:
-        return self._home.one_pass
-
-    @property
-    def one_text(self) -> bool:
-        return self._home.one_text
-
-    @property
-    def at_once(self) -> int:
-        return self._near.at_once
-
-    @property
     def connection(self) -> Any:
         """The user's own connection, for work beside ours."""
         return self._home.connection
-
-    @property
-    def undoes(self) -> bool:
-        return self._home.undoes
 
     def counted(self, relation: Sql) -> Sql:
         """A counted relation of the user's engine, under a name that may travel."""

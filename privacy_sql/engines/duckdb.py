@@ -267,7 +267,7 @@ class DuckDB(Engine):
         return self.create(query, view=True)
 
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query:
-        shown = ", ".join(quote(name) for name in columns)
+        shown = ", ".join(map(quote, columns))
         start = free_name("start", [*columns, n])
         # one thread counts what a limit lets through, so rows are written as they come, and none waits in
         # memory; that all are let through nobody knows beforehand

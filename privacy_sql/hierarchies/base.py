@@ -8,6 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from privacy_sql.display import levels
 from privacy_sql.errors import UsageError
@@ -23,16 +24,9 @@ class Hierarchy(ABC):
     """
 
     place: Path | None = None  # the file it was read from, if it was
-
-    @property
-    def numeric(self) -> bool:
-        """True when values must be numbers, or text that reads as one."""
-        return False
-
-    @property
-    def ordered(self) -> bool:
-        """True when values have an order, so that a range of them is a group; else they only have nodes."""
-        return False
+    numeric: ClassVar[bool] = False  # values must be numbers, or text that reads as one
+    # values have an order, so that a range of them is a group; else they only have nodes
+    ordered: ClassVar[bool] = False
 
     def has_label(self, label: str) -> bool:
         """Whether a text is known as one of its labels, even where no value at hand has it."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 from privacy_sql.errors import UsageError, did_you_mean
 from privacy_sql.hierarchies.base import TOP, Hierarchy
@@ -37,6 +38,8 @@ class Dates(Hierarchy):
     ['1987-05-14', '1987-05', '1987-Q2', '1987', '1985-1989', '1980-1989', '*']
     """
 
+    ordered: ClassVar[bool] = True
+
     units: tuple[str, ...]
 
     def __init__(self, *units: str) -> None:
@@ -54,10 +57,6 @@ class Dates(Hierarchy):
                     hint=f"From fine to coarse: {', '.join(UNITS)}.",
                 )
         object.__setattr__(self, "units", units)
-
-    @property
-    def ordered(self) -> bool:
-        return True
 
     def has_label(self, label: str) -> bool:
         return DATE.fullmatch(label) is not None or _LABEL.fullmatch(label) is not None

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import ClassVar
 
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies.base import TOP, Hierarchy
@@ -57,6 +58,9 @@ class Intervals(Hierarchy):
     ('<18', '89', '90+', '18-19', '90+')
     """
 
+    numeric: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
+
     widths: tuple[Number, ...]
     origin: Number
     bottom: Number | None
@@ -100,14 +104,6 @@ class Intervals(Hierarchy):
     def clips(self) -> bool:
         """Whether level 1 only hides the smallest and largest values."""
         return self.bottom is not None or self.top is not None
-
-    @property
-    def numeric(self) -> bool:
-        return True
-
-    @property
-    def ordered(self) -> bool:
-        return True
 
     @property
     def decimals(self) -> int:
@@ -200,6 +196,9 @@ class Breaks(Hierarchy):
     ('<18', '[18, 30)', '[18, 65)', '>=65')
     """
 
+    numeric: ClassVar[bool] = True
+    ordered: ClassVar[bool] = True
+
     cuts: tuple[tuple[Number, ...], ...]
 
     def __init__(self, *cuts: Iterable[float | Decimal | str] | float | Decimal | str) -> None:
@@ -224,14 +223,6 @@ class Breaks(Hierarchy):
                     " has not",
                     hint="Leave cut points out from level to level, add none.",
                 )
-
-    @property
-    def numeric(self) -> bool:
-        return True
-
-    @property
-    def ordered(self) -> bool:
-        return True
 
     @property
     def unmapped_hint(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import ClassVar
 
 from privacy_sql.errors import UsageError
 from privacy_sql.hierarchies.base import TOP, Hierarchy
@@ -18,9 +19,7 @@ class AsIs(Hierarchy):
     0
     """
 
-    @property
-    def ordered(self) -> bool:
-        return True
+    ordered: ClassVar[bool] = True
 
     def level_names(self) -> tuple[str, ...]:
         return ("raw",)

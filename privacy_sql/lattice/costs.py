@@ -214,14 +214,18 @@ class Costs:
         """Every quasi-identifier with the one label that would cover it."""
         found = []
         for levels in self.labels:
-            raw, height = list(levels[0].values()), len(levels) - 1
-            n_rows = sum(label.n_rows for label in raw)
-            bits = _bits(n_rows, sum(label.n_rows * log(label.n_rows) for label in raw if label.n_rows))
-            numbers = [n for label in raw for n in (label.low, label.high) if n is not None]
-            low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+            height, n_leaves, n_rows, weight = len(levels) - 1, 0, 0, 0.0
+            numbers: list[float] = []
+            for label in levels[0].values():
+                n_rows += label.n_rows
+                weight += label.n_rows * log(label.n_rows) if label.n_rows else 0
+                numbers += [n for n in (label.low, label.high) if n is not None]
             # the highest level shows one label, or that of each value where the column stands as it is
-            n_leaves = sum(label.n_leaves for label in levels[-1].values())
-            found.append(Column(height, Label(height, n_leaves, n_rows, bits, low, high)))
+            for label in levels[-1].values():
+                n_leaves += label.n_leaves
+            low, high = (min(numbers), max(numbers)) if numbers else (None, None)
+            whole = Label(height, n_leaves, n_rows, _bits(n_rows, weight), low, high)
+            found.append(Column(height, whole))
         return found
 
     def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:

@@ -154,13 +154,10 @@ class InMemory:
         self.base = base
         self.with_sensitive = with_sensitive
         self._low = _width(base, "s") if with_sensitive else 0
+        self.packing = Packing(base)
         self._values = self._known(base.relation, with_sensitive)
         self._people = self._known(base.people, False) if base.people else None
         self._holders = self._known(base.holders, False) if base.holders else None
-
-    @cached_property
-    def packing(self) -> Packing:
-        return Packing(self.base)
 
     @cached_property
     def lattice(self) -> Lattice:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from math import inf, isfinite
 from typing import Any
 
@@ -401,7 +402,7 @@ class Goals:
         if (utility := self.utility.by_label) is None:
             return None
         parts = self._within(self.pricing.costs.parts(utility, least=bool(self.search.allowed)))
-        return [[min(levels[level:]) for level in range(len(levels))] for levels in parts]
+        return [list(accumulate(reversed(levels), min))[::-1] for levels in parts]
 
     @cached_property
     def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:

@@ -38,7 +38,8 @@ class Steering:
     cells: bool = False
 
     def __post_init__(self) -> None:
-        raise_all([*self._bad_bounds(), *self._bad_weights()])
+        if self:
+            raise_all([*self._bad_bounds(), *self._bad_weights()])
 
     def __bool__(self) -> bool:
         return bool(self.bounds or self.importance or self.cells)
@@ -51,7 +52,8 @@ class Steering:
 
     def levels(self, table: Table) -> tuple[tuple[int, ...], ...]:
         """The levels at which each quasi-identifier may be published, the finest first."""
-        raise_all(list(self._unfit(table)))
+        if self:
+            raise_all(list(self._unfit(table)))
         found = []
         for name, kind in table.hierarchies.items():
             low = self.bounds.get(name, {}).get("min_level", 0)
@@ -70,6 +72,8 @@ class Steering:
 
     def to_json(self) -> dict[str, Any]:
         """What was said, as plain data; nothing where nothing was."""
+        if not self:
+            return {}
         said = {
             "bounds": {column: dict(ends) for column, ends in self.bounds.items() if ends},
             "importance": {column: str(weight) for column, weight in self.importance.items()},

@@ -216,7 +216,7 @@ class FullDomain(Method):
                 )
                 hint = "Use max_suppressed without local_recoding."
                 raise UsageError("no_population_groups", told, where=table.name, hint=hint)
-        if asked.not_safe_under_merging and size > self.most_choices:
+        if size > self.most_choices and asked.not_safe_under_merging:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
                 "too_many_choices",

@@ -65,7 +65,8 @@ def _refuse_singled_out(read: Read, release: Release) -> None:
     Where values stand in an order nobody can follow, and of people with several values, no reader can count
     people by their own insensitive columns; such releases are judged by their groups, or refused.
     """
-    if release.proposal.permuted or release.promise is not None or release.table.values_per_person != "one":
+    proposal = release.proposal
+    if proposal.permuted or proposal.promise is not None or release.table.values_per_person != "one":
         return
     if release.table.as_they_are:
         found = baseline.of_published(read.engine, read.rows.relation, release, read.rows.n)
@@ -109,13 +110,13 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
     base = release.base
     for side in (base, *base.sides):
         side.memory.forget(OUT)
-    return _kept(Verdicts({**verdicts, **judge(release.grouping, asked)}), release)
+    return _kept(Verdicts({**verdicts, **judge(release.proposal.grouping, asked)}), release)
 
 
 def _judge_published(read: Read, release: Release) -> Verdicts:
     """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
-    if release.promise is not None:
-        return Verdicts(release.promise())
+    if release.proposal.promise is not None:
+        return Verdicts(release.proposal.promise())
     by_rows = [c.as_published() for c in release.require if decidable(c, release.table)]
     verdicts = Verdicts(release.verdicts)
     if by_rows:
@@ -126,7 +127,7 @@ def _judge_published(read: Read, release: Release) -> Verdicts:
 
 def by_rows(release: Release, criterion: str) -> bool:
     """Whether what is said of a criterion follows from the published rows, or from the promise of noise."""
-    return release.promise is not None or all(
+    return release.proposal.promise is not None or all(
         decidable(each, release.table) for each in release.require if each.name == criterion
     )
 
@@ -156,13 +157,13 @@ def published_table(published: str | Path, release: Release, counted: str | None
 
 def published_roles(release: Release) -> dict[str, Any]:
     """What a table of the published rows declares, in plain words and names that can be kept."""
-    table = release.table
+    table, proposal = release.table, release.proposal
     return {
-        "quasi": [column for column in release.quasi if column not in table.also_sensitive],
+        "quasi": [column for column in proposal.quasi if column not in table.also_sensitive],
         "sensitive": list(table.declared_sensitive),
         "joint": bool(table.joined),
         "also_known": list(table.also_known),
-        "group": release.group,
+        "group": proposal.group,
         "sensitive_nulls": table.sensitive_nulls,
         "insensitive": [column for column in table.insensitive if column not in table.joined],
         "name": f"{release.name} as published",
@@ -185,7 +186,8 @@ def _same_rows(read: Read, release: Release) -> None:
     # the view reads the source again, so it must still be the one that was counted and judged
     release.base.refuse_changed()
     home = release.base.engine
-    relation, n = release.alike or (home.rows_of(Query(release.view.sql, "published rows")), None)
+    view, alike = release.proposal.view, release.proposal.alike
+    relation, n = alike or (home.rows_of(Query(view.sql, "published rows")), None)
     meant = fingerprint(home, relation, columns, empty_is_null=read.is_csv, counted=n)
     if marks["n_rows"] != release.rows_out or marks != meant:
         raise NotSafe("audit", "the published rows are not those of the release", where=release.name)
@@ -218,13 +220,17 @@ def refuse_read_alike(release: Release) -> None:
     Not every requirement is asked of the written rows again (what else is out decides `composition`, beliefs
     and populations are met with the original columns), and no count of them would be that of the file.
     """
-    if release.promise is not None:
+    proposal = release.proposal
+    if proposal.promise is not None:
         return
     home: Engine = release.base.engine
     alike: dict[str, None] = {}
-    views = release.parts.values() if release.parts else (release.view,)
-    rows = (home.rows_of(Query(view.sql, "published rows")) for view in views)
-    for relation in [release.alike.relation] if release.alike else rows:
+    if proposal.alike:
+        relations = [proposal.alike.relation]
+    else:
+        views = proposal.parts.values() or (proposal.view,)
+        relations = [home.rows_of(Query(view.sql, "published rows")) for view in views]
+    for relation in relations:
         kinds = home.columns(relation).items()
         texts = [name for name, kind in kinds if kind == "text" and name not in release.table.insensitive]
         if texts:
@@ -265,7 +271,8 @@ def same_parts(
 def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     """Every published label is one that the column's hierarchy has at its level."""
     base = release.base
-    generalised = {c: level for c, level in release.levels.items() if level and c in release.columns}
+    shown = release.proposal.levels.items()
+    generalised = {column: level for column, level in shown if level and column in release.columns}
     if not generalised:
         return
     columns = []
@@ -279,8 +286,3 @@ def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
         if n_values:
             raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
-
-
-def confirmed(release: Release, verdicts: Verdicts) -> Release:
-    """The release with the verdicts of its own published bytes."""
-    return replace(release, verdicts=verdicts)

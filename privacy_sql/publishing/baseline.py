@@ -230,20 +230,21 @@ def _guess(engine: Engine, histogram: Sql, members: Sql | None, sensitive: bool)
 
 def of_release(release: Release) -> Baseline | None:
     """The baseline of what would be published; None for counts of cells, which put nobody in a group."""
-    grouping = release.grouping.one_table
-    if release.promise is not None or grouping is None:
+    proposal = release.proposal
+    grouping = proposal.grouping.one_table
+    if proposal.promise is not None or grouping is None:
         return None
     table, base = release.table, grouping.base
     free = table.as_they_are
-    if release.proposal.permuted:
+    if proposal.permuted:
         return of_group_numbers(grouping, table)
     # two groups may print one centre; of people with several values the groups as judged tell no less
     by_label = grouping.located_by == "members" and table.values_per_person == "one"
     if not (free or by_label or base.sides):
         return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
     if table.values_per_person == "one":
-        return of_published(base.engine, base.engine.rows_of(release.view), release)
-    if grouping.gone is None and not release.proposal.shown_as and release.group is None:
+        return of_published(base.engine, base.engine.rows_of(proposal.view), release)
+    if grouping.gone is None and not proposal.shown_as and proposal.group is None:
         return _of_levels(release, free)
     known = {name: _not_knowing(grouping, set(free) - {*columns}) for name, columns in _readers(free).items()}
     return Baseline(_not_knowing(grouping, set(free)), known)

@@ -20,6 +20,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Files:
     views: Mapping[str, Query]
     kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
     escape: bool = False  # cells of CSV that a spreadsheet would run are stopped by an apostrophe
-    token: str = field(default_factory=lambda: secrets.token_hex(6))
+    token: str = field(default_factory=partial(secrets.token_hex, 6))
     accepted: dict[str, str] = field(init=False, default_factory=dict)
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
     waits = False
@@ -87,7 +88,7 @@ class Files:
     def auditor(self) -> Iterator[Engine]:
         """An engine that reads what was written."""
         with self.engine.beside() as beside:
-            yield beside.session([self._hidden(final) for final in self.finals.values()])
+            yield beside.session(list(map(self._hidden, self.finals.values())))
 
     def output(self) -> list[Output]:
         """What the manifest says of each part, by which any change is found."""
@@ -129,7 +130,7 @@ class Tables:
     finals: Mapping[str, str]
     views: Mapping[str, Query]
     kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
-    token: str = field(default_factory=lambda: secrets.token_hex(6))
+    token: str = field(default_factory=partial(secrets.token_hex, 6))
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
     marks: dict[str, dict[str, int]] = field(init=False, default_factory=dict)
     waits = True

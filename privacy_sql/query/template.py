@@ -64,7 +64,7 @@ def free_name(name: str, columns: Iterable[str]) -> Sql:
     >>> print(free_name("n_rows", ["age", "N_rows"]))
     n_rows_
     """
-    taken = {column.lower() for column in columns}
+    taken = set(map(str.lower, columns))
     while name in taken:
         name += "_"
     return Sql(name)
@@ -173,9 +173,12 @@ class Query:
         'select "ps_3_a" from ps_1 inner join ps_2 using (g)'
         """
         pieces = QUOTED.split(self.sql)
-        found = dict.fromkeys(name for piece in pieces[::2] for name in RELATION.findall(piece))
-        places = {name: f"ps_{place}" for place, name in enumerate(found, start=1)}
-        pieces[::2] = [RELATION.sub(lambda match: places[match[0]], piece) for piece in pieces[::2]]
+        places: dict[str, str] = {}
+
+        def numbered(relation: re.Match[str]) -> str:
+            return places.setdefault(relation[0], f"ps_{len(places) + 1}")
+
+        pieces[::2] = [RELATION.sub(numbered, piece) for piece in pieces[::2]]
         return "".join(pieces)
 
     def tree(self) -> exp.Expr:

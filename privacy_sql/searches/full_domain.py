@@ -8,6 +8,7 @@ cheap to count, and one unsafe answer there removes every choice that holds the 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,7 +73,7 @@ class _Walk:
         while not self._must_stop():
             chains = [[choice for choice in chain if self.tags.is_open(choice)] for chain in chains]
             chains = [chain for chain in chains if chain]
-            taken = {choice for chain in chains for choice in chain}
+            taken = set(itertools.chain(*chains))
             while len(chains) < self.width:
                 start = self.tags.coarsest_open(besides=taken)
                 if start is None:

@@ -121,7 +121,7 @@ class Lattice:
 
     def from_coarse_to_fine(self) -> npt.NDArray[np.intp]:
         """Positions (in lexicographic order) of all choices, those with the highest sum of levels first."""
-        sums = self.total([range(n) for n in self.shape])
+        sums = self.total(list(map(range, self.shape)))
         return np.argsort(-sums.ravel(), kind="stable")
 
     def total(self, parts: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
@@ -139,7 +139,7 @@ class Lattice:
 
     def position(self, index: int) -> Choice:
         """The choice at a place of the lexicographic order."""
-        return tuple(int(level) for level in np.unravel_index(index, self.shape))
+        return tuple(map(int, np.unravel_index(index, self.shape)))
 
     def project(self, attributes: Sequence[int]) -> Lattice:
         """The lattice of a subset of the attributes.

@@ -97,7 +97,7 @@ class Tags:
 
     def safe_choices(self) -> list[Choice]:
         """The choices known to be safe, in lexicographic order."""
-        return [tuple(int(level) for level in row) for row in np.argwhere(self.state == SAFE)]
+        return list(map(tuple, np.argwhere(self.state == SAFE).tolist()))
 
     def minimal_safe(self) -> list[Choice]:
         """The choices known to be safe that have no finer choice known to be safe.
@@ -112,4 +112,4 @@ class Tags:
             back = [slice(None)] * safe.ndim
             step[axis], back[axis] = slice(1, None), slice(None, -1)
             below[tuple(step)] |= reach[tuple(back)]
-        return [tuple(int(level) for level in row) for row in np.argwhere(safe & ~below)]
+        return list(map(tuple, np.argwhere(safe & ~below).tolist()))

@@ -306,7 +306,7 @@ def test_centres_and_tops_do_not_tell_that_a_column_has_fractions() -> None:
             with ps.connect() as engine:
                 release = ps.publish(engine, people, [ps.KAnonymity(2)], method)
                 seen = sorted(map(str, release.base.engine.fetch(release.view)))
-                content = json.loads(api.describe(release, {}))
+                content = json.loads(api.describe(release, release.verdicts, {}))
             told.append((seen, {k: v for k, v in content.items() if k not in ("made", "checksum")}))
     assert told[0] == told[1] and told[2] == told[3]
 
@@ -327,7 +327,7 @@ def test_how_often_a_value_was_written_and_who_was_left_out_is_in_no_manifest(ki
                 engine, people, [ps.KAnonymity(5)], ps.Generalise({"age": 0}, max_suppressed="0.3")
             )
             assert release.rows_out == 24 and release.rows_in == len(rows)
-            content = json.loads(api.describe(release, {}))
+            content = json.loads(api.describe(release, release.verdicts, {}))
             run = {**recorded(release), "exit": 0, "target": "people.csv"}
             html = page(material_of({"release": "people", "run": run}, "public", content)).html
         assert (content["rows_in"], content["suppressed"], content["rows_rounded_to"]) == (24, 0, 5)
