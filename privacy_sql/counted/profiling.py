@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -14,6 +15,10 @@ from privacy_sql.query.template import Sql, render
 
 FEW = 60  # values a column may have and still be shown whole or not at all
 CODE = 3  # more characters than this, as many in every value, make a code
+CODE_NAME = re.compile(
+    r"zip|postal|postcode|plz|code|kennziffer|(?<![a-z])(icd|puma|fips|cp|no|nr|num|number|id)(?![a-z])|郵便|邮编",
+    re.IGNORECASE,
+)
 OWN = {"value": Sql("value"), "words": Sql("words")}  # what the template calls a value and its text
 
 
@@ -33,6 +38,7 @@ class Column:
     n_dates: int  # written as 2024-03-05
     n_other_dates: int
     n_commas: int  # numbers with a decimal comma
+    n_phrases: int  # of four words or more
     low: float | None
     high: float | None
     shortest: int
@@ -65,16 +71,29 @@ class Column:
 
     @property
     def code(self) -> bool:
-        """Whether its values are many, and as long as one another."""
-        return self.shortest == self.longest > CODE and self.n_values > FEW
+        """Whether its values are many, and as long as one another.
+
+        Numbers are one where some begin with 0, or where the name says so: amounts may have one length too.
+        """
+        if not self.shortest == self.longest > CODE or self.n_values <= FEW or self.fractions:
+            return False
+        amount = self.n_numbers == self.n_values and (self.low or 0) >= 10 ** (self.longest - 1)
+        return not amount or CODE_NAME.search(self.name) is not None
+
+    @property
+    def free_text(self) -> bool:
+        """Whether its values are many, and most of them phrases."""
+        return 2 * self.n_phrases > self.n_values > max(FEW, (self.n_rows - self.n_nulls) / 10)
 
     @property
     def kind(self) -> str:
-        """What its values look like: empty, identifier, date, number, code or text."""
+        """What its values look like: empty, identifier, date, number, code, free text or text."""
         if not self.n_values:
             return "empty"
         if self.dates:
             return "date"
+        if self.free_text:
+            return "free text"
         numbers = self.n_numbers == self.n_values
         if self.unique and not (numbers and self.fractions) and not self.decimal_commas:
             return "identifier"

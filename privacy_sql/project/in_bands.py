@@ -14,8 +14,8 @@ from privacy_sql import api, deadlines
 from privacy_sql.counted.profiling import profile
 from privacy_sql.errors import NoSafeChoice, PrivacySqlError
 from privacy_sql.hierarchies.spec import from_spec
-from privacy_sql.project import proposing
 from privacy_sql.project.reading import Plan
+from privacy_sql.project.starting_hierarchy import starting
 
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine
@@ -33,10 +33,7 @@ def searched(engine: Engine, plan: Plan, method: FullDomain, left: float | None)
     try:
         with deadlines.within(left, plan.name):
             columns = profile(engine, table.source).columns
-            kinds = {
-                name: from_spec(proposing.levels(columns[name])[1], name, Path())
-                for name in table.insensitive
-            }
+            kinds = {name: from_spec(starting(columns[name])[1], name, Path()) for name in table.insensitive}
             kinds = {name: kind for name, kind in kinds.items() if kind.height > 1}
             if not kinds:
                 return None

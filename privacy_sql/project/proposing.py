@@ -19,25 +19,55 @@ from privacy_sql.counted.profiling import FEW, Column, Profile, profile
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import no_file
 from privacy_sql.errors import DataError, EngineError, UsageError, nearest_column, number_of, raise_all
+from privacy_sql.project.starting_hierarchy import Spec, starting
 from privacy_sql.query.template import Sql, render
 from privacy_sql.studies.identifying import FEW_PEOPLE, KNOWN, MOST_CHOSEN, most_telling
 
 PROJECT = "privacy.yml"
-SENSITIVE = re.compile(
-    r"diagnos|disease|illness|condition|symptom|medic|drug|health|salary|income|wage|religio|politic|party"
-    r"|orientation|occupation|crime|offen[cs]e|debt|score|result"
-    r"|krank|gehalt|einkommen|lohn|maladie|salaire|revenu|enfermedad|salario|ingresos|病|診断|給与|年収",
+# names of columns that nobody should learn about a person, those first that hurt most
+SENSITIVE = tuple(
+    re.compile(words, re.IGNORECASE)
+    for words in (
+        r"diagnos|disease|illness|condition|symptom|(?<![a-z])icd|(?<![a-z])hiv|pregnan|genetic|krank|maladie"
+        r"|enfermedad|病|診断",
+        r"medic|drug|health|disab|behinder|handicap|(?<![a-z])sick|treatment|therap|procedure|surgery|blood|smok"
+        r"|alcohol|addict",
+        r"religio|politic|party|orientation|sexual|crime|offen[cs]e|convict|(?<![a-z])union|gewerkschaft|syndica",
+        r"salary|income|wage|earning|bonus|debt|credit|loan|gehalt|einkommen|lohn|salaire|revenu|salario|ingresos"
+        r"|給与|年収",
+        r"rating|performance|score|result|occupation",
+    )
+)
+HARMS = 3  # those before this place are never taken for what a stranger knows
+_NUMBER_OF = r"[\W_]*(id|no|nr|num|number|key|code|nummer)"
+_WHOSE = (
+    r"(person|patient|people|employee|staff|member|customer|client|subject|student|pupil|respondent|participant"
+    r"|applicant|citizen|resident|user|insured|mitarbeiter|kunde|kunden|versicherte)"
+)
+PERSON = re.compile(rf"(?<![a-z]){_WHOSE}{_NUMBER_OF}(?![a-z])", re.IGNORECASE)
+IDENTIFYING = re.compile(
+    r"(^|[\W_])(id|key|uuid|no|nr|number|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
+)
+# what names a person, or reaches one, by itself: it is never published
+NAMES = re.compile(
+    r"(?<![a-z])(sur|last|first|fore|given|family|middle|maiden|full|nick|user|vor|nach)[\W_]?name|^name$"
+    rf"|(?<![a-z]){_WHOSE}s?[\W_]?name|apellido|pr[eé]nom|^nom$|^nombre$|氏名|姓名",
     re.IGNORECASE,
 )
-IDENTIFYING = re.compile(
-    r"(^|[\W_])(id|key|uuid|ssn|name|surname|e?mail|phone|passport|iban)($|[\W_])", re.IGNORECASE
+REACHES = re.compile(
+    r"e[\W_]?mail|phone|telefon|(?<![a-z])(mobile|handy|fax|tel|cell|address|street|rue|calle|iban|ssn|mrn)(?![a-z])"
+    r"|stra(ss|ß)e|adresse|anschrift|direcci|passport|social[\W_]?security|licen[cs]e[\W_]?(no|num|plate)"
+    rf"|(?<![a-z])(insurance|insured|account|card|record|policy){_NUMBER_OF}(?![a-z])|電話|住所",
+    re.IGNORECASE,
 )
-TECHNICAL = re.compile(r"weight|fnlwgt|timestamp|created|updated|row_?n", re.IGNORECASE)
-NICE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
+WEIGHT = re.compile(
+    r"(survey|sampl\w*|person|final|design|household|replicate|stat\w*)[\W_]?(weight|wt|wgt)|fnlwgt|pweight",
+    re.IGNORECASE,
+)
+WRITTEN = re.compile(r"timestamp|(?<![a-z])(created|updated|inserted|modified)|row[\W_]?n", re.IGNORECASE)
 # how sure a guess may be: the first of these that is well above the share of the commonest value
 GUESSES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
 METHOD = "{minimise: loss, max_suppressed: 0.02, time_limit: 60}"
-Spec = str | Mapping[str, Sequence[int | str]] | None  # what stands under `hierarchy:`
 
 
 @dataclass(frozen=True)
@@ -56,13 +86,18 @@ def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
     Where a person has named what is `sensitive`, none is guessed beside it.
     """
     made = [_role(column) for column in found.columns.values()]
-    people = [part for part in made if part.role == "identifier"]
-    made = [
-        Proposed(part.column, "drop", "another column names the person already")
-        if part in people[1:]
-        else part
-        for part in made
-    ]
+    # of several that say who a row is about the one whose name says it best; the others are never published
+    people = [part.column for part in made if part.role == "identifier" and part.column not in sensitive]
+    ranked = sorted(
+        people,
+        key=lambda name: (
+            WRITTEN.search(name) is not None,
+            PERSON.search(name) is None,
+            IDENTIFYING.search(name) is None,
+        ),
+    )
+    other = f"direct identifier: {ranked[0]} says already who a row is about" if ranked else ""
+    made = [Proposed(part.column, "drop", other) if part.column in ranked[1:] else part for part in made]
     made = [Proposed(part.column, "sensitive", "") if part.column in sensitive else part for part in made]
     return _one_sensitive(made, found.columns, sensitive)
 
@@ -78,8 +113,22 @@ def propose(
     if not found.n_rows:
         raise DataError("empty_table", f"{file.name} has no rows", hint="There is nothing to propose from.")
     _refuse_unknown(file, found, [*quasi, *sensitive])
-    made = [_named(part, found.columns[part.column], quasi, sensitive) for part in roles(found, sensitive)]
-    return _most_telling(found, made, quasi), found
+    made = []
+    for part in roles(found, sensitive):
+        if part.column in quasi:
+            part = Proposed(part.column, "quasi", *starting(found.columns[part.column]))
+        elif part.column in sensitive:
+            part = Proposed(part.column, "sensitive", "as you named it")
+        elif quasi and part.role == "quasi":
+            part = Proposed(part.column, "drop", "you named the quasi-identifiers")
+        made.append(part)
+    chosen = _most_telling(found, made, quasi)
+    return [
+        replace(part, hierarchy=starting(found.columns[part.column], found)[1])
+        if part.role == "quasi"
+        else part
+        for part in chosen
+    ], found
 
 
 def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
@@ -98,29 +147,18 @@ def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
     raise_all(problems)
 
 
-def _named(part: Proposed, column: Column, quasi: Sequence[str], sensitive: Sequence[str]) -> Proposed:
-    """A column as a person has named it; where quasi-identifiers were named, no other becomes one."""
-    if part.column in quasi:
-        return Proposed(part.column, "quasi", *levels(column))
-    if part.column in sensitive:
-        return Proposed(part.column, "sensitive", "as you named it")
-    if quasi and part.role == "quasi":
-        return Proposed(part.column, "drop", "you named the quasi-identifiers")
-    return part
-
-
 def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
     """The columns that tell people apart most, those a stranger can know first; the others are to be decided.
 
     Where there are no more than eight at all, those that add no group stay too: somebody may know them, and
     what they add may be of this sample only. So do those that a person has named.
     """
-    quasi = [part.column for part in made if part.role == "quasi"]
-    why = {column: "" if named else _undecided(found.columns[column]) for column in quasi}
-    able = [column for column in quasi if not why[column]]
+    able = [part.column for part in made if part.role == "quasi"]
+    why = dict.fromkeys(able, "")
     secret = [part.column for part in made if part.role == "sensitive"]
     codes = {column: Sql(f"q{number}") for number, column in enumerate([*able, *secret], start=1)}
     chosen: list[str] = []
+    n_groups = 1
     if able:
         columns = [(column, code) for column, code in codes.items()]
         coded = found.engine.create(render("project/coded.sql", source=found.relation, columns=columns))
@@ -133,13 +171,30 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
             most_telling(found.engine, coded, asked, first, len(named) or MOST_CHOSEN) if able else ()
         ):
             chosen.append(telling.column)
-            crowds = f"{telling.n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
+            n_groups = telling.n_groups
+            crowds = f"{n_groups:,} groups, {telling.n_few:,} people in groups below {FEW_PEOPLE}"
             by = "in telling people apart, with those before it" if chosen[1:] else "in telling people apart"
             why[telling.column] = f"number {len(chosen)} {by}: {crowds}"
-    full = "the eight columns above tell people apart" if len(chosen) == MOST_CHOSEN else "it adds no group"
     if named or len(able) <= MOST_CHOSEN:
         why |= {column: why[column] or "adds no group to the others" for column in able}
         chosen = able
+    elif 2 * n_groups > found.n_rows and len(chosen) < MOST_CHOSEN:
+        # nearly everybody is alone before anything is generalised, so what could add a group does not show
+        same = _giving_away(found, coded, codes, [c for c in able if c not in chosen], chosen)
+        able = [
+            column for column in able if KNOWN.search(column) and not why[column] and not same.get(column)
+        ]
+        asked = {column: (codes[column], found.columns[column].n_values + 1) for column in able}
+        for telling in (
+            most_telling(found.engine, coded, asked, able, MOST_CHOSEN - len(chosen)) if able else ()
+        ):
+            chosen.append(telling.column)
+            why[telling.column] = "it counts once those before are coarser"
+    full = "it adds no group"
+    if len(chosen) == MOST_CHOSEN:
+        full = f"no more than {MOST_CHOSEN} columns are proposed"
+    elif 2 * n_groups > found.n_rows:
+        full = "the columns chosen tell nearly everybody apart already"
     return [
         replace(part, reason=f"{part.reason}; {why[part.column]}")
         if part.column in chosen
@@ -148,15 +203,6 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
         else part
         for part in made
     ]
-
-
-def _undecided(column: Column) -> str:
-    """Why a column cannot be proposed at all."""
-    if column.n_values + bool(column.n_nulls) < 2:
-        return "it has one value"
-    if column.n_values > max(FEW, column.n_rows / 10) and not KNOWN.search(column.name):
-        return "more than a tenth as many values as rows"
-    return ""
 
 
 def _giving_away(
@@ -185,65 +231,74 @@ def _giving_away(
 
 
 def _role(column: Column) -> Proposed:
-    name = column.name
-    if IDENTIFYING.search(name) and column.n_values > column.n_rows / 2:
-        role = "identifier" if column.unique else "drop"
-        return Proposed(name, role, "its name and its many values")
-    if column.n_values == 0:
+    name, n_values = column.name, column.n_values
+    many = n_values > max(FEW, column.n_rows / 10)
+    sensitive = any(words.search(name) for words in SENSITIVE)
+    if n_values == 0:
         return Proposed(name, "drop", "it is empty")
-    if SENSITIVE.search(name) and column.n_values > max(FEW, column.n_rows / 2):
+    if n_values + bool(column.n_nulls) < 2:
+        return Proposed(name, "drop", "it has one value")
+    if PERSON.search(name) and 2 * n_values > min(FEW, column.n_rows):
+        repeats = (
+            "its name" if column.unique else f"its name; {n_values:,} people have {column.n_rows:,} rows"
+        )
+        return Proposed(name, "identifier", repeats)
+    if NAMES.search(name) and n_values > 2:
+        return Proposed(name, "drop", "direct identifier: names of people")
+    if REACHES.search(name) and n_values > min(FEW, column.n_rows / 2):
+        return Proposed(name, "drop", "direct identifier: a way to reach somebody, or a number of theirs")
+    if IDENTIFYING.search(name) and n_values > column.n_rows / 2:
+        return Proposed(name, "identifier" if column.unique else "drop", "its name and its many values")
+    if IDENTIFYING.search(name) and n_values > FEW and column.kind != "number":
+        return Proposed(name, "drop", "by its name it numbers somebody or something")
+    if column.free_text:
+        return Proposed(name, "drop", "free text, which may name people")
+    if sensitive and n_values > max(FEW, column.n_rows / 2):
         return Proposed(name, "drop", "sensitive by its name, but its many values tell people apart")
-    if SENSITIVE.search(name):
+    if sensitive:
         return Proposed(name, "sensitive", "its name")
+    if WEIGHT.search(name):
+        return Proposed(
+            name, "drop", f"a survey weight by its name; weight: {{column: {name}}} has risks estimated"
+        )
+    if WRITTEN.search(name):
+        return Proposed(name, "drop", "by its name it says when or where a row was written")
     if column.kind == "identifier" and column.n_rows > FEW:
         return Proposed(name, "identifier", "no value occurs twice")
-    if TECHNICAL.search(name) or (column.fractions and column.n_values > column.n_rows / 2):
-        return Proposed(name, "drop", "it looks like a technical value")
-    return Proposed(name, "quasi", *levels(column))
-
-
-def levels(column: Column) -> tuple[str, Spec]:
-    """Why a column is generalised the way it is, and how."""
-    if column.n_dates == column.n_values:
-        return "all its values are dates", {"dates": ["month", "year"]}
-    if column.dates:
-        return "dates; written as 2024-03-05 they would have months and years", "keep_or_drop"
-    if column.decimal_commas:
-        return "numbers with a decimal comma; with a point they would have intervals", "keep_or_drop"
-    if column.code:
-        length = column.longest
-        return f"all its values have {length} characters", {"mask": [length - 1, length - 2, 0]}
-    if column.n_numbers == column.n_values and column.n_values > 12:
-        # four widths, each a multiple of the one before, the finest making about fifteen bands
-        assert column.high is not None and column.low is not None
-        extent = column.high - column.low
-        first = next((width for width in NICE if width * 15 >= extent), NICE[-1])
-        widths: list[int | str] = [first, first * 2, first * 4]
-        return "all its values are numbers", {
-            "intervals": [f"{width}.0" for width in widths] if column.fractions else widths
-        }
-    return f"{number_of(column.n_values, 'value')}; a hierarchy file would keep more", "keep_or_drop"
+    if column.fractions and n_values > column.n_rows / 2:
+        return Proposed(name, "drop", "nearly every row has a number of its own")
+    if many and not KNOWN.search(name):
+        return Proposed(name, "drop", "more than a tenth as many values as rows")
+    known = "somebody may know it" if KNOWN.search(name) else "decide whether somebody may know it"
+    why, hierarchy = starting(column)
+    return Proposed(name, "quasi", f"{known}; {why}", hierarchy)
 
 
 def _one_sensitive(
     made: list[Proposed], columns: Mapping[str, Column], given: Sequence[str]
 ) -> list[Proposed]:
-    """One column is proposed as sensitive: by its name, and rather one that a stranger does not know anyway.
+    """One column is proposed as sensitive: by its name, the one that hurts most of those no stranger knows.
 
     Of the others what a stranger may know is a quasi-identifier. Without a telling name the last column with
     several values is a guess.
     """
     named = [part for part in made if part.role == "sensitive"]
-    secret = [part for part in named if not KNOWN.search(part.column)] or named
+    rank = {
+        part.column: next((n for n, words in enumerate(SENSITIVE) if words.search(part.column)), -1)
+        for part in named
+    }
+    # what somebody earns or works as may be known; what they suffer from hurts all the same
+    known = [name for name, place in rank.items() if place >= HARMS and KNOWN.search(name)]
+    secret = sorted(named, key=lambda part: (part.column in known, rank[part.column]))
     kept = [part for part in named if part.column in given] if given else secret[:1]
     if kept:
-        reason = f"sensitive by its name, like {kept[0].column}; one sensitive column is proposed"
+        other = f"you named {' and '.join(given)}" if given else f"one is proposed, {kept[0].column}"
         return [
             part
             if part in kept or part not in named
-            else Proposed(part.column, "quasi", *levels(columns[part.column]))
-            if KNOWN.search(part.column)
-            else Proposed(part.column, "drop", reason)
+            else Proposed(part.column, "quasi", *starting(columns[part.column]))
+            if part.column in known
+            else Proposed(part.column, "drop", f"sensitive by its name too; {other}")
             for part in made
         ]
     several = [part for part in made if part.role == "quasi" and columns[part.column].n_values > 1]
@@ -276,16 +331,31 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
     lines += [
         "    # What somebody may know about a person and look up. Each is published at one level of its",
         "    # hierarchy, from its values to `*`. A hierarchy file keeps more than keep_or_drop does:",
-        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in.",
+        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. Where a column matters more than",
+        "    # others, write `importance: 3` behind its hierarchy: the search keeps more of it.",
         "    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []",
         *(
-            f"      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}    # {p.reason}"
+            f"      # {p.reason}\n      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}"
             for p in by_role["quasi"]
         ),
     ]
     if by_role["sensitive"]:
-        lines += ["    # What nobody should learn about a person.", "    sensitive:"]
-        lines += [f"      - {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["sensitive"]]
+        lines += ["    # What nobody should learn about a person."]
+        if by_role["sensitive"][1:]:
+            lines += [
+                "    # Each is judged against somebody who knows the others.",
+                "    # Where `search` finds nothing, or little, keep one here and leave out the others.",
+            ]
+        repeats = [p for p in by_role["identifier"] if not found.columns[p.column].unique]
+        if repeats:
+            lines += [
+                "    # A person has several rows: how often somebody has a value counts for nothing (set)."
+            ]
+        more = ", values_per_person: set" if repeats else ""
+        lines += ["    sensitive:"]
+        lines += [
+            f"      - {{column: {_yaml(p.column)}{more}}}    # {p.reason}" for p in by_role["sensitive"]
+        ]
     if by_role["drop"]:
         lines += [
             "    # All other columns stay out of the release. To publish one, move it up.",

@@ -2,7 +2,7 @@
 -- in: source, column, value and words (what the steps call a value and its text)    grain: one row
 -- out: n_rows, n_nulls, n_single (values of one row), n_top (rows of the commonest), n_values, n_numbers (of the values),
 --      n_whole, n_dates, n_other_dates (in another order than year, month, day), n_commas (numbers with a decimal comma),
---      low, high (of numbers), shortest, longest (of texts)
+--      n_phrases (of four words or more), low, high (of numbers), shortest, longest (of texts)
 {% set comma -%}
 '^ *[+-]?([0-9]{1,40}|[0-9]{1,3}([.][0-9]{3}){1,12}),[0-9]{1,40} *[|]$'
 {%- endset %}
@@ -51,6 +51,7 @@ select
     cast(coalesce(sum(case when looks = 1 then 1 else 0 end), 0) as bigint) as n_dates,
     cast(coalesce(sum(case when looks = 2 then 1 else 0 end), 0) as bigint) as n_other_dates,
     cast(coalesce(sum(case when looks = 3 then 1 else 0 end), 0) as bigint) as n_commas,
+    cast(coalesce(sum(case when words like '% % % %' then 1 else 0 end), 0) as bigint) as n_phrases,
     cast(min(number) as double) as low,
     cast(max(number) as double) as high,
     cast(coalesce(min(length(words)), 0) as bigint) as shortest,

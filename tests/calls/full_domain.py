@@ -123,5 +123,7 @@ def proposed(engine: ps.Engine) -> None:
     """A project proposed for a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.csv"
-        pd.DataFrame(WORKERS).to_csv(path, index=False)
+        rows = [(f"{1000 + n % 65}X", f"19{n:02d}-01-02", n, "abc"[n % 3]) for n in range(70)]
+        named = ["zip", "born", "age", "illness"]
+        pd.DataFrame(rows, columns=named).to_csv(path, index=False)
         proposing.write(engine, path, Path(folder) / "project")

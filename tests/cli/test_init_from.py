@@ -39,12 +39,15 @@ def test_every_column_gets_a_role_and_every_quasi_identifier_a_hierarchy(people,
         "age": Intervals(5, 10, 20),
         "zip": Mask(4, 3, 0),
         "sex": KeepOrDrop(),
-        "admitted": Dates("month", "year"),
+        "admitted": Dates("month", "quarter"),  # all of one year
     }
     assert plan.drops_rest and not table.drop
     text = (tmp_path / "p" / "privacy.yml").read_text()
     assert "drop: rest    # decide: 2 columns" in text
-    assert "#   it looks like a technical value: survey_weight" in text and '#   it is empty: "no"' in text
+    assert (
+        "#   a survey weight by its name; weight: {column: survey_weight}" in text
+        and '#   it is empty: "no"' in text
+    )
 
 
 def test_the_proposal_is_checked_and_searched_but_publishes_nothing_until_an_output_is_named(
@@ -127,11 +130,12 @@ def test_european_numbers_and_dates_are_called_so_and_never_masked(tmp_path):
     assert proposed["Gehalt"].role == "sensitive"
     assert "2024-03-05" in proposed["born"].reason and proposed["born"].hierarchy == "keep_or_drop"
     assert "decimal comma" in proposed["height"].reason and proposed["height"].hierarchy == "keep_or_drop"
-    assert proposed["visits"].hierarchy == {"intervals": [2, 4, 8]}
+    assert proposed["visits"].hierarchy == {"intervals": [5, 10]}
+    assert proposed["weight_kg"].role == "quasi"  # in kilograms, no survey weight
     assert proposed["part"].role == "drop" and "a tenth as many values" in proposed["part"].reason
     with connect() as engine:  # named all the same
         (part,) = [part for part in propose(engine, path, ["part"])[0] if part.role == "quasi"]
-    assert part.hierarchy == {"mask": [9, 8, 0]}
+    assert part.hierarchy == {"mask": [4, 0]}  # 12- and -3456 are the same for all
 
 
 def test_neither_a_salary_nor_a_date_that_differs_for_all_is_taken_for_the_person(tmp_path):

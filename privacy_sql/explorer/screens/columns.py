@@ -92,7 +92,9 @@ def _column(counts: Column, part: Proposed) -> Json:
         "alone": float(counts.alone),
         "proposed": part.role,
         "why": part.reason,
-        "hierarchy": spec if spec is None or isinstance(spec, str) else {k: list(v) for k, v in spec.items()},
+        "hierarchy": spec
+        if spec is None or isinstance(spec, str)
+        else {k: dict(v) if isinstance(v, Mapping) else list(v) for k, v in spec.items()},
     }
 
 
