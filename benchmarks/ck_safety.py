@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from privacy_sql.counted.base import count
 from privacy_sql.hierarchies import Tree
 from privacy_sql.judge import Requirements
 from privacy_sql.kernels.worst_case.disclosure import implication_curve
-from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Shape
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from privacy_sql.papers import martin
 
@@ -71,15 +72,17 @@ def kernel() -> dict[str, Any]:
     part = GroupShapes(few.sum(axis=1), few, np.ones(len(few), np.int64))
     ours = spent(lambda: implication_curve(part, BASELINE_FACTS))
     theirs = spent(lambda: recursion(few.tolist(), BASELINE_FACTS), runs=1)
-    running = RunningWorstCase(map(Shape.of, top.tolist()), 8)
-    running.curve()
+    running = RunningWorstCase(8, Fraction(1))
+    rows = running.learn(shapes)
+    running.change(added=rows)
+    running.allows([], [])
     pairs = iter(range(0, GROUPS, 2))
 
     def merge_two() -> None:
         i = next(pairs)
-        together = Shape.of((top[i] + top[i + 1]).tolist())
-        running.change(removed=map(Shape.of, top[i : i + 2].tolist()), added=[together])
-        running.curve()
+        together = running.learn(GroupShapes.of([(top[i] + top[i + 1]).tolist()]))
+        running.allows(rows[i : i + 2], together)
+        running.change(rows[i : i + 2], together)
 
     return {
         "groups": GROUPS,

@@ -234,18 +234,21 @@ class _Tree(Generic[T]):
         """Ask the criteria that look at all groups at once, one try after the other."""
         asked = [(splits, trial.seen(splits)) for splits in self.splits.values()]
         tries = trial.tries
-        bounds = np.searchsorted(parts, np.append(tries.lowest, tries.end))
-        taken: list[int] = []
-        box = -1
-        for number in able.tolist():
-            if tries.row[number] == box:
+        for splits, evidence in asked:
+            hopeless = np.array([*splits.hopeless(evidence)], dtype=np.int64)
+            able = np.setdiff1d(able, tries.of_parts(hopeless))
+        begin = np.searchsorted(parts, tries.lowest[able])
+        end = np.searchsorted(parts, np.append(tries.lowest, tries.end)[able + 1])
+        numbers, taken, box = parts.tolist(), list[int](), -1
+        for number, row, first, last in np.column_stack([able, tries.row[able], begin, end]).tolist():
+            if row == box:
                 continue  # an earlier try has cut it
-            groups = parts[bounds[number] : bounds[number + 1]].tolist()
+            groups = numbers[first:last]
             if all(splits.allows(evidence, groups) for splits, evidence in asked):
                 for splits, evidence in asked:
                     splits.accept(evidence, groups)
                 taken.append(number)
-                box = int(tries.row[number])
+                box = row
         return np.array(taken, dtype=np.int64)
 
 

@@ -18,6 +18,7 @@ from privacy_sql.query.template import Sql, names, render
 
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
+    from privacy_sql.counted.grouping import Grouping
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -120,6 +121,16 @@ class Groups:
         sizes = [sum(group.values()) for group in histogram] if people is None else people
         overall = np.bincount(value, n, minlength=1).astype(np.int64)
         return cls(np.arange(len(start) - 1), np.array(sizes, np.int64), start, value, n, None, overall)
+
+    @classmethod
+    def counted(cls, grouping: Grouping) -> Groups:
+        """The same of relations, where everybody has one value."""
+        query = render("counted/histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
+        found = grouping.base.engine.arrays(query)
+        order = np.lexsort((found["s"], found["g"]))
+        g, value, n = (np.asarray(found[name]).astype(np.int64)[order] for name in ("g", "s", "n_rows"))
+        first = starts(g)
+        return cls(g[first], np.add.reduceat(n, first), np.append(first, len(g)), value, n)
 
     def __len__(self) -> int:
         return len(self.people)

@@ -10,7 +10,7 @@ goes into `t_closeness.py` and its template. A search asks `_on_arrays.py`. `_sk
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -42,6 +42,10 @@ class Splits(Protocol):
 
     def seen(self, grouping: Grouping) -> Evidence:
         """The evidence about all parts that are tried together."""
+
+    def hopeless(self, evidence: Evidence) -> Collection[int]:
+        """Parts that break the requirement whatever is cut beside them; no cut that gives one is asked about."""
+        return ()
 
     def allows(self, evidence: Evidence, groups: Sequence[int]) -> bool:
         """Whether a group may be replaced by these parts of it."""

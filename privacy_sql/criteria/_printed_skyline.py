@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from privacy_sql.criteria import Splits
 from privacy_sql.criteria._named_values import absent_notes
 from privacy_sql.criteria._skyline_points import Limit
 from privacy_sql.criteria._skyline_words import in_words
@@ -161,7 +162,7 @@ def answer(counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[P
     return PrintedAnswer(value, limit, worst, worst.chance, worst.chance < limit.limit)
 
 
-class PrintedSplits:
+class PrintedSplits(Splits):
     """Which cuts keep every answer below its limit, as far as the worst groups so far tell.
 
     Only a guide for the search: every group is asked about again, together with all others, at the end.

@@ -290,7 +290,7 @@ class BTPrivacy(Criterion):
 
 
 @dataclass(frozen=True)
-class Cuts:
+class Cuts(Splits):
     """Which parts of a group a search may take: those that break no point, as far as is known quickly."""
 
     estimated: BTPrivacy
@@ -305,6 +305,9 @@ class Cuts:
             guessed = {(row["point"], row["g"]): row for row in self.estimated.gather(grouping)}
         decided = [guessed[row["point"], row["g"]] if row["known"] == UNDECIDED else row for row in rows]
         return set(exactly.failing(decided))
+
+    def hopeless(self, evidence: set[int]) -> set[int]:
+        return evidence
 
     def allows(self, evidence: set[int], groups: Sequence[int]) -> bool:
         return not evidence & {*groups}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,6 +12,7 @@ import numpy as np
 
 from privacy_sql import registry
 from privacy_sql.counted.base import no_rows
+from privacy_sql.counted.groups import Groups
 from privacy_sql.criteria import Criterion, Exact, at_least, exact
 from privacy_sql.criteria._named_values import absent_notes, named_values, refuse_named_twice
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
@@ -29,7 +29,7 @@ from privacy_sql.kernels.worst_case.disclosure import (
     worst_case_disclosure,
     worst_knowledge,
 )
-from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Shape
+from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.kernels.worst_case.running import RunningWorstCase
 from privacy_sql.query.template import render
 from privacy_sql.verdict import Verdict, Witness
@@ -37,7 +37,7 @@ from privacy_sql.verdict import Verdict, Witness
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
-    from privacy_sql.counted.groups import Bools, Groups, Ints
+    from privacy_sql.counted.groups import Bools, Ints
     from privacy_sql.criteria import Evidence
 
 
@@ -179,7 +179,7 @@ class CKSafety(OnArrays):
     def splits(self, whole: Grouping) -> _Splits:
         """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
         own, _ = self._codes(whole.base)
-        return _Splits(self.limits, own, _histograms(whole))
+        return _Splits(self.limits, own, Groups.counted(whole))
 
     def gather(self, grouping: Grouping) -> Evidence:
         counts = group_counts(grouping, by_value=self.per_value is not None)
@@ -297,89 +297,81 @@ def _bad(message: str, hint: str) -> UsageError:
 
 
 class _Splits(SplitsOnArrays):
-    """Which cuts keep the maximum disclosure below every limit."""
+    """Which cuts keep the maximum disclosure below every limit; parts are known by their g."""
 
-    def __init__(
-        self, limits: Sequence[_Limit], own: Mapping[int, int], whole: dict[int, dict[int, int]]
-    ) -> None:
+    def __init__(self, limits: Sequence[_Limit], own: Mapping[int, int], whole: Groups) -> None:
         self._own = own
-        self._running: list[tuple[int, _Limit, RunningWorstCase]] = []
+        self._running: list[tuple[int, RunningWorstCase]] = []
         for number, limit in enumerate(limits):
-            shapes = self._shapes(whole.values(), number)
-            if any(shape.guessed for shape in shapes):
+            guessed = self._guessed(whole, number)
+            if guessed.any():
                 with within_reach():
-                    self._running.append((number, limit, RunningWorstCase(shapes, limit.k)))
+                    running = RunningWorstCase(limit.k, limit.c)
+                running.change(added=self._rows(running, whole, guessed))
+                self._running.append((number, running))
+
+    def _guessed(self, groups: Groups, number: int) -> Ints:
+        """How many of each group have the commonest value that one of the limits is about."""
+        return groups.largest(np.where(_of_limit(groups.value, self._own, number), groups.n, 0))
+
+    @staticmethod
+    def _rows(running: RunningWorstCase, groups: Groups, guessed: Ints) -> list[int]:
+        """The number of the shape of each group."""
+        counts = groups.people, groups.start, groups.ranked
+        shapes, shape = GroupShapes.from_ranked(*counts, running.facts + 1, guessed)
+        return list(np.array(running.learn(shapes))[shape].tolist())
 
     def seen(self, grouping: Grouping) -> _Seen:
-        return _Seen(_histograms(grouping).__getitem__)
+        return self.seen_in(Groups.counted(grouping))
 
     def seen_in(self, groups: Groups) -> _Seen:
-        keys = groups.key.tolist()
-        places = dict(zip(keys, range(len(keys)), strict=True))
-        return _Seen(lambda g: groups.histogram(places[g]), self._hopeless(groups))
-
-    def _hopeless(self, groups: Groups) -> frozenset[int]:
-        """The parts that break a limit by themselves, whatever else is there."""
+        rows = [
+            self._rows(running, groups, self._guessed(groups, number)) if len(groups) else []
+            for number, running in self._running
+        ]
         gone = groups.none
-        for number, limit, running in self._running if len(groups) else ():
-            guessed = None
-            if self._own:
-                guessed = groups.largest(np.where(_of_limit(groups.value, self._own, number), groups.n, 0))
-            if guessed is None or guessed.any():
-                counts = groups.people, groups.start, groups.ranked
-                shapes, shape = GroupShapes.from_ranked(*counts, limit.k + 1, guessed)
-                gone |= running.reaching(shapes, limit.c)[shape]
-        return frozenset(groups.key[gone].tolist())
+        for (_, running), its in zip(self._running, rows, strict=True):
+            gone |= running.reaching(its)
+        counts = groups.start.tolist(), groups.value.tolist(), groups.n.tolist()
+        place = {g: place for place, g in enumerate(groups.key.tolist())}
+        return _Seen(place, rows, *counts, groups.key[gone].tolist())
+
+    def hopeless(self, evidence: _Seen) -> Collection[int]:
+        return evidence.hopeless
 
     def allows(self, evidence: _Seen, groups: Sequence[int]) -> bool:
-        if not evidence.hopeless.isdisjoint(groups):
-            return False
-        whole, parts = _cut(evidence, groups)
-        return all(
-            running.trial(self._shapes([whole], number), self._shapes(parts, number))[limit.k] < limit.c
-            for number, limit, running in self._running
-        )
+        return all(running.allows(*cut) for running, *cut in self._cut(evidence, groups))
 
     def accept(self, evidence: _Seen, groups: Sequence[int]) -> None:
-        whole, parts = _cut(evidence, groups)
-        for number, _, running in self._running:
-            running.accept(self._shapes([whole], number), self._shapes(parts, number))
+        for running, *cut in self._cut(evidence, groups):
+            running.change(*cut)
 
-    def _shapes(self, histograms: Iterable[Mapping[int, int]], number: int) -> list[Shape]:
-        """Groups with how many have the commonest value that one of the limits is about."""
-        own = self._own
-        return [
-            Shape.of(
-                counts.values(), max((n for s, n in counts.items() if own.get(s, 0) == number), default=0)
-            )
-            for counts in histograms
-        ]
+    def _cut(
+        self, evidence: _Seen, groups: Sequence[int]
+    ) -> Iterator[tuple[RunningWorstCase, list[int], list[int]]]:
+        """Of each limit the shape of a group that is cut, and those of its parts."""
+        places = [evidence.place[g] for g in groups]
+        whole: dict[int, int] = {}
+        for place in places:
+            its = slice(evidence.start[place], evidence.start[place + 1])
+            for value, n in zip(evidence.value[its], evidence.n[its], strict=True):
+                whole[value] = whole.get(value, 0) + n
+        counts = list(whole.values())
+        for (number, running), rows in zip(self._running, evidence.rows, strict=True):
+            asked = (n for value, n in whole.items() if self._own.get(value, 0) == number)
+            gone = running.number(counts, max(asked, default=0) if self._own else max(counts))
+            yield running, [gone], [rows[place] for place in places]
 
 
 class _Seen(NamedTuple):
-    """The counts of every part by its number, and parts that are known to break a limit."""
+    """The parts of cuts: the place of each, its shape for each limit, its counts; those that break a limit."""
 
-    counts: Callable[[int], Mapping[int, int]]
-    hopeless: frozenset[int] = frozenset()
-
-
-def _histograms(grouping: Grouping) -> dict[int, dict[int, int]]:
-    """Per group its counts by sensitive value."""
-    query = render("counted/histogram.sql", candidate=grouping.histogram, sensitive=True, counted=True)
-    found = grouping.base.engine.arrays(query)
-    made: dict[int, dict[int, int]] = {}
-    for g, s, n in zip(found["g"].tolist(), found["s"].tolist(), found["n_rows"].tolist(), strict=True):
-        made.setdefault(g, {})[s] = n
-    return made
-
-
-def _cut(evidence: _Seen, groups: Sequence[int]) -> tuple[Mapping[int, int], list[Mapping[int, int]]]:
-    """The counts of a group and those of its parts."""
-    parts = [evidence.counts(g) for g in groups]
-    whole: Counter[int] = Counter()
-    for part in parts:
-        whole.update(part)
-    return whole, parts
+    place: Mapping[int, int]
+    rows: list[list[int]]
+    start: list[int]
+    value: list[int]
+    n: list[int]
+    hopeless: list[int]
 
 
 def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, Any]:

@@ -207,7 +207,7 @@ class Composition(Criterion):
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
 
 
-class _Splits:
+class _Splits(Splits):
     """How many people are exposed now, and how many more each part that is tried would expose.
 
     What a person is left with depends on their own box alone, so boxes add up, and cutting one changes nobody

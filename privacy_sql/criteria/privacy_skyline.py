@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -29,7 +29,7 @@ from privacy_sql.kernels.skyline.breach_probability import (
 )
 from privacy_sql.kernels.skyline.groups import Histograms, worst_groups
 from privacy_sql.kernels.skyline.leave_out import rows_to_leave_out
-from privacy_sql.kernels.skyline.running import Question, RunningSkyline, Seen
+from privacy_sql.kernels.skyline.running import Counts, Question, RunningSkyline, Seen
 from privacy_sql.kernels.skyline.screening import Screened, screened
 from privacy_sql.query.template import Query, Sql, literal, render
 from privacy_sql.verdict import Number, Verdict, Witness
@@ -161,10 +161,8 @@ class PrivacySkyline(Criterion):
             counts=lambda: _counted(grouping),
         )
 
-    def splits(self, whole: Grouping) -> Splits:
-        """Five minima per value and point, while a search cuts groups (Fig. 4)."""
-        own, _ = self._own_skylines(whole.base)
-        return _Splits(self.limits, own, whole)
+    def splits(self, whole: Grouping) -> Splits | None:
+        return self.on(whole.base.table).splits(whole)
 
     def _own_skylines(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
         """Code of each value in `per_value` -> number of its skyline; and the values that do not occur."""
@@ -241,31 +239,41 @@ class PrivacySkyline(Criterion):
 class _Splits(SplitsOnArrays):
     """Which cuts keep every breach probability below its limit; parts are known by their g."""
 
-    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Grouping) -> None:
-        tables, _ = _counted(whole)
+    def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Groups) -> None:
         questions = [
             Question(value, limit.amounts, limit.limit)
-            for value in tables.values
+            for value in np.unique(whole.value).tolist()
             for limit in limits
             if limit.skyline == own.get(value, 0)
         ]
-        self._running = RunningSkyline(questions, whole.base.table.values_per_person, tables)
+        self._running = RunningSkyline(questions, _counts(whole))
 
-    def seen(self, grouping: Grouping) -> tuple[Seen, dict[int, int]]:
-        tables, groups = _counted(grouping)
-        return self._running.seen(tables), {g: row for row, g in enumerate(groups.tolist())}
+    def seen(self, grouping: Grouping) -> _SeenParts:
+        return self.seen_in(Groups.counted(grouping))
 
-    def seen_in(self, groups: Groups) -> tuple[Seen, dict[int, int]]:
-        rows = {g: row for row, g in enumerate(groups.key.tolist())}
-        return self._running.seen(_side_by_side(groups)), rows
+    def seen_in(self, groups: Groups) -> _SeenParts:
+        keys = groups.key.tolist()
+        return _SeenParts(self._running.seen(_counts(groups)), dict(zip(keys, range(len(keys)), strict=True)))
 
-    def allows(self, evidence: tuple[Seen, dict[int, int]], groups: Sequence[int]) -> bool:
-        seen, rows = evidence
-        return self._running.allows(seen, [rows[g] for g in groups])
+    def hopeless(self, evidence: _SeenParts) -> Collection[int]:
+        return [g for g, row in evidence.rows.items() if evidence.seen.breaking[row]]
 
-    def accept(self, evidence: tuple[Seen, dict[int, int]], groups: Sequence[int]) -> None:
-        seen, rows = evidence
-        self._running.accept(seen, [rows[g] for g in groups])
+    def allows(self, evidence: _SeenParts, groups: Sequence[int]) -> bool:
+        return self._running.allows(evidence.seen, [evidence.rows[g] for g in groups])
+
+    def accept(self, evidence: _SeenParts, groups: Sequence[int]) -> None:
+        self._running.accept(evidence.seen, [evidence.rows[g] for g in groups])
+
+
+class _SeenParts(NamedTuple):
+    """What is known of the parts of cuts, and the row of each there."""
+
+    seen: Seen
+    rows: Mapping[int, int]
+
+
+def _counts(groups: Groups) -> Counts:
+    return Counts(groups.people, groups.start, groups.value, groups.n, groups.ranked)
 
 
 def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
@@ -380,6 +388,11 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
                 worst = part
         assert worst is not None
         return self.verdict(worst.value, Witness({}), safe=not unsafe.any(), limit=worst.point.limit)
+
+    def splits(self, whole: Grouping) -> Splits:
+        """Five minima per value and point, while a search cuts groups (Fig. 4)."""
+        own, _ = self._own_skylines(whole.base)
+        return _Splits(self.limits, own, Groups.counted(whole))
 
     def breaking(self, groups: Groups) -> Bools:
         rows = rows_to_leave_out(_side_by_side(groups), self.limits, self._own(groups), "one")

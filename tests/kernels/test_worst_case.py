@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -266,24 +267,73 @@ def test_counts_cut_too_short_are_refused() -> None:
 def test_changing_a_few_groups_gives_the_curve_of_the_new_grouping(data: st.DataObject) -> None:
     groups = data.draw(groups_of)
     facts = data.draw(st.integers(0, 5))
-    running = RunningWorstCase(map(Shape.of, groups), facts)
+
+    def known(histograms: list[list[int]]) -> list[int]:
+        return [row for histogram in histograms for row in running.learn(GroupShapes.of([histogram]))]
+
+    # at the limit, far from it, and so near that only fractions tell
+    step = data.draw(st.sampled_from([Fraction(0), Fraction(1, 10**12), Fraction(1, 10**3)]))
+    value = implication_curve(GroupShapes.of(groups), facts)[-1]
+    limit = data.draw(st.sampled_from([value - step, value + step, Fraction(1), Fraction(9, 10)]))
+    running = RunningWorstCase(facts, limit)
+    running.change(added=known(groups))
     for _ in range(3):
-        assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
+        curve = implication_curve(GroupShapes.of(groups), facts)
+        assert running.curve() == curve
+        assert running.allows([], []) == (curve[-1] < limit)
         removed = data.draw(st.lists(st.sampled_from(groups), max_size=1))
         added = data.draw(groups_of)
         groups = [*groups, *added]
         for histogram in removed:
             groups.remove(histogram)
-        change = [Shape.of(g) for g in removed], [Shape.of(g) for g in added]
-        assert running.trial(*change) == implication_curve(GroupShapes.of(groups), facts)
-        assert running.trial([], []) == running.curve()
+        change = known(removed), known(added)
+        after = implication_curve(GroupShapes.of(groups), facts)
+        assert running.allows(*change) == (after[-1] < limit)
+        assert running.curve() == curve
         running.change(*change)
-    assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
+        assert running.curve() == after
+    assert running.allows([], []) == (after[-1] < limit)
 
 
 def test_removing_a_group_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="not there"):
-        RunningWorstCase([Shape.of([1, 2])], 1).change(removed=[Shape.of([3])])
+    running = RunningWorstCase(1, Fraction(1))
+    there, _ = running.learn(GroupShapes.of([[1, 2], [3]]))
+    running.change(added=[there])
+    assert running.number([2, 1], 2) == there and running.number([9], 9) == -1
+    for row in (there + 1, running.number([9], 9)):
+        with pytest.raises(ValueError, match="not there"):
+            running.change(removed=[row])
+
+
+def test_many_groups_cut_one_after_another_keep_a_limit_that_their_curve_keeps() -> None:
+    """Most changes are told from the worst case before, some from floats and some from fractions."""
+    draw = random.Random(5)
+    allowed = 0
+    for _ in range(6):
+        facts = draw.randint(0, 3)
+        groups = [[draw.choice([1, 1, 2, 3, 5, 8]) for _ in range(draw.randint(3, 6))] for _ in range(40)]
+        value = implication_curve(GroupShapes.of(groups), facts)[-1]
+        limit = min(Fraction(1), value + draw.choice([Fraction(1, 50), Fraction(1, 10**9)]))
+        running = RunningWorstCase(facts, limit)
+        running.change(added=[row for group in groups for row in running.learn(GroupShapes.of([group]))])
+        for _ in range(60):
+            whole = draw.choice(groups)
+            low = [draw.randint(0, n) for n in whole]
+            parts = [
+                [n for n in part if n] for part in (low, [n - m for n, m in zip(whole, low, strict=True)])
+            ]
+            if not all(parts):
+                continue
+            after = [*(group for group in groups if group is not whole), *parts]
+            change = [running.number(whole, max(whole))], running.learn(GroupShapes.of(parts[:1]))
+            change[1].extend(running.learn(GroupShapes.of(parts[1:])))
+            expected = implication_curve(GroupShapes.of(after), facts)[-1] < limit
+            assert running.allows(*change) == expected
+            if expected and draw.random() < 0.9:
+                running.change(*change)
+                groups, allowed = after, allowed + 1
+        assert running.curve() == implication_curve(GroupShapes.of(groups), facts)
+    assert allowed > 20
 
 
 @pytest.mark.parametrize("groups", [[], [[]], [[0, 0]], [[2, -1]]])

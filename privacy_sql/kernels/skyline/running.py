@@ -1,21 +1,21 @@
 """Breach probabilities while groups are cut: the five sufficient statistics of SkylineAnonymize.
 
-Chen et al. 2008, Fig. 4. Whether a group may be cut follows from five minima over all groups and from its
-parts. Here they are kept for many sensitive values and points at once, as arrays; a cut too close to a limit
-for floats is decided in integers from the few groups that attain the minima.
+Chen et al. 2008, Fig. 4, where everybody has one value. Whether a group may be cut follows from five minima
+over all groups and from its parts. Here they are kept for many sensitive values and points at once, as arrays;
+a cut too close to a limit for floats is decided in integers from the few groups that attain the minima.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, ValuesPerPerson, is_safe
-from privacy_sql.kernels.skyline.groups import Histograms
+from privacy_sql.kernels.skyline.breach_probability import Amounts, Group, is_safe
+from privacy_sql.kernels.skyline.groups import Bools, Integers
 
 Floats = npt.NDArray[np.float64]
 NEAR = 1e-9  # relative: floats are trusted beyond it
@@ -24,131 +24,172 @@ NEAR = 1e-9  # relative: floats are trusted beyond it
 class Question(NamedTuple):
     """One sensitive value, one amount of knowledge, and the limit its breach probability must stay below."""
 
-    value: Any
+    value: int
     amounts: Amounts
     limit: Fraction
 
 
-class Seen(NamedTuple):
-    """Groups that are tried together: their counts and, per group and question, the five statistics."""
+class Counts(NamedTuple):
+    """The people of groups, and how often each holds each value: group i from start[i] up to start[i + 1]."""
 
-    tables: Histograms
-    statistics: Floats  # group, question, statistic
+    people: Integers
+    start: Integers
+    value: Integers
+    n: Integers
+    ranked: Integers  # the counts of every group, largest first
+
+
+class Seen(NamedTuple):
+    """Groups that are tried together: their counts, and the five statistics of each for every point."""
+
+    counts: Counts
+    question: Integers  # point, count; -1 where nothing is asked
+    statistics: Floats  # point, statistic, count
+    lowering: list[bool]  # the groups that lowered a minimum when they were seen; no others do later
+    breaking: Bools  # the groups that break a limit whatever is cut beside them
 
 
 class RunningSkyline:
     """The worst case over all groups there have been, for every question, while groups are cut.
 
-    >>> asked = [Question("AIDS", Amounts(1, 0, 0), Fraction(3, 5))]
-    >>> running = RunningSkyline(asked, "one", Histograms.of([{"AIDS": 2, "Flu": 2, "Mumps": 2}]))
-    >>> parts = running.seen(Histograms.of([{"AIDS": 1, "Flu": 1}, {"AIDS": 1, "Flu": 1, "Mumps": 2}]))
-    >>> running.allows(parts, [0, 1])
+    >>> def counts(*groups: list[int]) -> Counts:
+    ...     start = np.cumsum([0, *map(len, groups)])
+    ...     n = np.array([count for group in groups for count in group])
+    ...     value = np.array([code for group in groups for code, _ in enumerate(group)])
+    ...     return Counts(np.array([*map(sum, groups)]), start, value, n, n)
+    >>> running = RunningSkyline([Question(0, Amounts(1, 0, 0), Fraction(3, 5))], counts([2, 2, 2]))
+    >>> running.allows(running.seen(counts([1, 1], [2, 1, 1])), [0, 1])
     False
     """
 
-    def __init__(self, questions: Sequence[Question], case: ValuesPerPerson, whole: Histograms) -> None:
-        self.questions = list(questions)
-        self.case = case
+    def __init__(self, questions: Sequence[Question], whole: Counts) -> None:
+        self.questions = list(dict.fromkeys(questions))
         self.odds = np.array([float((1 - q.limit) / q.limit) if q.limit else np.inf for q in self.questions])
-        self.least = np.full((len(self.questions), 5), np.inf)
+        self.least = np.full((5, len(self.questions)), np.inf)
+        self._points = list(dict.fromkeys((q.amounts, q.limit) for q in self.questions))
+        self._asked = np.full((len(self._points), int(whole.value.max(initial=0)) + 1), -1)
+        for number, (value, amounts, limit) in enumerate(self.questions):
+            self._asked[self._points.index((amounts, limit)), value] = number
         self._calm = False  # whether every question is surely safe as things are
-        # per question and statistic a group that attains the minimum, for the exact word
-        self.attained: list[list[Group | None]] = [[None] * 5 for _ in self.questions]
+        # per statistic and question the group that attains the minimum, for the exact word
+        self._attained = np.full(self.least.shape, None, dtype=object)
         self.accept(self.seen(whole), range(len(whole.people)))
 
-    def seen(self, tables: Histograms) -> Seen:
+    def seen(self, counts: Counts) -> Seen:
         """The statistics of groups that are about to be asked about."""
-        made = np.full((len(tables.people), len(self.questions), 5), np.inf)
-        for number, question in enumerate(self.questions):
-            made[:, number] = statistics(tables, question, self.case)
-        return Seen(tables, made)
+        n_values = np.diff(counts.start)
+        of_each = np.repeat(np.arange(len(n_values)), n_values)
+        sums = np.concatenate([[0], np.cumsum(counts.ranked)])
+        people, holders = counts.people[of_each].astype(np.float64), counts.n.astype(np.float64)
+        found = np.empty((len(self._points), 5, len(people)))
+        for its, (amounts, _) in zip(found, self._points, strict=True):
+            largest = [
+                sums[counts.start[:-1] + np.minimum(amounts.ruled_out + more, n_values)]
+                - sums[counts.start[:-1]]
+                for more in (0, 1)
+            ]
+            # leave the value itself out of those ruled out, or take the next, whichever takes less
+            taken = np.minimum(largest[0][of_each], largest[1][of_each] - counts.n)
+            its[:] = statistics(people, holders, taken.astype(np.float64), amounts)
+        question = self._asked[:, counts.value]
+        lowering, breaking = np.zeros((2, len(n_values)), np.bool_)
+        for its, asked in zip(found, question, strict=True):
+            before = self.least[:, asked]
+            lower = (its < before).any(axis=0) & (asked >= 0)
+            lowering[of_each[lower]] = True
+            unsafe, near = self._judged(np.minimum(its, before)[:, lower], asked[lower])
+            breaking[of_each[lower][unsafe & ~near]] = True
+        return Seen(counts, question, found, lowering.tolist(), breaking)
 
     def allows(self, seen: Seen, rows: Sequence[int]) -> bool:
         """Whether all questions stay safe when these groups take the place of the one they are parts of."""
-        found = seen.statistics[list(rows)].min(axis=0)
-        if self._calm and not (found < self.least).any():
+        if self._calm and not any(seen.lowering[row] for row in rows):
             return True  # no question gets another answer
-        unsafe, near = self._judged(np.minimum(self.least, found))
-        if unsafe:
+        least = self.least.copy()
+        for row in rows:
+            self._lower(least, seen, row)
+        unsafe, near = self._judged(least, np.arange(len(self.questions)))
+        if (unsafe & ~near).any():
             return False
-        for number in near:
+        for number in np.flatnonzero(near).tolist():
             question = self.questions[number]
-            parts = [self._group(seen, row, number) for row in rows]
+            held = [*self._attained[:, number], *(_Held.of(seen, row) for row in rows)]
             # a list, not a set: two groups alike are two places for the knowledge
-            groups = [g for g in [*self.attained[number], *parts] if g is not None and g.holders]
-            if not is_safe(groups, question.amounts, question.limit, self.case):
+            groups = [group for its in held if its is not None for group in its.about(question)]
+            if not is_safe(groups, question.amounts, question.limit, "one"):
                 return False
         return True
 
-    def _judged(self, least: Floats) -> tuple[bool, list[int]]:
-        """Whether some question is surely not safe, and those that floats do not decide."""
+    def _lower(self, least: Floats, seen: Seen, row: int) -> None:
+        """The minima with one more group."""
+        its = slice(seen.counts.start[row], seen.counts.start[row + 1])
+        for asked, statistics_ in zip(seen.question[:, its], seen.statistics[:, :, its], strict=True):
+            some = asked >= 0
+            number = asked[some]
+            least[:, number] = np.minimum(least[:, number], statistics_[:, some])
+
+    def _judged(self, least: Floats, number: Integers) -> tuple[Bools, Bools]:
+        """Which questions floats say are not safe, and which they do not decide."""
         with np.errstate(invalid="ignore"):
-            ratio = np.fmin(least[:, 0], np.fmin(least[:, 1] * least[:, 4], least[:, 2] * least[:, 3]))
-        near = ~(np.abs(ratio - self.odds) > NEAR * (1 + self.odds))
-        return bool(((ratio <= self.odds) & ~near).any()), np.flatnonzero(near).tolist()
+            ratio = np.fmin(least[0], np.fmin(least[1] * least[4], least[2] * least[3]))
+        odds = self.odds[number]
+        return ratio <= odds, ~(np.abs(ratio - odds) > NEAR * (1 + odds))
 
     def accept(self, seen: Seen, rows: Sequence[int]) -> None:
         """Take the groups in; the statistics never grow again."""
         before = self.least
         for row in rows:
-            lower = seen.statistics[row] < self.least
-            if not lower.any():
+            if not seen.lowering[row]:
                 continue
-            for number, statistic in zip(*np.nonzero(lower), strict=True):
-                self.attained[number][statistic] = self._group(seen, row, int(number))
-            self.least = np.minimum(self.least, seen.statistics[row])
+            least = self.least.copy()
+            self._lower(least, seen, row)
+            self._attained[least < self.least] = _Held.of(seen, row)
+            self.least = least
         if self.least is not before:
-            self._calm = self._judged(self.least) == (False, [])
-
-    def _group(self, seen: Seen, row: int, number: int) -> Group | None:
-        question = self.questions[number]
-        if question.value not in seen.tables.values:
-            return None
-        return seen.tables.group(row, question.value, question.amounts.ruled_out)
+            unsafe, near = self._judged(self.least, np.arange(len(self.questions)))
+            self._calm = not (unsafe | near).any()
 
 
-def statistics(tables: Histograms, question: Question, case: ValuesPerPerson) -> Floats:
-    """SS1 to SS5 of Fig. 4 for every group: least ratio within, T(l,0), T(l,k), V(m,0), V(m,k).
+class _Held:
+    """One group: its people, and how often each value is held."""
 
-    A group without the value cannot lower any of them.
-    """
-    made = np.full((len(tables.people), 5), np.inf)
-    if question.value not in tables.values:
-        return made
-    own = tables.counts[:, tables.values.index(question.value)]
-    held = np.flatnonzero(own)
-    ruled_out, k, m = question.amounts
-    people, holders = tables.people[held].astype(float), own[held].astype(float)
-    taken = np.asarray(tables.taken(own, ruled_out, case), dtype=float)[held]
-    target = [target_ratios(people, holders, taken, known, case) for known in (0, k)]
-    family = [family_chances(people, holders, m, known, case) for known in (0, k, k + 1)]
-    made[held] = np.column_stack([target[1] * family[2], target[0], target[1], family[0], family[1]])
-    return made
+    def __init__(self, people: int, counts: dict[int, int]) -> None:
+        self.people, self.counts = people, counts
 
+    @classmethod
+    def of(cls, seen: Seen, row: int) -> _Held:
+        counts = seen.counts
+        its = slice(counts.start[row], counts.start[row + 1])
+        pairs = zip(counts.value[its].tolist(), counts.n[its].tolist(), strict=True)
+        return cls(int(counts.people[row]), dict(pairs))
 
-def target_ratios(
-    people: Floats, holders: Floats, taken: Floats, known: int, case: ValuesPerPerson
-) -> Floats:
-    """T of Sec. 7.1. `taken` is what the ruled-out values take: a sum of counts, or of surprises for sets."""
-    if case == "one":
-        return np.asarray(np.maximum(0, people - holders - taken - known) / holders)
-    if case == "set":
-        return np.asarray(np.maximum(0, people - holders - known) / holders * np.exp(-taken))
-    able = known < people - 1
-    left = np.where(able, people - known, 2.0)
-    missed = ((left - 1) / left) ** holders
-    ratio = missed / (1 - missed) * ((people - 1) / people) ** taken
-    return np.where(able, ratio, 0.0)
+    def about(self, question: Question) -> list[Group]:
+        """What it shows about the value in question; nothing where nobody holds that."""
+        if question.value not in self.counts:
+            return []
+        others = sorted((n for value, n in self.counts.items() if value != question.value), reverse=True)
+        return [Group(self.people, self.counts[question.value], tuple(others[: question.amounts.ruled_out]))]
 
 
-def family_chances(people: Floats, holders: Floats, family: int, known: int, case: ValuesPerPerson) -> Floats:
-    """V of Sec. 7.1."""
+def statistics(people: Floats, holders: Floats, taken: Floats, amounts: Amounts) -> Floats:
+    """SS1 to SS5 of Fig. 4 for every group and value: least ratio within, T(l,0), T(l,k), V(m,0), V(m,k)."""
+    _, k, m = amounts
+    target = {known: target_ratios(people, holders, taken, known) for known in {0, k}}
+    family = {known: family_chances(people, holders, m, known) for known in {0, k, k + 1}}
+    return np.array([target[k] * family[k + 1], target[0], target[k], family[0], family[k]])
+
+
+def target_ratios(people: Floats, holders: Floats, taken: Floats, known: int) -> Floats:
+    """T of Sec. 7.1. `taken` is the sum of the counts of the ruled-out values."""
+    return np.asarray(np.maximum(0, people - holders - taken - known) / holders)
+
+
+def family_chances(people: Floats, holders: Floats, family: int, known: int) -> Floats:
+    """V of Sec. 7.1: nobody of a family holds the value, given that `known` others do not."""
     if family == 0:
         return np.ones(len(people))
-    able = family + known < people if case == "multiset" else family + known <= people - holders
+    able = family + known <= people - holders
     left = np.where(able, people - known, family + 1.0)
-    if case == "multiset":
-        return np.where(able, ((left - family) / left) ** holders, 0.0)
     chance = np.ones(len(people))
     for step in range(family):
         chance *= np.maximum(0, left - holders - step) / np.maximum(1, left - step)

@@ -40,8 +40,8 @@ def screened(
     if m > MOST_FAMILY:
         return Screened(certain, np.where(certain, 1.0, np.nan))
     size, own, lost = people.astype(float), holders.astype(float), taken.astype(float)
-    target = {known: target_ratios(size, own, lost, known, "one") for known in {0, k}}
-    family = {known: family_chances(size, own, m, known, "one") for known in {0, k, k + 1}}
+    target = {known: target_ratios(size, own, lost, known) for known in {0, k}}
+    family = {known: family_chances(size, own, m, known) for known in {0, k, k + 1}}
 
     def least(ratios: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(np.minimum.reduceat(ratios, first))

@@ -241,14 +241,17 @@ class Combination:
     ends with 1 when A is placed and with infinity when it is not, and the search starts with A not placed.
     """
 
-    def __init__(self, shapes: GroupShapes, atoms: int, odds: Odds | None = None) -> None:
+    def __init__(
+        self, shapes: GroupShapes, atoms: int, odds: Odds | None = None, *, exact: bool = True
+    ) -> None:
+        """Not `exact`, groups whose odds differ by rounding are in any order; `tables` alone are asked."""
         if atoms > MOST_FACTS + 1:
             raise TooManyFacts
         if not (shapes.target > 0).any():
             raise ValueError("nobody has the value that is guessed")
         self.shapes, self.atoms = shapes, atoms
         self.chances, self.target_odds = Odds.of(shapes, atoms) if odds is None else odds
-        self.menus, self.cutoffs = useful_groups(shapes, self.chances, self.target_odds)
+        self.menus, self.cutoffs = useful_groups(shapes, self.chances, self.target_odds, exact=exact)
         self.stages = list(self.menus)
         self.tables = self._float_tables()
         self._exact: dict[tuple[int, bool], list[tuple[Fraction, Partition]]] = {}

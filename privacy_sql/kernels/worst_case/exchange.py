@@ -12,19 +12,22 @@ from privacy_sql.kernels.worst_case.one_group import NEAR, TINY, exact_chances
 Menus = dict[tuple[int, int], list[tuple[int, bool]]]  # (shape, copy) -> [(atoms, is A among them)]
 
 
-def useful_groups(shapes: GroupShapes, chances: Floats, target_odds: Floats) -> tuple[Menus, Floats]:
+def useful_groups(
+    shapes: GroupShapes, chances: Floats, target_odds: Floats, *, exact: bool = True
+) -> tuple[Menus, Floats]:
     """Which group may take how many atoms, without loss, and the odds a newcomer has to beat.
 
     Exchange: when one group takes h of n atoms, at most n - h other groups are used. So if it is not among
     the n - h + 1 best for h, one of those is free and can take its place. Row 0 of the cutoffs is for groups
-    without the target, row 1 for the target's group.
+    without the target, row 1 for the target's group. Not `exact`, groups that floats cannot tell apart are in
+    any order.
     """
     atoms = chances.shape[1] - 1
     menus: Menus = {}
     cutoffs = np.full((2, atoms + 1), -np.inf)
     for h in range(1, atoms + 1):
         for row, odds in enumerate((chances[:, h], target_odds[:, h])):
-            best, cutoffs[row, h] = _best(shapes, odds, h, bool(row), atoms - h + 1)
+            best, cutoffs[row, h] = _best(shapes, odds, h, bool(row), atoms - h + 1, exact)
             for shape, copies in best:
                 for copy in range(copies):
                     menus.setdefault((shape, copy), []).append((h, bool(row)))
@@ -32,7 +35,7 @@ def useful_groups(shapes: GroupShapes, chances: Floats, target_odds: Floats) -> 
 
 
 def _best(
-    shapes: GroupShapes, odds: Floats, h: int, target: bool, needed: int
+    shapes: GroupShapes, odds: Floats, h: int, target: bool, needed: int, exact: bool
 ) -> tuple[list[tuple[int, int]], float]:
     """The `needed` groups of least odds as (shape, copies of it), and the odds of the last one."""
     few = np.flatnonzero(np.isfinite(odds))  # infinite where nobody has the value that is guessed
@@ -43,6 +46,8 @@ def _best(
     if total[-1] < needed:
         return _spread(few, shapes.copies, needed), np.inf
     last = odds[few[np.searchsorted(total, needed)]]
+    if not exact:
+        return _spread(few, shapes.copies, needed), float(_ceiling(last))
     sure = few[_ceiling(odds[few]) < last]
     tied = few[(_ceiling(odds[few]) >= last) & (odds[few] <= _ceiling(last))]
     # shapes that floats cannot tell apart, best first: those whose odds are 0, then the others

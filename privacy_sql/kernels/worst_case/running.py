@@ -4,119 +4,159 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from privacy_sql.kernels.worst_case.disclosure import MOST_FACTS, Combination, Odds, TooManyFacts
-from privacy_sql.kernels.worst_case.group_shapes import Bools, Floats, GroupShapes, Ints, Shape
+from privacy_sql.kernels.worst_case.group_shapes import Bools, Floats, GroupShapes, Ints
 from privacy_sql.kernels.worst_case.one_group import NEAR
 
-Found: TypeAlias = tuple[set[int], Floats | None, list[Fraction]]
+# A disclosure from floats, groups that are alike but for rounding taken in any order, is off by less: at most
+# MOST_FACTS factors of the odds by NEAR each.
+CLOSE = 1e-6
+
+
+class Found(NamedTuple):
+    """What the worst case of some groups rests on."""
+
+    keeps: bool  # whether it stays below the limit
+    used: dict[int, int]  # shape -> how many groups of it may be part of it
+    cutoffs: Floats  # the odds that other groups have to beat
+    beating: Bools  # the shapes that do, for some number of atoms
 
 
 class RunningWorstCase:
-    """The curve of a grouping that changes a little at a time (Sec. 3.3.3, last paragraph).
+    """Whether groups that change a little at a time stay below a limit (Sec. 3.3.3, last paragraph).
 
     A change computes the shapes it adds and nothing else; groups are compared again only when a change can
-    matter, that is when it removes a group the last curve used or adds one that may beat such a group.
+    matter, that is when it removes a group the last worst case used or adds one that may beat such a group.
 
-    >>> one, other = Shape.of([3, 1]), Shape.of([2, 2])
-    >>> running = RunningWorstCase([one, other], facts=1)
-    >>> running.change(removed=[one, other], added=[Shape.of([3, 3, 2])])
+    >>> running = RunningWorstCase(facts=1, limit=Fraction(3, 5))
+    >>> one, other, merged = running.learn(GroupShapes.of([[3, 1], [2, 2], [3, 3, 2]]))
+    >>> running.change(added=[one, other])
+    >>> running.allows([one, other], [merged]), running.allows([], [])  # 3/5 is not below 3/5
+    (False, False)
+    >>> running.change(removed=[one, other], added=[merged])
     >>> [str(v) for v in running.curve()]
     ['3/8', '3/5']
     """
 
-    def __init__(self, shapes: Iterable[Shape], facts: int) -> None:
+    def __init__(self, facts: int, limit: Fraction) -> None:
         if facts < 0:
             raise ValueError("the number of facts cannot be negative")
         if facts > MOST_FACTS:
             raise TooManyFacts
-        self.facts = facts
-        self._row: dict[Shape, int] = {}
-        self._size: Ints = np.empty(0, np.int64)
-        self._top: Ints = np.empty((0, facts + 1), np.int64)
-        self._guessed: Ints = np.empty(0, np.int64)
+        self.facts, self.limit = facts, limit
+        self._row: dict[tuple[int, ...], int] = {}
+        # of every shape: people, how many have the value that is guessed, the largest counts
+        self._shapes: Ints = np.empty((0, facts + 3), np.int64)
         self._odds = Odds(np.empty((0, facts + 2)), np.empty((0, facts + 2)))
-        self._copies: list[int] = []
-        self._used: set[int] = set()
-        self._cutoffs: Floats | None = None
-        self._curve: list[Fraction] = []
+        self._copies: Ints = np.empty(0, np.int64)
+        self._found: Found | None = None
         # the change last tried, and what was found of it; nothing else has changed since
-        self._tried: tuple[list[Shape], list[Shape], Found] | None = None
-        self.change(added=shapes)
+        self._tried: tuple[Sequence[int], Sequence[int], Found] | None = None
 
-    def change(self, removed: Iterable[Shape] = (), added: Iterable[Shape] = ()) -> None:
-        """Take groups away and put others in their place."""
-        self._tried = None
-        for shape in removed:
-            row = self._row.get(shape, -1)
+    def learn(self, shapes: GroupShapes) -> list[int]:
+        """The numbers by which shapes are known here; those not met before are computed."""
+        width = min(shapes.top.shape[1], self.facts + 1)
+        told = np.zeros((len(shapes.size), self.facts + 3), np.int64)
+        told[:, 0], told[:, 1], told[:, 2 : width + 2] = shapes.size, shapes.target, shapes.top[:, :width]
+        keys = [tuple(shape) for shape in told.tolist()]
+        new = {key: place for place, key in enumerate(keys) if key not in self._row}
+        if new:
+            self._row |= {key: len(self._copies) + number for number, key in enumerate(new)}
+            rows = np.array([*new.values()])
+            learnt = Odds.of(shapes.some(rows), self.facts + 1)
+            self._odds = Odds(*(np.concatenate(both) for both in zip(self._odds, learnt, strict=True)))
+            self._shapes = np.concatenate([self._shapes, told[rows]])
+            self._copies = np.append(self._copies, np.zeros(len(new), np.int64))
+            if self._found is not None:
+                beating = np.append(self._found.beating, self._beating(learnt, self._found.cutoffs))
+                self._found = self._found._replace(beating=beating)
+            self._tried = None
+        return [self._row[key] for key in keys]
+
+    def number(self, counts: Sequence[int], guessed: int) -> int:
+        """The number of a group that was learnt, from its counts in any order."""
+        top = sorted(counts, reverse=True)[: self.facts + 1]
+        return self._row.get((sum(counts), guessed, *top, *(0,) * (self.facts + 1 - len(top))), -1)
+
+    def reaching(self, rows: Sequence[int]) -> Bools:
+        """The shapes of which one group alone surely reaches the limit, with all facts about it."""
+        odds = self._odds.target[:, -1][rows]
+        return np.asarray(1 / (1 + odds) > float(self.limit) + NEAR)
+
+    def change(self, removed: Sequence[int] = (), added: Sequence[int] = ()) -> None:
+        """Take groups away and put others in their place; known at once where the same was tried last."""
+        if not self._matters(removed, added):
+            self._move(removed, added)
+            return
+        tried = self._tried
+        self._move(removed, added)
+        same = tried is not None and tried[:2] == (removed, added)
+        self._found = tried[2] if tried is not None and same else None
+
+    def allows(self, removed: Sequence[int], added: Sequence[int]) -> bool:
+        """Whether the worst case would stay below the limit after a change, without making it."""
+        found = self._found = self._found or self._worst()
+        if not self._matters(removed, added):
+            return found.keeps
+        self._move(removed, added)
+        after = self._worst()
+        self._move(added, removed)
+        self._tried = removed, added, after
+        return after.keeps
+
+    def curve(self) -> list[Fraction]:
+        """Maximum disclosure for 0..facts implications."""
+        return self._curve(self._combination(exact=True)[0])
+
+    def _move(self, removed: Iterable[int], added: Iterable[int]) -> None:
+        for row in removed:
             if row < 0 or not self._copies[row]:
                 raise ValueError("a group to be removed is not there")
             self._copies[row] -= 1
-            if row in self._used:
-                self._cutoffs = None
-        arrived = list(added)
-        self._learn([shape for shape in dict.fromkeys(arrived) if shape not in self._row])
-        for shape in arrived:
-            row = self._row[shape]
+        for row in added:
             self._copies[row] += 1
-            if self._cutoffs is not None:
-                # whether it may beat, for some number of atoms, a group that the last curve kept
-                odds = np.stack([own[row] for own in self._odds])
-                if (odds <= self._cutoffs).any():
-                    self._cutoffs = None
+        self._tried = None
 
-    def trial(self, removed: Sequence[Shape], added: Sequence[Shape]) -> list[Fraction]:
-        """The curve that a change would give, without making it."""
-        self.curve()  # known for the groups as they are, a trial that does not matter costs next to nothing
-        kept = self._used, self._cutoffs, self._curve
-        self.change(removed, added)
-        curve = self.curve()
-        found = self._used, self._cutoffs, self._curve
-        self.change(added, removed)
-        self._used, self._cutoffs, self._curve = kept  # the groups are those of before
-        self._tried = list(removed), list(added), found
-        return curve
+    def _matters(self, removed: Sequence[int], added: Sequence[int]) -> bool:
+        """Whether a change removes a group that the worst case may use, or adds one that it may use."""
+        found = self._found
+        return found is None or bool(
+            any(
+                self._copies[row] - removed.count(row) < found.used[row]
+                for row in removed
+                if row in found.used
+            )
+            or any(found.beating[row] for row in added)
+        )
 
-    def accept(self, removed: Sequence[Shape], added: Sequence[Shape]) -> None:
-        """Make a change; what the last trial found of the same one is known already."""
-        tried = self._tried
-        self.change(removed, added)
-        if tried is not None and tried[:2] == (list(removed), list(added)):
-            self._used, self._cutoffs, self._curve = tried[2]
+    def _worst(self) -> Found:
+        """Decided by floats far from the limit, else by fractions."""
+        combination, present = self._combination(exact=False)
+        apart = 1 / (1 + float(combination.tables[-1][1, -1])) - float(self.limit)
+        keeps = apart < 0
+        if not abs(apart) > CLOSE:
+            combination, present = self._combination(exact=True)
+            keeps = self._curve(combination)[-1] < self.limit
+        used: dict[int, int] = {}
+        for shape, copy in combination.menus:
+            row = int(present[shape])
+            used[row] = max(used.get(row, 0), copy + 1)
+        cutoffs = combination.cutoffs
+        return Found(keeps, used, cutoffs, self._beating(self._odds, cutoffs))
 
-    def curve(self) -> list[Fraction]:
-        """Maximum disclosure for 0..facts implications, as `implication_curve` has it."""
-        if self._cutoffs is None:
-            copies = np.array(self._copies, np.int64)
-            present = np.flatnonzero(copies)
-            guessed = self._guessed[present]
-            shapes = GroupShapes(self._size[present], self._top[present], copies[present], guessed)
-            combination = Combination(shapes, self.facts + 1, self._odds.some(present))
-            self._curve = [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
-            self._used = {int(present[shape]) for shape, _ in combination.menus}
-            self._cutoffs = combination.cutoffs
-        return list(self._curve)
+    def _combination(self, *, exact: bool) -> tuple[Combination, Ints]:
+        present = np.flatnonzero(self._copies)
+        told = self._shapes[present]
+        shapes = GroupShapes(told[:, 0], told[:, 2:], self._copies[present], told[:, 1])
+        return Combination(shapes, self.facts + 1, self._odds.some(present), exact=exact), present
 
-    def reaching(self, shapes: GroupShapes, limit: Fraction) -> Bools:
-        """The shapes of which one group alone surely reaches a limit, with all facts about it."""
-        odds = Odds.of(shapes, self.facts + 1).target[:, -1]
-        return np.asarray(1 / (1 + odds) > float(limit) + NEAR)
+    def _curve(self, combination: Combination) -> list[Fraction]:
+        return [1 / (1 + odds) for odds in combination.least_odds(range(1, self.facts + 2))]
 
-    def _learn(self, new: list[Shape]) -> None:
-        """Compute the chances of shapes not met before."""
-        if not new:
-            return
-        shapes = GroupShapes.of_shapes(new)
-        width = min(shapes.top.shape[1], self.facts + 1)
-        top = np.zeros((len(new), self.facts + 1), np.int64)
-        top[:, :width] = shapes.top[:, :width]
-        self._row.update({shape: len(self._copies) + i for i, shape in enumerate(new)})
-        self._copies += [0] * len(new)
-        self._size = np.concatenate([self._size, shapes.size])
-        self._top = np.concatenate([self._top, top])
-        self._guessed = np.concatenate([self._guessed, shapes.target])
-        learnt = zip(self._odds, Odds.of(shapes, self.facts + 1), strict=True)
-        self._odds = Odds(*(np.concatenate(both) for both in learnt))
+    @staticmethod
+    def _beating(odds: Odds, cutoffs: Floats) -> Bools:
+        return np.asarray((odds.chances <= cutoffs[0]).any(axis=1) | (odds.target <= cutoffs[1]).any(axis=1))
