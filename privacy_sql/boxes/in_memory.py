@@ -7,7 +7,7 @@ node, then the next below, so that the ends of a box tell the highest level at w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import NamedTuple
@@ -34,11 +34,9 @@ Ranks = npt.NDArray[np.int32]
 NOWHERE = np.iinfo(np.int64).min  # the edge of a cut that has none: everybody lies above
 
 
-def fits(base: Base, require: Sequence[Criterion], together: Collection[Splits]) -> bool:
+def fits(base: Base, require: Sequence[Criterion]) -> bool:
     """Whether a table can be cut in memory, and everything required be decided there."""
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
-        return False
-    if not all(isinstance(splits, SplitsOnArrays) for splits in together):
         return False
     return all(
         isinstance(criterion, OnArrays) and decided_on_arrays(criterion) and criterion.fits(base)
@@ -93,15 +91,11 @@ class AxisInMemory:
     def __init__(self, places: Places, axis: Axis, position: int) -> None:
         self.axis = axis
         if axis.ordered:
-            table = places.ordered_tables[axis.column]
-            shown = names(["code", "place", "size"])
-            found = places.engine.arrays(render("counted/listed.sql", relation=table, columns=shown))
-            code = np.asarray(found["code"]).astype(np.int64)
-            rank = np.asarray(found["place"]).astype(np.int64)
+            code, rank, size = places.listed(position)
             self.at = [np.arange(int(rank.max(initial=0)) + 1)]
             self.size = self.at[0].astype(np.float64)
             if axis.numeric:
-                self.size[rank] = np.ma.filled(np.ma.asarray(found["size"], dtype=np.float64), np.nan)
+                self.size[rank] = size
         else:
             labels = places.base.labels[position]
             code, levels = labels.code, labels.at[: axis.levels]
@@ -201,7 +195,7 @@ class TrialInMemory(Trial):
     def _large(self) -> tuple[Ints, Groups]:
         """The tries that give several parts, each large enough, and their parts as groups."""
         values, fewest = self.counted.values, self.counted.fewest
-        able, keys, people, counted, n_before = [], [], [], [], 0
+        able, keys, people, cells, n_before = [], [], [], [], 0
         for parts in self._parts():
             home = self.tries.of_parts(parts.number) - parts.first
             n_tries = int(parts.tried[-1]) - parts.first + 1
@@ -215,18 +209,9 @@ class TrialInMemory(Trial):
                 asked = fine[parts.tried - parts.first]
                 place = (np.cumsum(kept) - 1 + n_before)[parts.part[asked]]
                 owner, code, n = values.at(parts.combination[asked])
-                counted.append(Combinations.added_up(place[owner] * values.n_codes + code, n))
+                cells.append(Combinations.added_up(place[owner] * values.n_codes + code, n))
             n_before += int(np.count_nonzero(kept))
-        start = np.zeros(n_before + 1, np.int64)
-        if values is None:
-            value = n = start[:0]
-        else:
-            cells = np.concatenate([some.keys for some in counted])
-            n = np.concatenate([some.n for some in counted])
-            np.cumsum(np.bincount(cells // values.n_codes, minlength=n_before), out=start[1:])
-            value = cells % values.n_codes
-        overall, known = self.counted.overall, SensitiveValues(self.counted.base)
-        groups = Groups(np.concatenate(keys), np.concatenate(people), start, value, n, known, overall)
+        groups = self.counted.groups(np.concatenate(keys), np.concatenate(people), cells)
         return np.concatenate(able), groups
 
     def seen(self, splits: Splits) -> Evidence:
@@ -237,7 +222,7 @@ class TrialInMemory(Trial):
 class BoxesInMemory(OpenBoxes[TrialInMemory]):
     """Open boxes as arrays; a `relaxed` median may part people of one place."""
 
-    def __init__(self, places: Places, require: Sequence[Criterion], fewest: int, relaxed: bool) -> None:
+    def __init__(self, places: Places, fewest: int, relaxed: bool) -> None:
         self.places, self.base = places, places.base
         self.fewest, self.relaxed = fewest, relaxed
         self.axes = [AxisInMemory(places, axis, position) for position, axis in enumerate(places.axes)]
@@ -284,6 +269,26 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         if apart:
             box = np.unique(np.column_stack(apart), axis=0, return_inverse=True)[1].reshape(-1)
         self._ordered_by(box, np.arange(len(self.c)))
+
+    @property
+    def whole(self) -> Groups:
+        """The open boxes as groups."""
+        begin, cells = self._begin, []
+        if self.values is not None:
+            owner, code, n = self.values.at(np.arange(len(self.people)))
+            box = np.repeat(np.arange(len(self.number)), begin[1:] - begin[:-1])
+            cells = [Combinations.added_up(box[owner] * self.values.n_codes + code, n)]
+        return self.groups(self.number, np.add.reduceat(self.people, begin[:-1]), cells)
+
+    def groups(self, key: Ints, people: Ints, cells: Sequence[Combinations]) -> Groups:
+        """Groups from their people, and how often each value occurs in each, packed."""
+        start = np.zeros(len(key) + 1, np.int64)
+        value = n = start[:0]
+        if self.values is not None:
+            packed = np.concatenate([some.keys for some in cells])
+            n, value = np.concatenate([some.n for some in cells]), packed % self.values.n_codes
+            np.cumsum(np.bincount(packed // self.values.n_codes, minlength=len(key)), out=start[1:])
+        return Groups(key, people, start, value, n, SensitiveValues(self.base), self.overall)
 
     def _listed(self, relation: Sql, columns: Sequence[str]) -> dict[str, Ints]:
         query = render("counted/listed.sql", relation=relation, columns=names(["g", *columns, "n_rows"]))

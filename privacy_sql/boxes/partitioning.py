@@ -8,7 +8,7 @@ each open box and the evidence about candidate parts it is decided here which cu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
@@ -23,6 +23,9 @@ from privacy_sql.boxes.positions import Places
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, Splits
+from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.errors import Undecided
+from privacy_sql.judge import refuse_unfit
 from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
@@ -67,16 +70,6 @@ class Boxes:
                 columns.append((column, "node", *nodes, axis.levels))
         return base.engine.create(render("boxes/labels.sql", reach=self.reach, columns=columns))
 
-    @cached_property
-    def labels(self) -> dict[str, Sql]:
-        """What is published of each box along each quasi-identifier: (g, label)."""
-        return {
-            axis.column: self.places.engine.create(
-                render("boxes/label.sql", labels=self.printed, column=Sql(axis.column)), view=True
-            )
-            for axis in self.places.axes
-        }
-
     def apart(self) -> Boxes:
         """The same partition with boxes that print alike joined, until each prints something of its own.
 
@@ -84,12 +77,12 @@ class Boxes:
         levels, so that group is what is judged. A joined box reaches as far as both.
         """
         boxes, engine, places = self, self.places.engine, self.places
-        columns = names(f"label_{axis.column}" for axis in places.axes)
+        columns = labels_of(places.base.columns)
         while True:
             query = render("boxes/alike_sizes.sql", labels=boxes.printed, columns=columns)
             if not engine.fetch(query)[0]["n_alike"]:
                 return boxes
-            alike = engine.create(render("boxes/alike.sql", labels=list(boxes.labels.values())))
+            alike = engine.create(render("boxes/alike.sql", labels=boxes.printed, columns=columns))
             final = engine.create(render("boxes/joined.sql", final=boxes.final, alike=alike))
             grouping, reach = places.grouped(final), places.reach_of(final)
             boxes = replace(boxes, grouping=grouping, reach=reach, final=final)
@@ -109,35 +102,60 @@ class Partitioning:
         self.in_memory = in_memory  # whether boxes are counted there; decided from the table where not said
 
     @cached_property
+    def fewest(self) -> int:
+        """No box with fewer people is safe."""
+        return max((criterion.fewest_people(self.base.table) for criterion in self.require), default=1)
+
+    @cached_property
+    def in_arrays(self) -> BoxesInMemory | None:
+        """Everybody in one box, in arrays; None where the table or what is required is for the engine."""
+        if self.in_memory is None:
+            self.in_memory = fits(self.base, self.require)
+        return BoxesInMemory(self.places, self.fewest, self.relaxed) if self.in_memory else None
+
+    @property
+    def relaxed(self) -> bool:
+        """Only a median parts people of one place."""
+        return self.plan.relaxed and self.plan.split == "median"
+
+    def surely_safe(self) -> bool:
+        """Whether arrays tell that the whole table is safe; where they do not, its verdict is asked."""
+        refuse_unfit(self.base, self.require)
+        table = self.base.table
+        if table.also_known or self.base.sides or not self.base.holds_rows or self.in_arrays is None:
+            return False
+        try:
+            return all(
+                isinstance(criterion, OnArrays) and criterion.decide(self.in_arrays.whole).safe
+                for criterion in self.require
+            )
+        except Undecided:
+            return False
+
+    @cached_property
     def whole(self) -> Grouping:
         """The whole table as one group, or one for each combination of the columns that stay as they are."""
         return Grouping.by(self.base, [self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
 
     def run(self) -> Boxes:
         """Cut until no box can be cut safely along any axis. The whole table has to be safe already."""
-        splits = {str(criterion): criterion.splits(self.whole) for criterion in self.require}
-        together = {name: its for name, its in splits.items() if its is not None}
-        fewest = max((criterion.fewest_people(self.base.table) for criterion in self.require), default=1)
-        # only a median parts people of one place
-        relaxed = self.plan.relaxed and self.plan.split == "median"
-        if self.in_memory is None:
-            self.in_memory = fits(self.base, self.require, together.values())
-        given = self.places, self.require, fewest, relaxed
-        if self.in_memory:
-            return _Tree(BoxesInMemory(*given), self, fewest, together).grown()
-        return _Tree(BoxesInSql(*given), self, fewest, together).grown()
+        if self.in_arrays is not None:
+            whole = self.in_arrays.whole
+            found = {str(c): c.splits_in(whole) for c in self.require if isinstance(c, OnArrays)}
+            return _Tree(self.in_arrays, self, found).grown()
+        asked = {str(criterion): criterion.splits(self.whole) for criterion in self.require}
+        return _Tree(BoxesInSql(self.places, self.require, self.fewest, self.relaxed), self, asked).grown()
 
 
 class _Tree(Generic[T]):
     """The boxes of a partition, level by level."""
 
-    def __init__(
-        self, open_: OpenBoxes[T], of: Partitioning, fewest: int, splits: Mapping[str, Splits]
-    ) -> None:
-        self.open, self.of, self.fewest, self.splits = open_, of, fewest, splits
+    def __init__(self, open_: OpenBoxes[T], of: Partitioning, splits: Mapping[str, Splits | None]) -> None:
+        self.open, self.of, self.fewest = open_, of, of.fewest
+        self.splits = {name: its for name, its in splits.items() if its is not None}
         self.axes = of.places.axes
         # what is asked of every part by itself
-        self.alone = [criterion for criterion in of.require if str(criterion) not in splits]
+        self.alone = [criterion for criterion in of.require if str(criterion) not in self.splits]
         self.by_gain = of.plan.split == "information_gain"
         self.cuts = 0
         self.stopped: str | None = None
@@ -252,11 +270,16 @@ class _Tree(Generic[T]):
         return np.array(taken, dtype=np.int64)
 
 
+def labels_of(columns: Iterable[str]) -> list[Sql]:
+    """What `labels.sql` calls the labels of quasi-identifiers."""
+    return names(f"label_{column}" for column in columns)
+
+
 def printing_alike(grouping: Grouping, unknown: Collection[str]) -> tuple[Sql, Sql]:
     """Values (g, s, n_rows) and people (g, n_rows) of boxes, together where all but some labels are alike."""
     create = grouping.base.engine.create
-    labels = [label for name, label in grouping.printed.items() if name not in unknown]
-    alike = create(render("boxes/alike.sql", labels=labels))
+    columns = labels_of(alias for name, alias in grouping.base.aliases.items() if name not in unknown)
+    alike = create(render("boxes/alike.sql", labels=grouping.printed, columns=columns))
     values = names(["s"]) if grouping.base.table.sensitives else []
     found = [(grouping.histogram, values, Sql("n_rows")), (grouping.groups, [], Sql("n_people"))]
     histogram, members = (

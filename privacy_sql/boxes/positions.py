@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from privacy_sql.counted.base import Base, Key, count
 from privacy_sql.counted.grouping import Grouping, numbered, numbers_of, packed
 from privacy_sql.query.template import Query, Sql, names, render
-from privacy_sql.spaces.partitions import Axis
+from privacy_sql.spaces.partitions import Axis, Floats, Integers
 
 PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
 
@@ -57,24 +60,47 @@ class Places:
     @cached_property
     def _numeric(self) -> set[str]:
         """The columns whose values are all numbers: these are cut by size."""
-        # in a column of numbers only what sorts at its ends, such as an infinity, may be none
-        columns = [
-            (
-                Sql(column),
-                self.base.dictionaries[column],
-                [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else [],
-            )
-            for column, (_, kind) in self.base.columns.items()
-            if kind.ordered
-        ]
-        if not columns:
+        if not self._ordered:
             return set()
-        found = self.engine.fetch(render("boxes/numeric.sql", columns=columns, value=Sql("d.value")))
-        return {row["name"] for row in found if not row["n_others"]}
+        found = self.engine.fetch(render("boxes/numeric.sql", axes=self.of_axes))
+        return {
+            column for number, column in self._ordered.items() if number in {row["axis"] for row in found}
+        }
+
+    @cached_property
+    def _ordered(self) -> dict[int, str]:
+        """The ordered columns, numbered."""
+        return {n: c for n, (c, (_, kind)) in enumerate(self.base.columns.items()) if kind.ordered}
 
     def _in_order(self, column: str) -> bool:
         """Whether the engine stores numbers, so that their codes are in the order of their size."""
         return self.base.source_columns[self.base.columns[column][0]] in ("integer", "number")
+
+    @cached_property
+    def of_axes(self) -> Sql:
+        """The values of every ordered column in their order: (axis, code, place, size, is_number)."""
+        columns = [
+            (
+                number,
+                self.base.dictionaries[column],
+                [1, 2, self.base.statistics[column]["top"]] if self._in_order(column) else None,
+            )
+            for number, column in self._ordered.items()
+        ]
+        return self.engine.create(render("boxes/axes.sql", columns=columns, value=Sql("d.value")))
+
+    @cached_property
+    def _of_axes_in_memory(self) -> list[npt.NDArray[Any]]:
+        columns = names(["axis", "code", "place", "size"])
+        found = self.engine.arrays(render("counted/listed.sql", relation=self.of_axes, columns=columns))
+        size = np.ma.filled(np.ma.asarray(found.pop("size"), dtype=np.float64), np.nan)
+        return [*(np.asarray(column).astype(np.int64) for column in found.values()), size]
+
+    def listed(self, axis: int) -> tuple[Integers, Integers, Floats]:
+        """The code, the place and the number of every value of one ordered axis, in memory."""
+        number, *columns = self._of_axes_in_memory
+        code, place, size = (column[number == axis] for column in columns)
+        return code, place, size
 
     @cached_property
     def axis_tables(self) -> dict[str, Sql]:
@@ -85,18 +111,10 @@ class Places:
     @cached_property
     def ordered_tables(self) -> dict[str, Sql]:
         """The same of the ordered axes alone: (code, place, size)."""
-        found = {}
-        for axis in self.axes:
-            if axis.ordered:
-                query = render(
-                    "boxes/axis.sql",
-                    dictionary=self.base.dictionaries[axis.column],
-                    numeric=axis.numeric,
-                    in_order=self._in_order(axis.column),
-                    value=Sql("d.value"),
-                )
-                found[axis.column] = self.engine.create(query)
-        return found
+        return {
+            column: Sql(f"(select code, place, size from {self.of_axes} where axis = {number})")
+            for number, column in self._ordered.items()
+        }
 
     @cached_property
     def sizes(self) -> dict[str, Sql]:
@@ -254,18 +272,17 @@ class Places:
             )
         )
         groups = engine.create(render("counted/groups.sql", histogram=people if base.people else histogram))
-        made = Grouping(base, (Key("box"),), candidate, people, histogram, groups)
-        # the source rows with the number of their box
-        base = self.base
-        nothing = self.candidate  # of the combinations as groups only the source rows are read
-        combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
-        raw = names(f"r_{column}" for column in base.columns)
-        columns = [*names(base.columns), *raw, *names(base.others.values())]
-        return made.over(
-            self.engine.create(
-                render("boxes/rows.sql", rows=combinations.rows, final=final, columns=columns), view=True
-            )
-        )
+
+        def rows() -> Sql:
+            """The source rows with the number of their box."""
+            nothing = self.candidate  # of the combinations as groups only the source rows are read
+            combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
+            raw = names(f"r_{column}" for column in base.columns)
+            columns = [*names(base.columns), *raw, *names(base.others.values())]
+            query = render("boxes/rows.sql", rows=combinations.rows, final=final, columns=columns)
+            return engine.create(query, view=True)
+
+        return Grouping(base, (Key("box"),), candidate, people, histogram, groups).over(rows)
 
     def members_of(self, assigned: Sql, *, people: bool = False) -> Sql:
         """The base (or its people) with the group (c, g) each combination is in."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Protocol, TypeVar
 
 from privacy_sql.counted.base import Base, Key, sizes
@@ -143,13 +143,13 @@ class Grouping:
     groups: Sql  # g, n_people
     numbers: Sql | None = None  # k1.., g where the keys are too many to be packed
     gone: Sql | None = None  # g of the groups left out
-    placed: Sql | None = None  # source rows with their g, where the keys do not tell it
+    placed: Callable[[], Sql] | None = None  # source rows with their g, where the keys do not tell it
     beside: tuple[Grouping, ...] = ()  # of the other sensitive columns, where cells are left out
     whole: Sql | None = None  # the sensitive values of the whole table, where they are counted: s, n_rows
     # how people are found in it once it is out: by labels, by the reach of its boxes or, where these tell too
     # little, by who is in a group
     located_by: str = "labels"
-    printed: Mapping[str, Sql] = field(default_factory=dict)  # g, label by column, where boxes print them
+    printed: Sql | None = None  # g, label_q1.., where boxes print labels
 
     @classmethod
     def by(cls, base: Base, keys: Sequence[Key]) -> Grouping:
@@ -195,9 +195,9 @@ class Grouping:
         )
         return cls(base, tuple(keys), candidate, members, histogram, groups, numbers)
 
-    def over(self, placed: Sql) -> Grouping:
-        """The same grouping, its source rows placed one by one and not by their keys."""
-        return replace(self, placed=placed)
+    def over(self, placed: Callable[[], Sql]) -> Grouping:
+        """The same grouping, its source rows placed one by one, once they are read, and not by their keys."""
+        return replace(self, placed=cache(placed))
 
     def without(self, groups: Collection[int]) -> Grouping:
         """The same grouping with some groups left out, and with all that were left out before."""
@@ -265,8 +265,8 @@ class Grouping:
         base, columns = self.base, self.row_columns
         if self.placed is not None:
             if self.gone is None:
-                return self.placed
-            left = render("counted/without.sql", relation=self.placed, columns=columns, gone=self.gone)
+                return self.placed()
+            left = render("counted/without.sql", relation=self.placed(), columns=columns, gone=self.gone)
             return base.engine.create(left, view=True)
         return base.engine.create(
             render(

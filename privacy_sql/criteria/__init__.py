@@ -44,7 +44,7 @@ class Splits(Protocol):
         """The evidence about all parts that are tried together."""
 
     def hopeless(self, evidence: Evidence) -> Collection[int]:
-        """Parts that break the requirement whatever is cut beside them; no cut that gives one is asked about."""
+        """Parts that break the requirement whatever is cut beside them; nobody asks about their cuts."""
         return ()
 
     def allows(self, evidence: Evidence, groups: Sequence[int]) -> bool:

@@ -61,6 +61,10 @@ class OnArrays(Criterion, ABC):
     def breaking(self, groups: Groups) -> Bools:
         """Which groups have to leave for the others to be safe."""
 
+    def splits_in(self, whole: Groups) -> SplitsOnArrays | None:
+        """The same as `splits`, from arrays."""
+        return None
+
 
 class ByFormula(OnArrays):
     """A requirement that is one or more ratios of whole numbers, each with its limit."""
@@ -102,6 +106,8 @@ def decided_on_arrays(criterion: Criterion) -> bool:
         return False
     for kind in type(criterion).__mro__:
         said = {name for name in vars(kind) if not name.startswith("__")}
+        if "splits" in said and "splits_in" not in said:
+            return False
         if said & {"decide", "formulas"}:
             return True
         if said - BESIDE:

@@ -181,6 +181,9 @@ class CKSafety(OnArrays):
         own, _ = self._codes(whole.base)
         return _Splits(self.limits, own, Groups.counted(whole))
 
+    def splits_in(self, whole: Groups) -> _Splits:
+        return _Splits(self.limits, self._own(whole), whole)
+
     def gather(self, grouping: Grouping) -> Evidence:
         counts = group_counts(grouping, by_value=self.per_value is not None)
         own, absent = self._codes(grouping.base)
@@ -243,11 +246,7 @@ class CKSafety(OnArrays):
 
     def _asked(self, groups: Groups) -> Iterator[tuple[_Limit, GroupShapes, Ints]]:
         """Of each limit the groups as shapes, where somebody has a value that it is about."""
-        own: Mapping[int, int] = {}
-        if self.per_value is not None:
-            assert groups.values is not None
-            base = groups.values.base
-            own, _ = base.memory.once(("limits of values", str(self)), lambda: self._codes(base))
+        own = self._own(groups)
         for number, limit in enumerate(self.limits if len(groups) else ()):
             guessed = None
             if self.per_value is not None:
@@ -258,6 +257,14 @@ class CKSafety(OnArrays):
                     limit,
                     *GroupShapes.from_ranked(groups.people, groups.start, groups.ranked, width, guessed),
                 )
+
+    def _own(self, groups: Groups) -> Mapping[int, int]:
+        if self.per_value is None:
+            return {}
+        assert groups.values is not None
+        base = groups.values.base
+        own, _ = base.memory.once(("limits of values", str(self)), lambda: self._codes(base))
+        return own
 
     def failing(self, evidence: Evidence) -> list[int]:
         """Groups to leave out so that the others are safe together."""
@@ -364,7 +371,7 @@ class _Splits(SplitsOnArrays):
 
 
 class _Seen(NamedTuple):
-    """The parts of cuts: the place of each, its shape for each limit, its counts; those that break a limit."""
+    """The parts of cuts: the place of each, its shape for each limit and its counts; those that break one."""
 
     place: Mapping[int, int]
     rows: list[list[int]]

@@ -394,6 +394,9 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         own, _ = self._own_skylines(whole.base)
         return _Splits(self.limits, own, Groups.counted(whole))
 
+    def splits_in(self, whole: Groups) -> _Splits:
+        return _Splits(self.limits, self._own(whole), whole)
+
     def breaking(self, groups: Groups) -> Bools:
         rows = rows_to_leave_out(_side_by_side(groups), self.limits, self._own(groups), "one")
         return groups.marked(np.array(rows, np.int64))

@@ -305,11 +305,14 @@ class DuckDB(Engine):
 
     def _taken(self, given: object, shown: str, n_rows: int, origin: str) -> Sql:
         """Columns that lie in memory as a temporary relation."""
-        name, frame = self._name(origin), self._frame(given)
-        self._run(Query(f"create temp table {name} as select {shown} from {frame}", origin))
+        name, frame = self._name(origin), self._name("frame")
+        self.connection.register(frame, given)
+        try:
+            self._run(Query(f"create temp table {name} as select {shown} from {frame}", origin))
+        finally:
+            self.connection.unregister(frame)
         self._mine[name] = "table"
         statements.made(self, name, n_rows)
-        self.drop(frame)
         return name
 
     def beside(self) -> DuckDB:

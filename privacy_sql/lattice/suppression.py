@@ -115,4 +115,4 @@ def _left(grouping: Grouping, cells: Cells) -> Grouping:
         columns=grouping.row_columns,
     )
     made = replace(grouping, candidate=candidate, members=candidate, histogram=histogram, groups=groups)
-    return made.over(engine.create(rows, view=True))
+    return made.over(lambda: engine.create(rows, view=True))

@@ -51,7 +51,7 @@ def anatomy(base: Base, values: int, secret: Sql) -> Grouping:
         )
     )
     keyed = render("methods/anatomy_counts.sql", placed=placed, codes=names(codes))
-    return Grouping.of(base, [Key("bucket", 0, buckets)], keyed).over(placed)
+    return Grouping.of(base, [Key("bucket", 0, buckets)], keyed).over(lambda: placed)
 
 
 def refuse_unfit(base: Base) -> None:

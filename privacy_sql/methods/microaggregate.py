@@ -244,7 +244,7 @@ def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:
     )
     grouping = Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
     # ganta2008, Def. 6: whoever attacks is taken to know which centre stands for whom
-    return replace(grouping.over(base.engine.create(placed, view=True)), located_by="members")
+    return replace(grouping.over(lambda: base.engine.create(placed, view=True)), located_by="members")
 
 
 def _view(counted: _Combinations, grouping: Grouping, centres: Floats) -> Query:

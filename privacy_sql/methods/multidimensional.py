@@ -110,12 +110,9 @@ class Multidimensional(Method):
             # without those that fail when judged for good, as far as people may be left out
             kept, suppressed = suppress(found.grouping, asked, self.allowed)
             boxes = replace(found, grouping=kept)
-        grouping, labels = boxes.grouping, {}
+        grouping = boxes.grouping
         if not exact:
-            labels = boxes.labels
-            aliases = base.aliases.items()
-            printed = {} if marked else {name: labels[alias] for name, alias in aliases}
-            grouping = replace(grouping, located_by="boxes", printed=printed)
+            grouping = replace(grouping, located_by="boxes", printed=None if marked else boxes.printed)
         if exact:
             view, alike = permuted(boxes.grouping, {}, secret(boxes.places.base, self.seed)), None
         else:
@@ -136,6 +133,8 @@ class Multidimensional(Method):
 
     def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
         """Where the whole table as one group is not safe, there is nothing that can be cut."""
+        if partitioning.surely_safe():
+            return
         firm = {str(criterion) for criterion in asked.require if not criterion.cuts_may_help}
         verdicts = asked.judge(partitioning.whole)
         failed = [name for name, verdict in verdicts.items() if not verdict.safe and name in firm]

@@ -1,16 +1,6 @@
 -- The boxes that print the same labels, under the number of the first of them.
--- in: labels [relations (g, label)]    out: g, lowest    grain: box
+-- in: labels (g, columns), columns    out: g, lowest    grain: box
 select
-    b1.g,
-    min(b1.g) over (
-        partition by
-            {% for _ in labels %}
-            b{{ loop.index }}.label{% if not loop.last %},{% endif %}
-
-            {% endfor %}
-    ) as lowest
-from {{ labels[0] }} as b1
-{% for relation in labels[1:] %}
-inner join {{ relation }} as b{{ loop.index + 1 }}
-    on b1.g = b{{ loop.index + 1 }}.g
-{% endfor %}
+    g,
+    min(g) over ({% if columns %}partition by {{ privacy_sql.columns(columns) }}{% endif %}) as lowest
+from {{ labels }}

@@ -126,8 +126,8 @@ def told(base: Base, boxes: Boxes) -> tuple[Any, ...]:
         found = base.engine.fetch(Query(f"select {columns} from {relation}", "boxes"))
         return sorted(tuple(row.values()) for row in found)
 
-    labels = {name: listed("g, label", label) for name, label in boxes.labels.items()}
-    return listed("c, g", boxes.final), labels, boxes.cuts
+    labels = ", ".join(["g", *(f"label_{alias}" for alias in base.columns)])
+    return listed("c, g", boxes.final), listed(labels, boxes.printed), boxes.cuts
 
 
 def both(base: Base, require: Sequence[Criterion], plan: Plan) -> tuple[Any, ...] | None:

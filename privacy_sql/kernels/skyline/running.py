@@ -1,8 +1,8 @@
 """Breach probabilities while groups are cut: the five sufficient statistics of SkylineAnonymize.
 
 Chen et al. 2008, Fig. 4, where everybody has one value. Whether a group may be cut follows from five minima
-over all groups and from its parts. Here they are kept for many sensitive values and points at once, as arrays;
-a cut too close to a limit for floats is decided in integers from the few groups that attain the minima.
+over all groups and from its parts. Here they are kept for many values and points at once, as arrays. A
+cut too close to a limit for floats is decided in integers from the few groups that attain the minima.
 """
 
 from __future__ import annotations
