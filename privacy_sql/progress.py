@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
+_stop: ContextVar[Callable[[], None]] = ContextVar("stop", default=lambda: None)
 
 
 def report(task: str, done: int, total: int) -> None:
@@ -42,11 +43,18 @@ def listening(listener: Listener) -> Iterator[None]:
 def shown() -> Iterator[None]:
     """Show progress on stderr while the block runs, when the work takes a while: bars, or lines."""
     shows = Bars() if sys.stderr.isatty() else Lines(sys.stderr)
+    token = _stop.set(shows.stop)
     try:
         with listening(shows):
             yield
     finally:
+        _stop.reset(token)
         shows.stop()
+
+
+def silence() -> None:
+    """Show no more of this command's progress: nothing is being done until somebody wants something."""
+    _stop.get()()
 
 
 class Lines:

@@ -120,3 +120,15 @@ def test_long_verbs_say_what_they_are_doing_and_how_much_is_left(tmp_path: Path)
             assert main.run(list(words)).exit in (0, 1), words
         assert told in heard, (words, list(heard))
         assert all(done <= total for done, total in heard.values())
+
+
+def test_nothing_more_is_shown_once_a_page_waits_for_somebody() -> None:
+    said = io.StringIO()
+    with progress.shown():
+        lines = progress.Lines(said, after=0, every=0)
+        token = progress._stop.set(lines.stop)
+        progress.silence()
+        before = said.getvalue()
+        lines.clock.join(30)
+        progress._stop.reset(token)
+    assert not lines.clock.is_alive() and said.getvalue() == before

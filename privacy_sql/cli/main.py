@@ -138,6 +138,8 @@ def _settled() -> None:
 
 def run(arguments: Sequence[str]) -> Outcome:
     """What a command line comes to; every failure is an outcome, none a traceback."""
+    from privacy_sql import registry
+
     verb = next((word for word in arguments if not word.startswith("-")), "")
     said = io.StringIO()  # a help text is written by click; that it arrives is looked after by `main`
     try:
@@ -145,7 +147,10 @@ def run(arguments: Sequence[str]) -> Outcome:
         with contextlib.redirect_stdout(said):
             returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
     except click.ClickException as problem:
-        hint = "Ask for --help."
+        hint = f"privacy-sql {verb} --help lists what there is." if _is_verb(verb) else "Ask for --help."
+        if isinstance(problem, click.NoSuchOption) and _is_verb(verb):
+            module = registry.load("cli.verbs", verb.replace("-", "_"))
+            hint = vars(module).get("INSTEAD", {}).get(problem.option_name, hint)
         return Outcome(
             verb,
             exit=2,

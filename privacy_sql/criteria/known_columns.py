@@ -259,8 +259,8 @@ class KnownColumns(Criterion):
         found: dict[Asked, list[Row]] = {each: [] for each in wanted}
         for one, held in larger:
             columns = [*(aliases[name] for name, bit in bits.items() if one & bit), *values]
-            smaller = render("counted/counts_by.sql", base=candidate, columns=columns)
-            for row in sizes(engine.create(smaller) if one else groups(), held):
+            smaller = render("counted/counts_by.sql", base=candidate, columns=columns) if one else None
+            for row in sizes(groups() if smaller is None else engine.create(smaller), held):
                 found[row["asked"]].append(row)
         made = [Found.of(each, counted) for each, counted in found.items() if counted]
         failing = [each.asked for each in made if not each.safe]

@@ -139,16 +139,13 @@ class SearchResult:
     def _repr_html_(self) -> str:
         """The minimal safe choices in a notebook, the best one first."""
         best = [self.best] if self.best is not None else []
-        others = [
-            choice for choice in self.minimal if self.best is None or choice["levels"] != self.best["levels"]
-        ]
         rows = [
             (
                 "best" if choice is self.best else "minimal",
                 self.in_words(choice["levels"]),
                 shown(choice["values"].get(self.minimise)),
             )
-            for choice in [*best, *others]
+            for choice in [*best, *self.others]
         ]
         heading, *_ = str(self).splitlines()
         return notebook.table(heading, ["", "levels", self.minimise], rows, self.notes)
@@ -159,13 +156,22 @@ class SearchResult:
         if found.stopped:
             lines.append(f"stopped     {found.stopped}; {_left(found)}")
         lines += [f"bounds      {told}" for told in self._bounds()]
-        lines += [f"minimal     {self.in_words(choice['levels'])}" for choice in self.minimal]
         if self.best is not None:
             proof = "optimal" if found.optimal else "not proved optimal"
             cost = shown(self.best["values"][self.minimise])
             words = self.in_words(self.best["levels"])
             lines.append(f"best        {words}    ({self.minimise} {cost}, {proof})")
+        if n := len(self.others):
+            told = "safe combination keeps" if n == 1 else "safe combinations keep"
+            lists = "`search --minimal` lists them (in Python `.minimal`)"
+            lines.append(f"others      {n} more {told} more of another column: {lists}")
         return "\n".join([*lines, *self.notes])
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """The minimal safe choices beside the best one."""
+        best = None if self.best is None else self.best["levels"]
+        return [choice for choice in self.minimal if choice["levels"] != best]
 
 
 def result(
@@ -290,7 +296,13 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
     for verdict in failing.values():  # one requirement may fail for several columns
         by_requirement.setdefault(verdict.requirement, []).append(verdict)
     helps = _relaxation(by_requirement, _droppable(search, limits), final=final)
-    hint = f"{'More levels cannot help. ' if final else ''}{helps}"
+    secret = search.base.table.declared_sensitive
+    each = (
+        f"Each of {' and '.join(secret)} is judged against somebody who knows the others. "
+        if secret[1:]
+        else ""
+    )
+    hint = f"{each}{'More levels cannot help. ' if final else ''}{helps}"
     bounds = search.steering.each_bound()
     highest = (
         "at the highest levels allowed" if search.within.top != search.lattice.top else "fully generalised"

@@ -33,7 +33,12 @@ def test_search_lists_minimal_choices_and_the_best_one(example):
     outcome = run(["search", "--project", str(example)])
     assert outcome.exit == 0
     assert outcome.lines[0].startswith("people    216 of 576 combinations are safe (")
-    assert "minimal     " in outcome.lines[0] and "optimal" in outcome.lines[0]
+    _, best, others = outcome.lines[0].splitlines()
+    assert best.startswith("best        ") and "optimal" in best  # before all others
+    n = len(outcome.more["minimal"]) - 1
+    assert n > 3 and others.startswith(f"others      {n} more ") and "search --minimal" in others
+    listed = run(["search", "--project", str(example), "--minimal"]).lines
+    assert sum(line.startswith("minimal     ") for line in listed) == n + 1
 
 
 def test_the_json_of_search_has_the_promised_fields(example, capsys):

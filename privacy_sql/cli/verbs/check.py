@@ -37,6 +37,16 @@ class Asked(About):
 
 
 GROUP = "decide"  # of `--help`
+# what to write where somebody takes a limit for an option
+INSTEAD = {
+    name: f"Limits stand in a requirement: --require '{example}'."
+    for name, example in (
+        ("--k", "k_anonymity(k=5)"),
+        ("--l", "l_diversity(l=3)"),
+        ("--t", "t_closeness(t=0.2)"),
+        ("--c", "ck_safety(c=0.5, k=2)"),
+    )
+}
 
 
 @click.command()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from privacy_sql import progress
 from privacy_sql.cli.outcome import Outcome, connected, shared
 from privacy_sql.errors import UsageError
 
@@ -45,6 +46,7 @@ def command(
     decision = Decision(plans[0], lambda plan: connected(read, plan, unsafe_debug), read)
 
     def opened(address: str) -> None:
+        progress.silence()  # from here on the page says what is being done
         # the address lets in whoever opens it first, so it is told once, here
         print(f"{plans[0].name}: {address}", file=sys.stderr, flush=True)  # noqa: T201
         if not no_browser:

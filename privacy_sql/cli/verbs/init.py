@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Unpack
 
@@ -81,11 +82,14 @@ def _proposed(
     width = max(len(part.column) for part in proposed)
     lines = [f"  {part.column:<{width}}  {part.role:<10}  {part.reason}" for part in proposed]
     verb = "would write" if dry_run else "wrote"
-    ending = "Read it and correct it; it publishes nothing until you name an output."
+    ending = [
+        "Read it and correct it; it publishes nothing until you name an output.",
+        f"Next: privacy-sql search --project {shlex.quote(str(place))} finds levels at which it is safe.",
+    ]
     columns = [{"column": part.column, "role": part.role, "reason": part.reason} for part in proposed]
     return Outcome(
         "init",
-        lines=[f"{verb} {proposing.PROJECT}", "", *lines, "", ending],
+        lines=[f"{verb} {proposing.PROJECT}", "", *lines, "", *ending],
         more={"written": [] if dry_run else [proposing.PROJECT], "columns": columns},
     )
 

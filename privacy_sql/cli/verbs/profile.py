@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ def command(
              privacy-sql profile --source people.csv --identify 2 --quasi age,sex,zip
     """
     from privacy_sql.cli.outcome import connected
-    from privacy_sql.cli.tables import each_release, listed, named_engine
+    from privacy_sql.cli.tables import EMBEDDED, each_release, listed, named_engine
     from privacy_sql.counted.profiling import profile
     from privacy_sql.project import reading
     from privacy_sql.project.proposing import roles
@@ -97,6 +98,13 @@ def command(
     if source is not None:
         with named_engine(url, unsafe_debug=unsafe_debug) as engine:
             show(source, engine, source)
+        if url == EMBEDDED:
+            next_one = f"privacy-sql init --from {shlex.quote(source)} FOLDER"
+            whole.lines.append(f"Next: {next_one} writes a project with such roles, for you to correct.")
+        else:
+            whole.lines.append(
+                "Next: name the table in privacy.yml, as docs/project.md shows, with these roles."
+            )
     else:
         read = reading.read(directory)
 
@@ -105,6 +113,7 @@ def command(
                 show(plan.name, engine, plan.table.source, plan.table)
 
         each_release(whole, read.selected(names), ask)
+        whole.lines.append("Next: privacy-sql check judges each table as it stands.")
     whole.more = {"tables": tables, **({"identified": identified} if identified else {})}
     return whole
 

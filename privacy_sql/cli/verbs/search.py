@@ -47,10 +47,16 @@ GROUP = "decide"  # of `--help`
     help="Seconds for each release, reading it included; then the best so far is reported.",
 )
 @click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
+@click.option("--minimal", is_flag=True, help="List every safe combination of which no finer one is safe.")
 @click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
 @shared
 def command(
-    names: tuple[str, ...], goal: Goal, frontier: bool, directory: Path, **options: Unpack[Asked]
+    names: tuple[str, ...],
+    goal: Goal,
+    minimal: bool,
+    frontier: bool,
+    directory: Path,
+    **options: Unpack[Asked],
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
 
@@ -91,6 +97,11 @@ def command(
         whole.lines += [
             "\n".join(["; ".join([first, *differs]), *more]),
             *(_table(result, note) if frontier else []),
+            *(
+                [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
+                if minimal
+                else []
+            ),
             "",
         ]
 
