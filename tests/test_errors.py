@@ -50,10 +50,6 @@ def test_several_errors_keep_every_part_and_the_most_urgent_exit_code() -> None:
     assert all(text in str(outer) for text in ("3 errors", "first", "second", "third"))
 
 
-def test_raising_all_of_no_errors_raises_nothing() -> None:
-    raise_all([])
-
-
 def test_raising_all_of_one_error_raises_that_error() -> None:
     only = UsageError("a", "first")
     with pytest.raises(UsageError) as caught:
