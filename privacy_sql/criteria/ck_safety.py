@@ -22,7 +22,6 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.worst_case.disclosure import (
     MOST_FACTS,
     Knowledge,
-    Place,
     TooManyFacts,
     growing_certainty,
     shapes_to_leave_out,
@@ -438,7 +437,14 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
         "holders": count,
         "guess": guess.rank,
         "places": [
-            _told(asked.shapes, number, place)
+            # person 1 of the target's group is claimed to have the value that is guessed and the top others
+            {
+                "group": number + 1,
+                "size": int(asked.shapes.size[place.shape]),
+                "counts": [int(n) for n in asked.shapes.top[place.shape, : max(place.atoms)]],
+                "claims": list(place.atoms),
+                "target": place.target,
+            }
             for number, place in zip(numbers, knowledge.places, strict=True)
         ],
         "knows": list(_in_words(numbers, knowledge, guess)),
@@ -447,18 +453,6 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
     }
     others = [int(asked.groups[number]) for number in numbers if number != target]
     return Witness(facts, {"g": group, "others": others}), _story(target + 1, facts, knowledge, guess)
-
-
-def _told(shapes: GroupShapes, number: int, place: Place) -> dict[str, Any]:
-    """One group of the worst knowledge: its number, its counts, and how many top values each person is
-    claimed to have one of; person 1 of the target's group the value that is guessed and the top others."""
-    return {
-        "group": number + 1,
-        "size": int(shapes.size[place.shape]),
-        "counts": [int(n) for n in shapes.top[place.shape, : max(place.atoms)]],
-        "claims": list(place.atoms),
-        "target": place.target,
-    }
 
 
 def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterator[str]:

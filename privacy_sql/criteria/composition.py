@@ -69,7 +69,12 @@ class Composition(Criterion):
     def params(self) -> dict[str, Any]:
         """The parameters as the user wrote them; releases by name."""
         given = [self.with_] if isinstance(self.with_, str) else self.with_
-        named = [_called(each, number) for number, each in enumerate(given, start=1)]
+        named = [
+            str(each.get("name", f"release {number}"))
+            if isinstance(each, Mapping)
+            else (each.name if isinstance(each, Description | Path) else str(each))
+            for number, each in enumerate(given, start=1)
+        ]
         return {"with": named, "at": self.at, "max_exposed": self.max_exposed}
 
     @property
@@ -251,12 +256,6 @@ class _Splits(Splits):
     def _of(self, found: Findings) -> dict[str, Any]:
         own = found.releases[0].located
         return {"located": own, "outcomes": found.outcomes, "exposed": self.now, "most": self.most}
-
-
-def _called(release: object, number: int) -> str:
-    if isinstance(release, Mapping):
-        return str(release.get("name", f"release {number}"))
-    return release.name if isinstance(release, Description | Path) else str(release)
 
 
 def _below(release: object, directory: Path) -> object:

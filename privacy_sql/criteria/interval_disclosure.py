@@ -134,8 +134,14 @@ class IntervalDisclosure(ByFormula):
         """The codes of the values, and what is near each."""
 
         def make() -> tuple[Sequence[int], near_values.Line]:
-            if self.distance == "hierarchical":
-                return self._labelled(base)
+            if self.distance == "hierarchical":  # by their labels at the highest level within the width
+                height = base.table.sensitive_hierarchy.height
+                level = min(height, int(Fraction(str(self.width)) * height))
+                columns = names(["code", f"c{level}"])
+                query = render("counted/listed.sql", relation=base.sensitive_codes, columns=columns)
+                rows = base.engine.fetch(query)
+                labels = [row[f"c{level}"] if row["code"] else None for row in rows]
+                return [row["code"] for row in rows], near_values.by_label(labels)
             found = self._values(base)
             numbers = self._numbers(base, list(found.values()))
             width, relative = Fraction(str(self.width)), self.distance == "relative"
@@ -167,16 +173,6 @@ class IntervalDisclosure(ByFormula):
                     hint="Use distance=hierarchical, or leave those rows out with `where:`.",
                 )
         return numbers
-
-    def _labelled(self, base: Base) -> tuple[Sequence[int], near_values.Line]:
-        """The values by their labels at the highest level within the width."""
-        codes = base.sensitive_codes
-        height = base.table.sensitive_hierarchy.height
-        level = min(height, int(Fraction(str(self.width)) * height))
-        query = render("counted/listed.sql", relation=codes, columns=names(["code", f"c{level}"]))
-        rows = base.engine.fetch(query)
-        labels = [row[f"c{level}"] if row["code"] else None for row in rows]
-        return [row["code"] for row in rows], near_values.by_label(labels)
 
     def _balls(self, base: Base) -> list[frozenset[int]]:
         """The codes of the values in each ball round a value of the matrix; of equal balls one."""
@@ -251,19 +247,16 @@ class IntervalDisclosure(ByFormula):
         if not missing and self.distance in ("absolute", "relative"):
             private["ends"] = (worst["low"], worst["high"])
         near = f"{worst['n_near']} of {people(worst['n_people'])}"
-        story = f"In the worst group {near} have {'no value' if missing else self._in_words}."
+        alike = {
+            "absolute": f"a value within {self.width} of each other",
+            "relative": f"values of which the largest is at most 1 + {self.width} times the smallest",
+            "matrix": f"a value within {self.width} of one and the same value",
+            "hierarchical": f"values under one label, at most {self.width} of the height up",
+        }[self.distance]
+        story = f"In the worst group {near} have {'no value' if missing else alike}."
         return self.verdict(Fraction(worst["n_near"], worst["n_people"]), Witness(facts, private), story)
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """The groups of every row that fails: one group, or all that are alike."""
         broken = [row for row in evidence if not self.judge([row]).safe]
         return sorted(int(g) for row in broken for g in row.get("groups", [row["g"]]))
-
-    @property
-    def _in_words(self) -> str:
-        return {
-            "absolute": f"a value within {self.width} of each other",
-            "relative": f"values of which the largest is at most 1 + {self.width} times the smallest",
-            "matrix": f"a value within {self.width} of one and the same value",
-            "hierarchical": f"values under one label, at most {self.width} of the height up",
-        }[self.distance]

@@ -181,6 +181,9 @@ class PrivacySkyline(Criterion):
             "family": [limit.amounts.family for limit in limits],
         }
         plan = {"s": ("bigint", list(own)), "skyline": ("bigint", list(own.values()))}
+        # a large odd number for each place, so that groups with other counts have another weighted sum
+        draw = random.Random(1)
+        weights = [(place, draw.getrandbits(28) | 1) for place in range(1, max(points["ruled_out"]) + 2)]
         return render(
             "criteria/privacy_skyline.sql",
             histogram=grouping.histogram,
@@ -192,7 +195,7 @@ class PrivacySkyline(Criterion):
             # logarithms of factorials grow with the largest group, and their rounding with them
             rounding=literal(repr(max(1e-5, 1e-13 * grouping.base.rows))),
             n_codes=grouping.base.statistics["s"]["top"] + 1,
-            lengths=[(length, _weights(length + 1)) for length in sorted({*points["ruled_out"]} - {0})],
+            lengths=[(length, weights[: length + 1]) for length in sorted({*points["ruled_out"]} - {0})],
             shifts=[
                 (Sql("0"), Sql("none")),
                 (Sql("a.known"), Sql("known")),
@@ -456,12 +459,6 @@ def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPer
     if isinstance(value, Fraction):
         return _Part(code, point, groups, value, value < point.limit <= 1)
     return _Part(code, point, groups, value, is_safe(groups, point.amounts, point.limit, case))
-
-
-def _weights(places: int) -> list[tuple[int, int]]:
-    """A large odd number for each place, so that groups with other counts have another weighted sum."""
-    draw = random.Random(1)
-    return [(place, draw.getrandbits(28) | 1) for place in range(1, places + 1)]
 
 
 def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ...]]]:

@@ -152,7 +152,14 @@ class SearchResult:
 
     def __str__(self) -> str:
         found = self.found
-        lines = [f"{self.name}    {_counted(found)}"]
+        told = f"{found.explored} of {number_of(found.choices, 'combination')} measured"
+        if found.safe_choices is not None:
+            verb = "is" if found.safe_choices == 1 else "are"
+            told = (
+                f"{found.safe_choices} of {number_of(found.choices, 'combination')} {verb} safe"
+                f" ({found.explored} measured)"
+            )
+        lines = [f"{self.name}    {told}"]
         if found.stopped:
             lines.append(f"stopped     {found.stopped}; {_left(found)}")
         lines += [f"bounds      {told}" for told in self._bounds()]
@@ -204,15 +211,6 @@ def result(
         hierarchies=search.base.table.described_levels,
         lattice=lattice(search, found),
     )
-
-
-def _counted(found: Found) -> str:
-    """How many combinations there are, how many of them are safe, and how many it took to know."""
-    combinations = number_of(found.choices, "combination")
-    if found.safe_choices is None:
-        return f"{found.explored} of {combinations} measured"
-    safe = found.safe_choices
-    return f"{safe} of {combinations} {'is' if safe == 1 else 'are'} safe ({found.explored} measured)"
 
 
 def _left(found: Found) -> str:
@@ -359,7 +357,10 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
         return f"{others}: each of these fails on its own."
     ((requirement, verdicts),) = failing.items()
     more = f", or {dropping}" if dropping else ""
-    if _has_several_limits(verdicts[0]):  # the one that is told need not be the only one that is broken
+    params = verdicts[0].params
+    own = params.get("per_value") or {}
+    # of several limits the one that is told need not be the only one that is broken
+    if ("c" in params and bool(own)) + len(params.get("points") or ()) + len(own) > 1:
         return f"Leaving out {requirement} is enough{more}; relaxing one of its limits may not be."
     relation = verdicts[0].relation
     known = [verdict.value for verdict in verdicts if verdict.value is not None]
@@ -369,12 +370,6 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
         return f"Leaving out {requirement} is enough{more}; no limit of it is."
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
     return f"One relaxation is enough: a limit of {requirement} {wide} {limit}{more}."
-
-
-def _has_several_limits(verdict: Verdict) -> bool:
-    params = verdict.params
-    own = params.get("per_value") or {}
-    return ("c" in params and bool(own)) + len(params.get("points") or ()) + len(own) > 1
 
 
 def _within(value: Number, relation: str) -> Fraction | str:

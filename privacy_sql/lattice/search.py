@@ -6,7 +6,7 @@ its groups, the requirements are asked about them, and what the answer proves ab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -467,7 +467,15 @@ def frontier(
     asked = list(told)[:MOST_PLACED]
     if finished:
         search.complete(asked)
-    placed = list(_placed(search, asked, finished))
+    wanted = len(search.require) * (1 + len(search.sides))
+    placed = []
+    for choice in asked:
+        verdicts = search.asked(choice)
+        # its cost and its risks, where everything was asked about it
+        if len(verdicts) >= wanted and (finished or search.pricing.labels_tell):
+            cost = search.pricing.priced(search.pricing.utility, choice)
+            if isfinite(cost):
+                placed.append(((cost, *map(_danger, verdicts.values())), choice, verdicts))
     return [
         {
             "levels": search.rollup.named(choice),
@@ -482,20 +490,6 @@ def frontier(
             for other, _, _ in placed
         )
     ]
-
-
-def _placed(
-    search: LatticeSearch, choices: Sequence[Choice], finished: bool
-) -> Iterator[tuple[tuple[float, ...], Choice, dict[str, Verdict]]]:
-    """Cost and risks of the choices about which everything was asked."""
-    wanted = len(search.require) * (1 + len(search.sides))
-    for choice in choices:
-        verdicts = search.asked(choice)
-        if len(verdicts) < wanted or not (finished or search.pricing.labels_tell):
-            continue
-        cost = search.pricing.priced(search.pricing.utility, choice)
-        if isfinite(cost):
-            yield (cost, *map(_danger, verdicts.values())), choice, verdicts
 
 
 def _danger(verdict: Verdict) -> float:

@@ -39,7 +39,13 @@ class Steering:
 
     def __post_init__(self) -> None:
         if self:
-            raise_all([*self._bad_bounds(), *self._bad_weights()])
+            hint = "1 is the usual importance; 2 counts what the column loses twice."
+            bad_weights = [
+                UsageError("bad_importance", f"the importance of {column} must be a number above 0", hint=hint)
+                for column, weight in self.importance.items()
+                if (number := number_in(weight)) is None or number <= 0
+            ]
+            raise_all([*self._bad_bounds(), *bad_weights])
 
     def __bool__(self) -> bool:
         return bool(self.bounds or self.importance or self.cells)
@@ -99,14 +105,6 @@ class Steering:
                 yield UsageError(
                     "bad_bounds", told, hint="No level lies between them; change one of the two."
                 )
-
-    def _bad_weights(self) -> Iterator[PrivacySqlError]:
-        for column, weight in self.importance.items():
-            number = number_in(weight)
-            if number is None or number <= 0:
-                told = f"the importance of {column} must be a number above 0"
-                hint = "1 is the usual importance; 2 counts what the column loses twice."
-                yield UsageError("bad_importance", told, hint=hint)
 
     def _unfit(self, table: Table) -> Iterator[PrivacySqlError]:
         """Columns and levels that this table does not have."""

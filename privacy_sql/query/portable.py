@@ -141,36 +141,11 @@ def _join(node: exp.Expr) -> str | None:
     return None if words <= JOINS else "only inner, left and cross joins are portable"
 
 
-def _literal(node: exp.Expr) -> str | None:
-    if node.args.get("is_string") or node.name.isdigit():
-        return None
-    return "write a decimal number as cast('0.5' as double)"
-
-
-def _window(node: exp.Expr) -> str | None:
-    running = type(node.this).__name__ in ("Sum", "Count", "Min", "Max") and node.args.get("order")
-    return "give the window an explicit ROWS frame" if running and not node.args.get("spec") else None
-
-
 def _sum(node: exp.Expr) -> str | None:
     above = node.parent
     while above is not None and type(above).__name__ in ("Window", "Paren", "Coalesce"):
         above = above.parent
     return None if type(above).__name__ == "Cast" else "cast a sum to bigint or double"
-
-
-def _division(node: exp.Expr) -> str | None:
-    sides = (node.this, node.expression)
-    typed = any(
-        type(n).__name__ == "Cast" and n.args["to"].this.name == "DOUBLE" for s in sides for n in s.walk()
-    )
-    return None if typed else "divide doubles: use the ratio macro"
-
-
-def _group(node: exp.Expr) -> str | None:
-    plain = not any(node.args.get(word) for word in ("all", "cube", "rollup", "grouping_sets", "totals"))
-    positions = any(type(part).__name__ == "Literal" for part in node.expressions)
-    return None if plain and not positions else "GROUP BY names plain columns"
 
 
 _CHECKS: Mapping[str, Callable[[exp.Expr], str | None]] = {
@@ -182,12 +157,35 @@ _CHECKS: Mapping[str, Callable[[exp.Expr], str | None]] = {
         None if (kind := node.args["to"].this.name) in TYPES else f"cast to {kind} is not portable"
     ),
     "Join": _join,
-    "Literal": _literal,
-    "Window": _window,
+    "Literal": lambda node: (
+        None
+        if node.args.get("is_string") or node.name.isdigit()
+        else "write a decimal number as cast('0.5' as double)"
+    ),
+    "Window": lambda node: (
+        "give the window an explicit ROWS frame"
+        if type(node.this).__name__ in ("Sum", "Count", "Min", "Max")
+        and node.args.get("order")
+        and not node.args.get("spec")
+        else None
+    ),
     "WindowSpec": lambda node: (
         None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
     ),
     "Sum": _sum,
-    "Div": _division,
-    "Group": _group,
+    "Div": lambda node: (
+        None
+        if any(
+            type(part).__name__ == "Cast" and part.args["to"].this.name == "DOUBLE"
+            for side in (node.this, node.expression)
+            for part in side.walk()
+        )
+        else "divide doubles: use the ratio macro"
+    ),
+    "Group": lambda node: (
+        "GROUP BY names plain columns"
+        if any(node.args.get(word) for word in ("all", "cube", "rollup", "grouping_sets", "totals"))
+        or any(type(part).__name__ == "Literal" for part in node.expressions)
+        else None
+    ),
 }

@@ -6,7 +6,7 @@ what it costs depends on the order, and on what the kernel of an attribute at it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -75,8 +75,16 @@ def plan_chain(codes: Array, weights: Sequence[Array], targets: Array) -> Chain:
     both = keys(np.concatenate([codes, targets])[:, same], [sizes[i] for i in same])
     key, wanted_key = both[: len(codes)], both[len(codes) :]
     # with many attributes their order is fixed, the smallest first, instead of tried
-    tried = sorted(mixing, key=None if len(mixing) <= MOST_ORDERED else sizes.__getitem__)
-    steps = list(_steps(tried, len(mixing) <= MOST_ORDERED))
+    every = len(mixing) <= MOST_ORDERED
+    tried = sorted(mixing, key=None if every else sizes.__getitem__)
+    # what can be summed over next after which attributes
+    steps = [
+        (done, i)
+        for n in range(len(tried))
+        for done in map(frozenset, combinations(tried, n) if every else [tried[:n]])
+        for i in tried
+        if i not in done and (every or i == tried[n])
+    ]
     n_keys = int(both.max(initial=0)) + 1
     sources, goals = _both_sides(
         codes, np.column_stack([targets, wanted_key]), [*sizes, n_keys], mixing, steps
@@ -155,13 +163,6 @@ def few_sums(weights: Array) -> tuple[Array, Array] | None:
         if np.abs(rest).max() <= 1e-14:
             return np.column_stack(left), np.array(right)
     return None
-
-
-def _steps(mixing: Sequence[int], every: bool) -> Iterator[Step]:
-    """What can be summed over next after which attributes: every order there is, or the one given."""
-    for n in range(len(mixing)):
-        for done in map(frozenset, combinations(mixing, n) if every else [mixing[:n]]):
-            yield from ((done, i) for i in mixing if i not in done and (every or i == mixing[n]))
 
 
 def _both_sides(

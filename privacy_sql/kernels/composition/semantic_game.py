@@ -67,7 +67,12 @@ def semantic_game(
     """
     _check(mechanism, domain_size, people, epsilon, default, publish_prob)
     databases = list(itertools.product(range(domain_size), repeat=people))
-    beliefs = _check_prior(prior, len(databases))
+    beliefs = np.array([float(probability) for probability in prior])
+    if len(beliefs) != len(databases):
+        raise UsageError("bad_prior", f"the prior has {len(beliefs)} entries for {len(databases)} databases")
+    if not (np.isfinite(beliefs).all() and (beliefs >= 0).all() and abs(beliefs.sum() - 1) < 1e-6):
+        raise UsageError("bad_prior", "the prior must be non-negative and sum to 1")
+    beliefs = beliefs / beliefs.sum()
     table = np.array([_MECHANISMS[mechanism](database, domain_size, epsilon) for database in databases])
     if publish_prob:
         published = np.array([_publish_one_record(database, domain_size, epsilon) for database in databases])
@@ -182,12 +187,3 @@ def _check(
         raise UsageError(
             "game_too_large", "databases times transcripts exceed 5 million", hint="Use fewer people."
         )
-
-
-def _check_prior(prior: Sequence[float], databases: int) -> Floats:
-    beliefs = np.array([float(probability) for probability in prior])
-    if len(beliefs) != databases:
-        raise UsageError("bad_prior", f"the prior has {len(beliefs)} entries for {databases} databases")
-    if not (np.isfinite(beliefs).all() and (beliefs >= 0).all() and abs(beliefs.sum() - 1) < 1e-6):
-        raise UsageError("bad_prior", "the prior must be non-negative and sum to 1")
-    return np.asarray(beliefs / beliefs.sum())

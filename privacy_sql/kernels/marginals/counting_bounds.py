@@ -96,21 +96,18 @@ def summed_out(
     left = {m: {cell: n for cell, n in counts.items() if n} for m, counts in marginals.items()}
     while True:
         left = {m: left[m] for m in maximal_sets(left)}
-        coarser = next(
-            ((m, small) for m in left if (small := _needed(m, [o for o in left if o != m], asked)) != m), None
-        )
-        if coarser is None:
+        for marginal in left:
+            others = [intersection(marginal, other) for other in left if other != marginal]
+            shared = finest(others) if others else (0,) * len(marginal)
+            small = tuple(max(min(r, a), s) for r, a, s in zip(marginal, asked, shared, strict=True))
+            if small != marginal:
+                break
+        else:
             return left
-        marginal, small = coarser
         counts = domain.marginal(left.pop(marginal), marginal, small)
         if not any(small) and not left:
             return {small: counts}
         left[small] = counts
-
-
-def _needed(marginal: Resolutions, others: Sequence[Resolutions], asked: Resolutions) -> Resolutions:
-    shared = finest([intersection(marginal, other) for other in others]) if others else (0,) * len(marginal)
-    return tuple(max(min(r, a), s) for r, a, s in zip(marginal, asked, shared, strict=True))
 
 
 def _of_two(

@@ -101,7 +101,12 @@ class Histograms:
             shapes = self.shapes[held, min(ruled_out + 1, self.counts.shape[1])]
             kept = _undominated(size - holders, holders, partial(_takes_less, taken, shapes))
         elif case == "multiset":
-            kept = _undominated(size, holders, partial(_no_larger_share, taken, size))
+            # occurrences of the ruled-out values per person: nobody has a larger share of them
+            kept = _undominated(
+                size,
+                holders,
+                lambda alive, pivot: np.asarray(taken[pivot] * size[alive] >= taken[alive] * size[pivot]),
+            )
         else:
             size = size - holders
             kept = _undominated(
@@ -177,8 +182,3 @@ def _takes_less(taken: npt.NDArray[np.float64], shapes: Integers, alive: Integer
     """Sets: rounded logarithms, so a lead below 1e-9 counts only between groups with the same counts."""
     slack = np.where(shapes[alive] == shapes[pivot], 1e-12, -1e-9)
     return np.asarray(taken[alive] <= taken[pivot] + slack)
-
-
-def _no_larger_share(taken: Integers, size: Integers, alive: Integers, pivot: int) -> Bools:
-    """Multisets: occurrences of the ruled-out values per person."""
-    return np.asarray(taken[pivot] * size[alive] >= taken[alive] * size[pivot])

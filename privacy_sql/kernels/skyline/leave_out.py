@@ -9,7 +9,6 @@ import numpy as np
 
 from privacy_sql.kernels.skyline.breach_probability import (
     Amounts,
-    Group,
     ValuesPerPerson,
     is_safe,
     worst_case,
@@ -35,7 +34,13 @@ def rows_to_leave_out(
         for skyline, amounts, limit in asked:
             if own.get(value, 0) == skyline:
                 gone |= _fail_alone(tables, value, amounts, limit, case)
-                _drop_pairs(tables, gone, value, amounts, limit, case)
+                # the target in one group, the family in another: the target's goes, until the rest is safe
+                while True:
+                    rows: Integers = np.flatnonzero(~gone)
+                    groups = tables.only(rows).about(value, amounts.ruled_out, case)
+                    if is_safe(groups, amounts, limit, case) or not groups:
+                        break
+                    gone[rows[worst_case(groups, amounts, case).target.number]] = True
     return [int(row) for row in np.flatnonzero(gone)]
 
 
@@ -55,20 +60,3 @@ def _fail_alone(
     if len(kinds):
         failing[held] = unsafe[kind.reshape(-1)]
     return failing
-
-
-def _drop_pairs(
-    tables: Histograms,
-    gone: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    value: int,
-    amounts: Amounts,
-    limit: Fraction,
-    case: ValuesPerPerson,
-) -> None:
-    """The target in one group, the family in another: the target's group goes, until the rest is safe."""
-    while True:
-        rows: Integers = np.flatnonzero(~gone)
-        groups: list[Group] = tables.only(rows).about(value, amounts.ruled_out, case)
-        if is_safe(groups, amounts, limit, case) or not groups:
-            return
-        gone[rows[worst_case(groups, amounts, case).target.number]] = True
