@@ -83,7 +83,15 @@ def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
         if own in _held.get():
             yield
             return
-        _lock(handle, folder, wait)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                hint = "Wait for it, then run again."
+                raise UsageError("busy", f"another run is writing to {folder.name}", hint=hint) from None
+            progress.report(f"waiting for another run, which is writing to {folder.name}", 0, 1)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            progress.report(f"waiting for another run, which is writing to {folder.name}", 1, 1)
         token = _held.set(_held.get() | {own})
         try:
             yield
@@ -130,18 +138,6 @@ def refuse_no_folder(folder: Path, where: str) -> None:
             return
         if place.exists() or place.is_symlink():
             raise UsageError("no_folder", f"{place.name} is not a folder", where=where, hint="Name a folder.")
-
-
-def _lock(handle: int, folder: Path, wait: bool) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        if not wait:
-            hint = "Wait for it, then run again."
-            raise UsageError("busy", f"another run is writing to {folder.name}", hint=hint) from None
-        progress.report(f"waiting for another run, which is writing to {folder.name}", 0, 1)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        progress.report(f"waiting for another run, which is writing to {folder.name}", 1, 1)
 
 
 def remove(path: Path) -> None:

@@ -62,7 +62,24 @@ def exact(
     fits = np.array([count_states(n) <= cap for n in groups.counts], dtype=bool) & (size <= MOST_PEOPLE)
     after = np.full((len(groups.group), groups.counts.shape[1]), np.nan)
     if fits.any():
-        after = _exact(study.base.engine, groups, before, fits)
+        engine = study.base.engine
+        told = _loaded(engine, groups, before, fits)
+        total = np.array([count_states(n) - 1 for n in groups.counts[fits]])
+        of_groups = load(engine, "groups", g=np.flatnonzero(fits), k=size[fits], total=total)
+        numbers = load(engine, "numbers", i=np.arange(groups.people.max()))
+        choices = engine.create(render("beliefs/choices.sql", **told, numbers=numbers))
+        layers: list[Sql] = []
+        n_layers = int(size[fits].max())
+        for layer in range(1, n_layers):
+            report("working out exact beliefs, group by group", layer, n_layers)
+            state = layers[-1] if layers else None
+            layers.append(
+                engine.create(render("beliefs/layer.sql", choices=choices, state=state, layer=layer))
+            )
+        found = engine.arrays(render("beliefs/exact.sql", choices=choices, layers=layers, groups=of_groups))
+        for relation in (choices, *layers):
+            engine.drop(relation)
+        after = _placed(groups, found, found["p"])
     off = np.zeros(groups.counts.shape)
     np.add.at(off, groups.group, after * groups.people[:, None])
     # nan where nothing was found; columns must sum to what the group publishes
@@ -70,25 +87,6 @@ def exact(
     after[~possible[groups.group]] = np.nan
     known = np.where(fits, np.where(possible, EXACT, IMPOSSIBLE), UNDECIDED)
     return after, tuple(known.tolist())
-
-
-def _exact(engine: Engine, groups: beliefs.PublishedGroups, before: Array, fits: Array) -> Array:
-    told = _loaded(engine, groups, before, fits)
-    size = groups.counts.sum(axis=1)
-    total = np.array([count_states(n) - 1 for n in groups.counts[fits]])
-    of_groups = load(engine, "groups", g=np.flatnonzero(fits), k=size[fits], total=total)
-    numbers = load(engine, "numbers", i=np.arange(groups.people.max()))
-    choices = engine.create(render("beliefs/choices.sql", **told, numbers=numbers))
-    layers: list[Sql] = []
-    n_layers = int(size[fits].max())
-    for layer in range(1, n_layers):
-        report("working out exact beliefs, group by group", layer, n_layers)
-        state = layers[-1] if layers else None
-        layers.append(engine.create(render("beliefs/layer.sql", choices=choices, state=state, layer=layer)))
-    found = engine.arrays(render("beliefs/exact.sql", choices=choices, layers=layers, groups=of_groups))
-    for relation in (choices, *layers):
-        engine.drop(relation)
-    return _placed(groups, found, found["p"])
 
 
 def _loaded(engine: Engine, groups: beliefs.PublishedGroups, before: Array, some: Array) -> dict[str, Sql]:

@@ -111,7 +111,19 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
     def tried(self, ranges: Ranges, tries: Tries, split: str, known: TrialInSql | None = None) -> TrialInSql:
         # the middle of a range is known without counting
         bands = np.ones_like(tries.row) if split == "range" else ranges.bands()[tries.row, tries.axis]
-        asked = self.engine.load(self._asked(ranges, tries, split, bands), "asked")
+        row, axis = tries.row, tries.axis
+        columns: dict[str, tuple[str, list[Any]]] = {
+            "box": ("bigint", ranges.boxes[row].tolist()),
+            "way": ("bigint", tries.way.tolist()),
+            "ordered": ("bigint", self.ordered[axis].tolist()),
+            "lowest": ("bigint", tries.lowest.tolist()),
+            "n_people": ("bigint", ranges.people[row].tolist()),
+            "band": ("bigint", bands.tolist()),
+        }
+        if split == "range":
+            columns["middle"] = ("double", ranges.middle[row, axis].tolist())
+            columns["top"] = ("bigint", ranges.top[row, axis].tolist())
+        asked = self.engine.load(columns, "asked")
         if known is not None:
             return TrialInSql(self, tries, asked, known.cells, known.cuts)
         cells = self._cells(asked, split, banded=self.relaxed or bands.max() > 1)
@@ -136,23 +148,6 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         sizes = self.places.sizes_of_ways if split == "range" else []
         about = {"class": told, "measure": measure, "sizes": sizes, "banded": banded}
         return render(f"boxes/{split}_cuts.sql", cells=cells, asked=asked, **about, **self.how)
-
-    def _asked(
-        self, ranges: Ranges, tries: Tries, split: str, bands: Integers
-    ) -> dict[str, tuple[str, list[Any]]]:
-        row, axis = tries.row, tries.axis
-        asked: dict[str, tuple[str, list[Any]]] = {
-            "box": ("bigint", ranges.boxes[row].tolist()),
-            "way": ("bigint", tries.way.tolist()),
-            "ordered": ("bigint", self.ordered[axis].tolist()),
-            "lowest": ("bigint", tries.lowest.tolist()),
-            "n_people": ("bigint", ranges.people[row].tolist()),
-            "band": ("bigint", bands.tolist()),
-        }
-        if split == "range":
-            asked["middle"] = ("double", ranges.middle[row, axis].tolist())
-            asked["top"] = ("bigint", ranges.top[row, axis].tolist())
-        return asked
 
     def let_go(self, trial: TrialInSql) -> None:
         self.drop(*trial.held)

@@ -169,7 +169,16 @@ class Places:
         if self.by_value and self.base.people:
             found.append(Measured(self.candidate, "s", VALUES))
         if self.class_column is not None:
-            found.append(Measured(self._by_class(self.class_column), "class", CLASSES))
+            # the combinations with their classes: the table counted again, as if the class were sensitive
+            table = replace(
+                self.base.table,
+                sensitive=self.class_column,
+                insensitive=[name for name in self.base.table.insensitive if name != self.class_column],
+                sensitive_hierarchy=None,
+            )
+            other = count(self.engine, table)
+            self._other = other  # its relations live as long as it does
+            found.append(Measured(self._numbered(other.keyed(self.keys), other.inside()), "class", CLASSES))
         return found
 
     @property
@@ -189,18 +198,6 @@ class Places:
     def of_classes(self) -> tuple[Sql, Sql]:
         """What an information gain is about, and what counts it."""
         return (Sql("s"), self.of_values) if self.class_column is None else (Sql("class"), CLASSES)
-
-    def _by_class(self, column: str) -> Sql:
-        """The combinations with their classes: the table counted again, as if the class were sensitive."""
-        table = replace(
-            self.base.table,
-            sensitive=column,
-            insensitive=[name for name in self.base.table.insensitive if name != column],
-            sensitive_hierarchy=None,
-        )
-        other = count(self.engine, table)
-        self._other = other  # its relations live as long as it does
-        return self._numbered(other.keyed(self.keys), other.inside())
 
     # -- combinations ------------------------------------------------------------------------------------
 

@@ -104,7 +104,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     if arguments is None:
         streams.in_utf8()
-        _settled()
+        # modules and counts stay until the end, so looking for cycles among them this often finds nothing
+        gc.set_threshold(50_000, 20, 100)
+        # numpy's threads for matrices wait for work by counting, 2^26 turns each; few commands have any
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "16")
     streams.prepare()
     given = list(sys.argv[1:] if arguments is None else arguments)
     ended.clear()
@@ -126,14 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # the answer did not arrive, and that is no answer
     streams.say(sys.stderr, f"error: the answer could not be written: {unsaid.strerror}.\n")
     sys.exit(EngineError.exit)
-
-
-def _settled() -> None:
-    """Spare a process of our own what only costs time; who calls us from Python decides for themselves."""
-    # modules and counts stay until the end, so looking for cycles among them this often finds nothing
-    gc.set_threshold(50_000, 20, 100)
-    # numpy's threads for matrices wait for work by counting, 2^26 turns each; few commands have any for them
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "16")
 
 
 def run(arguments: Sequence[str]) -> Outcome:

@@ -352,7 +352,18 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
     """
     refuse_strangers(engine, table)
     if table.counted is not None and (several or len(table.sensitives) < 2):
-        return _counted_before(engine, table)
+        owner, base = table.counted
+        if owner is not engine:
+            hint = "Use the engine it was counted with, or count it with this one."
+            raise UsageError(
+                "other_engine", "the table was counted by another engine", where=table.name, hint=hint
+            )
+        found: Base = base
+        found.refuse_changed()
+        for part in (found, *found.sides):
+            part.memory.forget(OUT)
+        # what is made of the counts goes when nobody holds it any more, however often somebody asks
+        return replace(found.beside(), sides=tuple(side.beside() for side in found.sides))
     report(f"counting {table.name}", 0, 1)
     engine = engine.session(files(table))
     stamps = {path: stamp(path) for path in files(table)}
@@ -375,22 +386,6 @@ def counted_once(engine: Engine, table: Table) -> Table:
     base = count(engine, replace(table), several=True, frozen=True)
     object.__setattr__(made, "counted", (engine, base))
     return made
-
-
-def _counted_before(engine: Engine, table: Table) -> Base:
-    """The counts of a table that has them, its files being the ones that were counted."""
-    owner, base = table.counted
-    if owner is not engine:
-        hint = "Use the engine it was counted with, or count it with this one."
-        raise UsageError(
-            "other_engine", "the table was counted by another engine", where=table.name, hint=hint
-        )
-    found: Base = base
-    found.refuse_changed()
-    for part in (found, *found.sides):
-        part.memory.forget(OUT)
-    # what is made of the counts goes when nobody holds it any more, however often somebody asks
-    return replace(found.beside(), sides=tuple(side.beside() for side in found.sides))
 
 
 def _copied(engine: Engine, source: Sql) -> Sql:
@@ -516,25 +511,23 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
     if table.where is not None:
         text, numbers = with_numbers(condition(table.where, list(columns)), columns)
         if numbers:
-            _refuse_no_numbers(engine, source, numbers)
+            # a value that does not cast is refused, never left out or ordered as text
+            (found,) = engine.fetch(render("counted/where_numbers.sql", source=source, columns=numbers))
+            raise_all(
+                [
+                    DataError(
+                        "unmapped_value",
+                        f"{n} values of {column} are not numbers, and `where:` compares them with one",
+                        where="where",
+                        hint="Compare with text in quotes, or mend the values.",
+                    )
+                    for column, n in zip(
+                        numbers, (found[f"n{i}"] for i in range(1, len(numbers) + 1)), strict=True
+                    )
+                    if n
+                ]
+            )
         source = engine.create(
             render("counted/where.sql", source=source, condition=text, columns=list(columns)), view=True
         )
     return source, columns
-
-
-def _refuse_no_numbers(engine: Engine, source: Sql, columns: list[str]) -> None:
-    """A value that does not cast is refused, never left out or ordered as text."""
-    (found,) = engine.fetch(render("counted/where_numbers.sql", source=source, columns=columns))
-    raise_all(
-        [
-            DataError(
-                "unmapped_value",
-                f"{n} values of {column} are not numbers, and `where:` compares them with one",
-                where="where",
-                hint="Compare with text in quotes, or mend the values.",
-            )
-            for column, n in zip(columns, (found[f"n{i}"] for i in range(1, len(columns) + 1)), strict=True)
-            if n
-        ]
-    )

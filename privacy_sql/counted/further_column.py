@@ -5,7 +5,6 @@ It is counted once more, in the codes of the base, and grouped as the candidate 
 
 from __future__ import annotations
 
-from privacy_sql.counted.base import Base
 from privacy_sql.counted.counting import Counted, counted_with
 from privacy_sql.counted.grouping import Grouping, numbered
 from privacy_sql.errors import UsageError
@@ -22,7 +21,14 @@ def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
             where=base.table.name,
             hint="Publish by generalise or full_domain without local_recoding.",
         )
-    counted = base.memory.once(("further column", column), lambda: _counted(base.at_home, column))
+
+    def recounted() -> Counted:
+        """How many people of each value share each combination, in the codes of the table."""
+        home = base.at_home
+        quasi = {alias: codes for alias, codes in home.dictionaries.items() if alias != "s"}
+        return counted_with(home.engine, home.source, home.table, column, home.source_columns, quasi)
+
+    counted = base.memory.once(("further column", column), recounted)
     keys = [
         (Sql(f"k{n}"), Sql(key.column), key.level, base.level_codes[key.column] if key.level else None)
         for n, key in enumerate(grouping.keys, start=1)
@@ -36,9 +42,3 @@ def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
         placed = engine.create(left, view=True)
     histogram = render("counted/histogram.sql", candidate=placed, sensitive=True, counted=False)
     return engine.create(histogram), counted.dictionaries["s"]
-
-
-def _counted(base: Base, column: str) -> Counted:
-    """How many people of each value share each combination, in the codes of the table."""
-    quasi = {alias: codes for alias, codes in base.dictionaries.items() if alias != "s"}
-    return counted_with(base.engine, base.source, base.table, column, base.source_columns, quasi)

@@ -44,34 +44,36 @@ class SensitiveValues:
     @property
     def numbers(self) -> npt.NDArray[np.float64] | None:
         """Each value as a number; None where a value is none, or doubles do not tell two of them apart."""
-        return self.base.memory.once("numbers of values", self._numbers)
 
-    def _numbers(self) -> npt.NDArray[np.float64] | None:
-        values = self.base.dictionaries["s"]
-        query = render("counted/value_numbers.sql", values=values, value=Sql("v.value"))
-        found = self.base.engine.arrays(query)
-        if not found["is_number"].all():
-            return None
-        numbers = np.zeros(self.n_codes)
-        numbers[found["code"]] = found["number"]
-        told = np.unique(found["number"]).size == found["number"].size
-        return numbers if told or int(found["length"].max(initial=0)) <= 15 else None
+        def counted() -> npt.NDArray[np.float64] | None:
+            values = self.base.dictionaries["s"]
+            query = render("counted/value_numbers.sql", values=values, value=Sql("v.value"))
+            found = self.base.engine.arrays(query)
+            if not found["is_number"].all():
+                return None
+            numbers = np.zeros(self.n_codes)
+            numbers[found["code"]] = found["number"]
+            told = np.unique(found["number"]).size == found["number"].size
+            return numbers if told or int(found["length"].max(initial=0)) <= 15 else None
+
+        return self.base.memory.once("numbers of values", counted)
 
     @property
     def levels(self) -> list[Ints]:
         """The label of each value at every level of the sensitive column's hierarchy, as codes."""
-        return self.base.memory.once("levels of values", self._levels)
 
-    def _levels(self) -> list[Ints]:
-        kind = self.base.table.sensitive_hierarchy
-        height = 0 if kind is None or isinstance(kind, Mapping) else kind.height
-        columns = names(["code", *(f"c{level}" for level in range(height + 1))])
-        query = render("counted/listed.sql", relation=self.base.sensitive_codes, columns=columns)
-        found = self.base.engine.arrays(query)
-        levels = [np.zeros(self.n_codes, np.int64) for _ in range(height + 1)]
-        for level, codes in enumerate(levels):
-            codes[found["code"]] = found[f"c{level}"]
-        return levels
+        def counted() -> list[Ints]:
+            kind = self.base.table.sensitive_hierarchy
+            height = 0 if kind is None or isinstance(kind, Mapping) else kind.height
+            columns = names(["code", *(f"c{level}" for level in range(height + 1))])
+            query = render("counted/listed.sql", relation=self.base.sensitive_codes, columns=columns)
+            found = self.base.engine.arrays(query)
+            levels = [np.zeros(self.n_codes, np.int64) for _ in range(height + 1)]
+            for level, codes in enumerate(levels):
+                codes[found["code"]] = found[f"c{level}"]
+            return levels
+
+        return self.base.memory.once("levels of values", counted)
 
     def watched(self, named: Sequence[str]) -> Bools:
         """Which values have one of these names, by code."""

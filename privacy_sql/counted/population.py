@@ -23,9 +23,21 @@ def population_groups(grouping: Grouping) -> Sql:
     """Per group its people and the population that fits it: g, n_people, n_population."""
     base, engine = grouping.base, grouping.base.engine
     columns = _columns(grouping)
+    text = base.table.where
+    if text is not None:
+        try:
+            condition(text, list(base.engine.columns(base.engine.source(base.population))))
+        except UsageError as problem:
+            raise UsageError(
+                "unfiltered_population",
+                f"the table holds the rows that keep `where:`, and the population cannot be filtered alike:"
+                f" {problem.message}",
+                where="population",
+                hint="Give the population the columns of the condition, or publish without `where:`.",
+            ) from None
     theirs = count(
         engine,
-        Table(base.population, list(columns.values()), name="population", where=_where(base)),
+        Table(base.population, list(columns.values()), name="population", where=text),
     )
     labels_of = {key.column: _labels(base, theirs, key, columns[key.column]) for key in grouping.keys}
     raise_all([problem for _, problems in labels_of.values() for problem in problems])
@@ -77,23 +89,6 @@ def _columns(grouping: Grouping) -> dict[str, str]:
         ]
     )
     return named
-
-
-def _where(base: Base) -> str | None:
-    """The condition of the table, for its population: only who keeps it can be in the table."""
-    text = base.table.where
-    if text is not None:
-        try:
-            condition(text, list(base.engine.columns(base.engine.source(base.population))))
-        except UsageError as problem:
-            raise UsageError(
-                "unfiltered_population",
-                f"the table holds the rows that keep `where:`, and the population cannot be filtered alike:"
-                f" {problem.message}",
-                where="population",
-                hint="Give the population the columns of the condition, or publish without `where:`.",
-            ) from None
-    return text
 
 
 def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[PrivacySqlError]]:

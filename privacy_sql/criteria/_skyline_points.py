@@ -36,7 +36,10 @@ def points_of(points: object, where: str) -> list[tuple[Amounts, Fraction]]:
     found: list[tuple[Amounts, Fraction]] = []
     for number, point in enumerate(points, start=1):
         try:
-            found.append(_point(point, f"point {number} in {where}"))
+            place = f"point {number} in {where}"
+            if not isinstance(point, Sequence) or isinstance(point, str) or len(point) != 4:
+                raise _bad(f"{place} must have four numbers", hint=f"It is {SHAPE}.")
+            found.append((Amounts(*(_amount(part, place) for part in point[:3])), limit_of(point[3], place)))
         except UsageError as problem:
             problems.append(problem)
     again = sorted({found.index(point) + 1 for point in found if found.count(point) > 1})
@@ -55,12 +58,6 @@ def per_value_of(per_value: object) -> Mapping[str, Any]:
         )
     refuse_named_twice(per_value, "privacy_skyline")
     return {text_of(value): points for value, points in per_value.items()}
-
-
-def _point(point: object, where: str) -> tuple[Amounts, Fraction]:
-    if not isinstance(point, Sequence) or isinstance(point, str) or len(point) != 4:
-        raise _bad(f"{where} must have four numbers", hint=f"It is {SHAPE}.")
-    return Amounts(*(_amount(part, where) for part in point[:3])), limit_of(point[3], where)
 
 
 def _amount(value: object, where: str) -> int:

@@ -135,10 +135,11 @@ class IntervalDisclosure(ByFormula):
 
         def make() -> tuple[Sequence[int], near_values.Line]:
             if self.distance == "hierarchical":  # by their labels at the highest level within the width
+                codes = base.sensitive_codes
                 height = base.table.sensitive_hierarchy.height
                 level = min(height, int(Fraction(str(self.width)) * height))
                 columns = names(["code", f"c{level}"])
-                query = render("counted/listed.sql", relation=base.sensitive_codes, columns=columns)
+                query = render("counted/listed.sql", relation=codes, columns=columns)
                 rows = base.engine.fetch(query)
                 labels = [row[f"c{level}"] if row["code"] else None for row in rows]
                 return [row["code"] for row in rows], near_values.by_label(labels)

@@ -118,15 +118,11 @@ class TCloseness(ByFormula):
         return holds(max(self._distances(evidence).values(), default=None), self.relation, self.limit)
 
     def _distances(self, evidence: Sequence[Row]) -> dict[int, Fraction | float]:
-        self._refuse_without_order(evidence[:1])
-        return {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
-
-    def _refuse_without_order(self, evidence: Sequence[Row]) -> None:
         reasons = (
             ("n_stray", "unmapped_value", "are not numbers"),
             ("n_blurred", "blurred_value", "are numbers of more digits than a double tells apart"),
         )
-        for row in evidence:
+        for row in evidence[:1]:
             for count, code, reason in reasons:
                 if row[count]:
                     raise DataError(
@@ -135,6 +131,7 @@ class TCloseness(ByFormula):
                         where=str(self),
                         hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
                     )
+        return {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
 
     def _distance(self, row: Row) -> Fraction | float:
         if row["difference"] is None:  # more people than whole numbers of the engine can multiply

@@ -82,14 +82,11 @@ def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
         if key in ("levels", "mask"):
             told.append(choice(value, hierarchies))
         elif key == "marginals":
-            told.append(" ".join(f"({_marginal(each, hierarchies)})" for each in value))
+            each_shown = (choice(m, hierarchies) if isinstance(m, Mapping) else ", ".join(m) for m in value)
+            told.append(" ".join(f"({marginal})" for marginal in each_shown))
         elif key == "rounds":
             rounds = [f"{choice(each['levels'], hierarchies)}: {each['rows']} rows" for each in value]
             told.append("; ".join(f"round {number} {each}" for number, each in enumerate(rounds, start=1)))
         else:
             told.append(f"{key}={value}")
     return "; ".join(told)
-
-
-def _marginal(columns: Any, hierarchies: Mapping[str, Any]) -> str:
-    return choice(columns, hierarchies) if isinstance(columns, Mapping) else ", ".join(columns)

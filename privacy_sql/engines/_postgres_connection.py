@@ -43,21 +43,18 @@ class Connection:
         if self._closed:
             raise UsageError("closed", "this connection was closed", hint="Connect again.")
         if self._live is None:
-            self._live = self._connected()
+            try:
+                made = psycopg.connect(self.place, autocommit=True, prepare_threshold=None)
+                made.execute(SETTINGS)
+                made.execute(f"set lock_timeout = '{LOCK_TIMEOUT}'".encode())
+            except psycopg.Error as problem:
+                raise EngineError(
+                    "connect",
+                    "cannot connect to PostgreSQL",
+                    hint="Say where it is in PGHOST, PGDATABASE, PGUSER, PGPASSWORD or in a service file.",
+                ) from (problem if self.debug else None)
+            self._live = made
         return self._live
-
-    def _connected(self) -> psycopg.Connection[Any]:
-        try:
-            made = psycopg.connect(self.place, autocommit=True, prepare_threshold=None)
-            made.execute(SETTINGS)
-            made.execute(f"set lock_timeout = '{LOCK_TIMEOUT}'".encode())
-        except psycopg.Error as problem:
-            raise EngineError(
-                "connect",
-                "cannot connect to PostgreSQL",
-                hint="Say where it is in PGHOST, PGDATABASE, PGUSER, PGPASSWORD or in a service file.",
-            ) from (problem if self.debug else None)
-        return made
 
     def close(self) -> None:
         if self._live is not None:

@@ -380,18 +380,15 @@ class DuckDB(Engine):
         started = time.perf_counter()
         try:
             with self._explained(query):
-                self._sweep()
+                # what sessions left behind goes before a statement, and never while its rows are fetched
+                while self._to.left:
+                    name, kind = self._to.left.pop()
+                    with contextlib.suppress(duckdb.Error):
+                        # a rollback may have taken it, and what has its name then is somebody's
+                        self.connection.execute(f"drop {kind} if exists temp.{name}")
                 return self.connection.execute(query.sql, values)
         finally:
             statements.ran(self, query, time.perf_counter() - started)
-
-    def _sweep(self) -> None:
-        """Drop what sessions left behind, before a statement and never while its rows are fetched."""
-        while self._to.left:
-            name, kind = self._to.left.pop()
-            with contextlib.suppress(duckdb.Error):
-                # a rollback may have taken it, and what has its name then is somebody's
-                self.connection.execute(f"drop {kind} if exists temp.{name}")
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psycopg
 import pyarrow as pa
@@ -93,7 +93,17 @@ class Postgres(Engine):
             path, *others = existing(Path(source))
             if path.suffix.lower() == ".parquet":
                 return self._plain(self.take(arrows.of_parquets([path, *others]), "reading"))
-            return as_meant(self, source, self._csv(path))
+            separator, header = csv_header(path)
+            name = self._table("reading", {column: "varchar" for column in header})
+            columns = ", ".join(map(quote, header))
+            options = f"format csv, header true, delimiter {literal(separator)}, force_null ({columns})"
+            query = Query(f"copy {name} ({columns}) from stdin with ({options})", f"reading {path.name}")
+            with text_of(path) as text, self._copying(query) as copy:
+                for block in without_end_marks(text):
+                    copy.write(block)
+            statements.made(self, name)
+            self._run(Query(f"analyze {name}", "analyze"))
+            return as_meant(self, source, name)
         if isinstance(source, str):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)
@@ -108,19 +118,6 @@ class Postgres(Engine):
         shown = ", ".join(f"{words.plainly(column)} as {quote(column.name)}" for column in columns)
         # in PostgreSQL's own words: nothing to translate
         return self._created("view", Query(f"select {shown} from {relation}", "source"))[0]
-
-    def _csv(self, path: Path) -> Sql:
-        separator, header = csv_header(path)
-        name = self._table("reading", {column: "varchar" for column in header})
-        columns = ", ".join(map(quote, header))
-        options = f"format csv, header true, delimiter {literal(separator)}, force_null ({columns})"
-        query = Query(f"copy {name} ({columns}) from stdin with ({options})", f"reading {path.name}")
-        with text_of(path) as text, self._copying(query) as copy:
-            for block in without_end_marks(text):
-                copy.write(block)
-        statements.made(self, name)
-        self._run(Query(f"analyze {name}", "analyze"))
-        return name
 
     def _table(self, step: str, columns: dict[str, str]) -> Sql:
         """An empty temporary table; types are ours, or PostgreSQL's words for them."""
@@ -230,24 +227,21 @@ class Postgres(Engine):
     def write_file(self, query: Query, path: Path, kind: str) -> None:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             if kind == "csv":
-                self._write_csv(query, out)
+                text = query.text(self.dialect)
+                columns = [column.name for column in self._described(Query(text, query.origin))]
+                out.write(arrows.header(columns))
+                # as text first: COPY alone writes a boolean as t or f
+                shown = ", ".join(f"cast({quote(name)} as text)" for name in columns)
+                query = Query(f"select {shown} from ({text}) as shown", query.origin)
+                copying = Query(f"copy ({query.sql}) to stdout with (format csv)", query.origin)
+                with self._copying(copying) as copy:
+                    for block in copy:
+                        out.write(block)
             else:
                 schema = self._schema(query)
                 with pa.parquet.ParquetWriter(out, schema) as writer:
                     for batch in self._batches(query, schema):
                         writer.write_batch(batch)
-
-    def _write_csv(self, query: Query, out: IO[bytes]) -> None:
-        text = query.text(self.dialect)
-        columns = [column.name for column in self._described(Query(text, query.origin))]
-        out.write(arrows.header(columns))
-        # as text first: COPY alone writes a boolean as t or f
-        shown = ", ".join(f"cast({quote(name)} as text)" for name in columns)
-        query = Query(f"select {shown} from ({text}) as shown", query.origin)
-        copying = Query(f"copy ({query.sql}) to stdout with (format csv)", query.origin)
-        with self._copying(copying) as copy:
-            for block in copy:
-                out.write(block)
 
     def write_table(self, query: Query, table: str) -> None:
         self._run(Query(f"create table {named(table)} as {query.text(self.dialect)}", query.origin))

@@ -119,7 +119,21 @@ def describe(release: object, number: int, folder: Path = Path()) -> Description
     if isinstance(release, Description):
         return release
     if isinstance(release, (str, Path)):
-        return _from_file(Path(release), number)
+        path = Path(release)
+        if not path.is_file():
+            raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
+        path = described_by(path)
+        if path.name.endswith(manifest.SUFFIX):
+            return _from_manifest(manifest.read(path), path)
+        try:
+            text = path.read_text(encoding="utf-8")
+            content: object = json.loads(text) if path.suffix.lower() == ".json" else _read_yaml(text)
+        except (ValueError, RecursionError):  # thousands of nested brackets, too
+            raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
+        if not isinstance(content, Mapping):
+            hint = "Name a manifest, a published file beside its manifest, or a description."
+            raise UsageError("bad_release", f"{path.name} describes no release", hint=hint)
+        return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
     if not isinstance(release, Mapping):
         hint = "A manifest, a description, or a mapping such as {'file': 'b.csv', 'sensitive': 'illness'}."
         raise UsageError("bad_release", f"release {number} is not a release", hint=hint)
@@ -130,23 +144,6 @@ def described_by(path: Path) -> Path:
     """The manifest beside a published file; any other file as it is."""
     beside = manifest.manifest_path(path)
     return beside if beside.is_file() else path
-
-
-def _from_file(path: Path, number: int) -> Description:
-    if not path.is_file():
-        raise UsageError("no_such_file", f"{path} does not exist", where=f"release {number}")
-    path = described_by(path)
-    if path.name.endswith(manifest.SUFFIX):
-        return _from_manifest(manifest.read(path), path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content: object = json.loads(text) if path.suffix.lower() == ".json" else _read_yaml(text)
-    except (ValueError, RecursionError):  # thousands of nested brackets, too
-        raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
-    if not isinstance(content, Mapping):
-        hint = "Name a manifest, a published file beside its manifest, or a description."
-        raise UsageError("bad_release", f"{path.name} describes no release", hint=hint)
-    return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
 
 
 def _read_yaml(text: str) -> object:
@@ -290,21 +287,19 @@ def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | No
     kind = None if kept is None else kept.hierarchies.get(name)
     if told is not None and (kind is None or kind.checksum() != told["checksum"]):
         kind = rebuilt(told["levels"], told["checksum"])
+    level, rounds = manifest.level_in(form), (content.get("choice") or {}).get("rounds")
+    levels = None  # where it shows the reach of boxes, or centres
+    if level is not None:
+        levels = (level,)
+    elif rounds:
+        levels = tuple(sorted({each["levels"].get(name, 0) for each in rounds}))
     return PublishedColumn(
         name,
         hierarchy=kind,
-        levels=_levels(content, name, form),
+        levels=levels,
         own=True,
         checksum=None if told is None else told["checksum"],
     )
-
-
-def _levels(content: Manifest, name: str, form: str) -> tuple[int, ...] | None:
-    """The levels a column of ours is shown at; None where it shows the reach of boxes, or centres."""
-    if (level := manifest.level_in(form)) is not None:
-        return (level,)
-    rounds = (content.get("choice") or {}).get("rounds")
-    return tuple(sorted({each["levels"].get(name, 0) for each in rounds})) if rounds else None
 
 
 CELL_ROWS = "n_rows"  # the column of marginals that says how many rows a cell has
@@ -406,16 +401,10 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
     import pandas as pd
 
     locate = content.get("locate", "region")
-    makers = {"region": _region_rows, "exact": _exact_rows}
     rows: list[dict[str, Any]] = []
     spelt: dict[str, dict[str, list[Rule]]] = {}
     for group in content["groups"]:
-        shown: Sequence[dict[str, Any]]
-        if locate == "centroid":
-            shown = [{column: str(centre) for column, centre in group["centroid"].items()}]
-        else:
-            shown = makers[locate](group, spelt, where)
-        for labels in shown:
+        for labels in _shown(group, locate, spelt, where):
             rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
     known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
     if locate == "region":  # a column that a region does not name may hold anything there
@@ -435,20 +424,24 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
     )
 
 
-def _region_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
+def _shown(
+    group: Mapping[str, Any], locate: str, spelt: dict[str, dict[str, list[Rule]]], where: str
+) -> list[dict[str, Any]]:
+    """The labels of a group, as rows; what they cover is spelt out."""
+    if locate == "centroid":
+        return [{column: str(centre) for column, centre in group["centroid"].items()}]
+    if locate == "exact":
+        for person in group["qi"]:
+            for column, value in person.items():
+                if value is not None:
+                    spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
+        return [
+            {column: None if value is None else str(value) for column, value in person.items()}
+            for person in group["qi"]
+        ]
     labels = {}
     for column, cover in group["region"].items():
         text = written(cover)
         spelt.setdefault(column, {})[text] = spelt_out(cover, f"{where}.{column}")
         labels[column] = text
     return [labels]
-
-
-def _exact_rows(group: Mapping[str, Any], spelt: dict[str, Any], where: str) -> Sequence[dict[str, Any]]:
-    rows = []
-    for person in group["qi"]:
-        for column, value in person.items():
-            if value is not None:
-                spelt.setdefault(column, {})[str(value)] = [Rule(text=str(value))]
-        rows.append({column: None if value is None else str(value) for column, value in person.items()})
-    return rows

@@ -79,7 +79,18 @@ def writer_of(kept: Kept) -> Writer:
         made = [kept.write(folder)]
         if kept.held is not None:
             for name, columns in ((GROUPS, kept.held.groups), (VALUES, kept.held.values)):
-                _write(columns, folder / name)
+                place = folder / name
+                with connect() as engine:
+                    session = engine.session(folders=[place.parent])
+                    inside = {f"c{number}": column for number, column in enumerate(columns.values())}
+                    relation = session.load(inside, "held")
+                    query = render(
+                        "history/kept.sql",
+                        relation=relation,
+                        columns=list(zip(names(inside), columns, strict=True)),
+                    )
+                    session.write_file(query, place, "parquet")
+                place.chmod(0o600)
                 made.append(folder / name)
         return made
 
@@ -200,15 +211,3 @@ def _cover(
         if row[f"lo_{level}"] == row[f"hi_{level}"]:
             return {**found, "node": [level, str(named[row[f"lo_{level}"]])]}
     return {**found, "known": True}
-
-
-def _write(columns: Columns, place: Path) -> None:
-    with connect() as engine:
-        session = engine.session(folders=[place.parent])
-        inside = {f"c{number}": column for number, column in enumerate(columns.values())}
-        relation = session.load(inside, "held")
-        query = render(
-            "history/kept.sql", relation=relation, columns=list(zip(names(inside), columns, strict=True))
-        )
-        session.write_file(query, place, "parquet")
-    place.chmod(0o600)

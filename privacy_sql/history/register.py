@@ -113,25 +113,20 @@ class Register:
         with writing.only_writer(self.kept, wait=True):
             for left in self.kept.glob("tmp*"):  # of runs that were killed: nobody else is here
                 writing.remove(left)
-            return self._keep(name, place, hidden, private)
-
-    def _keep(
-        self, name: str, place: Path, hidden: Mapping[str, Path] | None, private: Private | None
-    ) -> Entry:
-        now = {place.name: place, **(hidden or {})}
-        if not now[place.name].is_file():
-            raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
-        content = manifest.read(now[place.name])
-        files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
-        now = {**{file: place.parent / file for file in files}, **now}
-        folder, more = self._version(place.name, content, now, private)
-        (kept,) = folder.glob(f"*{manifest.SUFFIX}")
-        return self.add(
-            name,
-            kept,
-            ours=True,
-            data=[*(folder / file for file in files), *(folder / file for file in more)],
-        )
+            now = {place.name: place, **(hidden or {})}
+            if not now[place.name].is_file():
+                raise UsageError("no_such_file", f"{place} does not exist", where=WHERE)
+            content = manifest.read(now[place.name])
+            files = {part["file"]: part["sha256"] for part in manifest.parts(content) if "file" in part}
+            now = {**{file: place.parent / file for file in files}, **now}
+            folder, more = self._version(place.name, content, now, private)
+            (kept,) = folder.glob(f"*{manifest.SUFFIX}")
+            return self.add(
+                name,
+                kept,
+                ours=True,
+                data=[*(folder / file for file in files), *(folder / file for file in more)],
+            )
 
     def holds(self, content: Manifest) -> bool:
         """Whether a release of our own is registered, by its manifest."""

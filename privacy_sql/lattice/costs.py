@@ -405,24 +405,23 @@ def _labels_at(labels: Labels, level: int, listed: Mapping[int, int] | None) -> 
     n_leaves = np.bincount(place, minlength=len(codes))
     n_rows = np.bincount(place, labels.n_rows, minlength=len(codes))
     weights = np.bincount(place, labels.n_rows * np.log(np.maximum(labels.n_rows, 1)), minlength=len(codes))
-    lows, highs = [None] * len(codes), [None] * len(codes)
+    lows: list[float | None] = [None] * len(codes)
+    highs: list[float | None] = [None] * len(codes)
     if labels.number is not None:
-        lows, highs = _extents(labels.number, place, len(codes))
+        # the ends of the numbers behind each label; None where no value is a number
+        length = len(codes)
+        least, largest = np.full(length, np.inf), np.full(length, -np.inf)
+        told = ~np.isnan(labels.number)
+        np.minimum.at(least, place[told], labels.number[told])
+        np.maximum.at(largest, place[told], labels.number[told])
+        found = np.isfinite(least)
+        lows, highs = [
+            [float(n) if has else None for n, has in zip(ends, found, strict=True)]
+            for ends in (least, largest)
+        ]
     leaves = n_leaves.tolist() if listed is None else [listed[code] for code in codes.tolist()]
     columns = (codes.tolist(), leaves, n_rows.tolist(), weights.tolist(), lows, highs)
     return {
         code: Label(level, leaves, int(rows), _bits(int(rows), weight), low, high)
         for code, leaves, rows, weight, low, high in zip(*columns, strict=True)
     }
-
-
-def _extents(
-    numbers: np.ndarray[Any, Any], place: np.ndarray[Any, Any], length: int
-) -> tuple[list[Any], list[Any]]:
-    """The smallest and the largest number behind each label; None where no value is a number."""
-    low, high = np.full(length, np.inf), np.full(length, -np.inf)
-    told = ~np.isnan(numbers)
-    np.minimum.at(low, place[told], numbers[told])
-    np.maximum.at(high, place[told], numbers[told])
-    found = np.isfinite(low)
-    return [[float(n) if has else None for n, has in zip(ends, found, strict=True)] for ends in (low, high)]  # type: ignore[return-value]

@@ -305,19 +305,18 @@ class CollectionEvidence:
         worst = smallest_sum(join)
         number = tables.cliques[0].number
         row = {"bound": int(worst.value), "n_below": int(worst.value < k), "marginal": number}
-        return [{**row, **_joined_cells(worst.groups)}, *self._cells_of_others(k)]
-
-    def _cells_of_others(self, k: int) -> Rows:
-        """The smallest cell of every marginal without the sensitive attribute."""
+        # and the smallest cell of every marginal without the sensitive attribute
         found = []
         for clique in self.tables.cliques:
             if not clique.sensitive:
                 query = render("criteria/k_link.sql", cliques=[clique], by_group=False)
-                least = min(self.tables.base.engine.fetch(query), key=lambda row: int(row["n_people"]))
-                bound = int(least["n_people"])
+                smallest = min(self.tables.base.engine.fetch(query), key=lambda row: int(row["n_people"]))
+                bound = int(smallest["n_people"])
                 below = int(bound < k)
-                found.append({"bound": bound, "n_below": below, "marginal": clique.number, "g": least["g"]})
-        return found
+                found.append(
+                    {"bound": bound, "n_below": below, "marginal": clique.number, "g": smallest["g"]}
+                )
+        return [{**row, **_joined_cells(worst.groups)}, *found]
 
     def least_diverse(self, ell: int, kind: str, share: Fraction) -> Rows | None:
         """The groups that are least diverse; None where the template says it.

@@ -83,7 +83,16 @@ class Recoding:
 
     def _round(self, most: int) -> bool:
         """Publish the best choice for what is left, at most `most` rows of it suppressed."""
-        rest = self._rest()
+        # the base without what earlier rounds publish; the domains of its columns stay as they are
+        rest = self.base
+        if self.rounds:
+            relation = self._rest_of(rest)
+            rest = rest.left(
+                relation,
+                sides=tuple(side.left(self._rest_of(side)) for side in rest.sides),
+                dictionaries={**rest.dictionaries, **self._labels(relation, generalised=False)},
+                levels={**rest.levels, **self._labels(relation, generalised=True)},
+            )
         allowed = Fraction(most, rest.rows)
         search = LatticeSearch(
             rest, self.asked.require, self.minimise, allowed, steering=self.steering, only_best=True
@@ -108,18 +117,6 @@ class Recoding:
         made = self.base.engine.create(plan)
         self.rounds.append(Round(found.best, rest.rows - n_suppressed, lost, made))
         return True
-
-    def _rest(self) -> Base:
-        """The base without what earlier rounds publish; the domains of its columns stay as they are."""
-        if not self.rounds:
-            return self.base
-        base, relation = self.base, self._rest_of(self.base)
-        return base.left(
-            relation,
-            sides=tuple(side.left(self._rest_of(side)) for side in base.sides),
-            dictionaries={**base.dictionaries, **self._labels(relation, generalised=False)},
-            levels={**base.levels, **self._labels(relation, generalised=True)},
-        )
 
     def _rest_of(self, base: Base) -> Sql:
         """What is left of the counts for one sensitive column."""

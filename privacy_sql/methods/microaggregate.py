@@ -78,7 +78,20 @@ class Microaggregate(Method):
     def _proposed(
         self, base: Base, shown: Callable[[Allocation, Floats], tuple[Allocation, Floats]]
     ) -> Proposal:
-        _refuse_unfit(base, self.k)
+        if base.table.values_per_person != "one":
+            hint = "Publish by generalise or full_domain."
+            raise UsageError(
+                "several_values", "microaggregate needs one row per person", where=base.table.name, hint=hint
+            )
+        if not set(base.table.quasi) - set(base.table.also_known):
+            raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")
+        if base.rows < self.k:
+            raise DataError("too_few_rows", f"{base.table.name} has {base.rows} rows, fewer than k={self.k}")
+        if base.combinations > MOST_COMBINATIONS:
+            hint = "Use multidimensional, or coarser columns."
+            raise UsageError(
+                "too_large", f"{base.combinations} combinations are too many to compare", hint=hint
+            )
         counted = _Combinations(base)
         allocation = self._allocate(counted)
         deadlines.finished()
@@ -301,18 +314,3 @@ def _places(base: Base, column: str) -> Floats:
             places[row["code"]] = row["place"]
         return places
     return np.arange(base.statistics[column]["top"] + 1, dtype=np.float64)
-
-
-def _refuse_unfit(base: Base, k: int) -> None:
-    if base.table.values_per_person != "one":
-        hint = "Publish by generalise or full_domain."
-        raise UsageError(
-            "several_values", "microaggregate needs one row per person", where=base.table.name, hint=hint
-        )
-    if not set(base.table.quasi) - set(base.table.also_known):
-        raise UsageError("no_quasi", "microaggregate needs a quasi-identifier")
-    if base.rows < k:
-        raise DataError("too_few_rows", f"{base.table.name} has {base.rows} rows, fewer than k={k}")
-    if base.combinations > MOST_COMBINATIONS:
-        hint = "Use multidimensional, or coarser columns."
-        raise UsageError("too_large", f"{base.combinations} combinations are too many to compare", hint=hint)

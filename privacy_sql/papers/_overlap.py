@@ -152,7 +152,23 @@ class Pair:
     def centres(self, which: int, k: int) -> pd.DataFrame:
         """The centres of one sample, with the group of every row."""
         if (which, k) not in self._centred:
-            self._centred[which, k] = self._centres((self.first, self.second)[which], k)
+            people = self.people
+            table = Table(
+                people.rows.iloc[(self.first, self.second)[which]],
+                people.quasi,
+                people.source.sensitive,
+                insensitive={"columns": [WHO], "acknowledge": "never written"},
+                name="mdav",
+            )
+            dealt = Microaggregate(k, seed=self.seed).as_dealt(count(people.engine, table))
+            grouping = dealt.grouping.one_table
+            assert grouping is not None
+            placed = names([grouping.base.others[WHO], "g"])
+            groups = _frame(grouping, render("counted/listed.sql", relation=grouping.rows, columns=placed))
+            shown = _frame(grouping, dealt.view)
+            self._centred[which, k] = shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype(
+                {WHO: int}
+            )
         return self._centred[which, k]
 
     def rightly_located(self, found: Findings, methods: tuple[str, str], k: int) -> tuple[float, float]:
@@ -167,24 +183,6 @@ class Pair:
         among = [group in groups for group, groups in own]
         picked = [(group in groups) / max(len(groups), 1) for group, groups in own]
         return 100 * float(np.mean(among)), 100 * float(np.mean(picked))
-
-    def _centres(self, rows: Array, k: int) -> pd.DataFrame:
-        """The published centres of a sample, with the group of every row, which no release shows."""
-        people = self.people
-        table = Table(
-            people.rows.iloc[rows],
-            people.quasi,
-            people.source.sensitive,
-            insensitive={"columns": [WHO], "acknowledge": "never written"},
-            name="mdav",
-        )
-        dealt = Microaggregate(k, seed=self.seed).as_dealt(count(people.engine, table))
-        grouping = dealt.grouping.one_table
-        assert grouping is not None
-        placed = names([grouping.base.others[WHO], "g"])
-        groups = _frame(grouping, render("counted/listed.sql", relation=grouping.rows, columns=placed))
-        shown = _frame(grouping, dealt.view)
-        return shown.merge(groups.set_axis([WHO, GROUP], axis=1), on=WHO).astype({WHO: int})
 
 
 def _frame(grouping: Grouping, query: Query) -> pd.DataFrame:

@@ -8,6 +8,7 @@ same name whose manifest is whole and which is still what its manifest says.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import itertools
@@ -78,7 +79,13 @@ def _named_in(part: object) -> Iterator[Path]:
         place = Path(part)
         if os.path.isfile(place) or is_folder(place):
             yield place
-            yield from _described(place)
+            if place.suffix.lower() in (".yml", ".yaml", ".json"):
+                from privacy_sql.history.described import describe
+
+                behind: Iterable[Path] = ()
+                with contextlib.suppress(PrivacySqlError):  # told by whoever reads it for what it says
+                    behind = describe(place, 1).files
+                yield from behind
     elif isinstance(part, Mapping):
         for inner in part.values():
             yield from _named_in(inner)
@@ -88,18 +95,6 @@ def _named_in(part: object) -> Iterator[Path]:
     elif dataclasses.is_dataclass(part) and not isinstance(part, type):
         for inner in given(part).values():
             yield from _named_in(inner)
-
-
-def _described(place: Path) -> list[Path]:
-    """The files behind the description of a release from elsewhere."""
-    if place.suffix.lower() not in (".yml", ".yaml", ".json"):
-        return []
-    from privacy_sql.history.described import describe
-
-    try:
-        return describe(place, 1).files
-    except PrivacySqlError:  # told by whoever reads it for what it says
-        return []
 
 
 # -- what is never a target -------------------------------------------------------------------------------
@@ -161,17 +156,11 @@ def _own(target: Path) -> str | None:
             start = stream.read(len(chain.BEGINS))
         if start.startswith(chain.BEGINS):
             return "a budget ledger or a release register"
-        if start.startswith(b"{") and _reads(target):
-            return "a manifest"
+        if start.startswith(b"{"):
+            with contextlib.suppress(PrivacySqlError, OSError):
+                if manifest.read(target):  # by whatever name
+                    return "a manifest"
     return None
-
-
-def _reads(target: Path) -> bool:
-    """Whether a file, by whatever name, is a manifest."""
-    try:
-        return bool(manifest.read(target))
-    except (PrivacySqlError, OSError):
-        return False
 
 
 # -- files of a release -----------------------------------------------------------------------------------

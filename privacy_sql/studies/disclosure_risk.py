@@ -116,7 +116,18 @@ def risk_of_groups(
     with _explained():
         if asked.question:
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
-        return _likeliest(asked, known, generator)
+        # the likelier of the worst atom the facts touch and the commonest value of any other group
+        found = known.worst(generator)
+        elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
+        if found is None or elsewhere is None:
+            found = found or elsewhere
+            if found is None:
+                raise UsageError(
+                    "no_value", "nobody has a sensitive value", hint="There is nothing to disclose."
+                )
+            return asked.answer(*found)
+        likelier = found if found[0].value >= elsewhere[0].value else elsewhere
+        return asked.answer(found[0].or_larger(elsewhere[0]), likelier[1])
 
 
 @contextlib.contextmanager
@@ -138,19 +149,6 @@ def _explained() -> Iterator[None]:
             where="facts",
             hint="At least one of them is not true.",
         ) from None
-
-
-def _likeliest(asked: _Question, known: KnownFacts, generator: np.random.Generator) -> DisclosureRisk:
-    """The likelier of the worst atom the facts touch and the commonest value of any other group."""
-    found = known.worst(generator)
-    elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
-    if found is None or elsewhere is None:
-        found = found or elsewhere
-        if found is None:
-            raise UsageError("no_value", "nobody has a sensitive value", hint="There is nothing to disclose.")
-        return asked.answer(*found)
-    likelier = found if found[0].value >= elsewhere[0].value else elsewhere
-    return asked.answer(found[0].or_larger(elsewhere[0]), likelier[1])
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ with it before and after. An expected number is the guess of somebody who knows 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -204,7 +204,17 @@ class Reconstruction:
     def independences(self) -> tuple[str, ...]:
         """What the maximum-entropy table assumes beyond the published counts, a sentence each."""
         if self.decomposable:
-            return tuple(self._parted())
+            # per published table after the first: independent of those before, given what they share
+            told, tree = [], junction_tree(self.tables.maximal)
+            for place, branch in enumerate(tree[1:], start=1):
+                before = finest([earlier.clique for earlier in tree[:place]])
+                given = self._beyond(branch.separator, (0,) * len(before))
+                own = self._beyond(branch.clique, branch.separator)
+                others = self._beyond(before, branch.separator)
+                start = f"Given {_listed(given)}, " if given else "Whatever else is known, "
+                verb = "says" if len(own) == 1 else "say"
+                told.append(f"{start}{_listed(own)} {verb} nothing about {_listed(others)}.")
+            return tuple(told)
         pairs = [
             (one, other)
             for b, other in enumerate(self.columns)
@@ -215,20 +225,6 @@ class Reconstruction:
             *(f"Given all other columns, {one} says nothing about {other}." for one, other in pairs),
             "Columns go together in no way that no published table shows.",
         )
-
-    def _parted(self) -> Iterator[str]:
-        """Per published table after the first: it is independent of those before, given what they share."""
-        tree = junction_tree(self.tables.maximal)
-        for place, branch in enumerate(tree[1:], start=1):
-            before = finest([earlier.clique for earlier in tree[:place]])
-            given = self._beyond(branch.separator, (0,) * len(before))
-            own, others = (
-                self._beyond(branch.clique, branch.separator),
-                self._beyond(before, branch.separator),
-            )
-            start = f"Given {_listed(given)}, " if given else "Whatever else is known, "
-            verb = "says" if len(own) == 1 else "say"
-            yield f"{start}{_listed(own)} {verb} nothing about {_listed(others)}."
 
     def _beyond(self, these: Resolutions, those: Resolutions) -> list[str]:
         """The columns that are shown finer than elsewhere, by their names in the files."""

@@ -237,7 +237,14 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
     """
     if not isinstance(table, Table):
         refuse_no_release(table)
-        return _of_release(table, areas)
+        # the rows that would leave
+        if table.promise is not None or table.parts or table.grouping.one_table is None:
+            hint = "Ask about a release that shows rows of one table."
+            raise UsageError("no_rows", f"{table.method} publishes no rows of people", hint=hint)
+        engine = table.base.engine
+        source = engine.rows_of(table.view)
+        is_people = table.table.values_per_person == "one"
+        return _scanned(engine, table.name, source, engine.columns(source), areas, is_people)
     refuse_strangers(engine, table)
     named = files(table)
     session = engine.session(named)
@@ -251,17 +258,6 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
         )
     is_people = table.values_per_person == "one" and table.count is None
     return _scanned(session, table.name, source, {name: kinds[name] for name in columns}, areas, is_people)
-
-
-def _of_release(release: Release, areas: Source | None) -> Scan:
-    """The same of the rows that would leave."""
-    if release.promise is not None or release.parts or release.grouping.one_table is None:
-        hint = "Ask about a release that shows rows of one table."
-        raise UsageError("no_rows", f"{release.method} publishes no rows of people", hint=hint)
-    engine = release.base.engine
-    source = engine.rows_of(release.view)
-    is_people = release.table.values_per_person == "one"
-    return _scanned(engine, release.name, source, engine.columns(source), areas, is_people)
 
 
 def _scanned(

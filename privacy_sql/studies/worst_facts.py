@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.errors import UsageError
@@ -79,7 +78,11 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
         (witness.private["g"] if place["target"] else next(others), place["claims"], place["target"])
         for place in witness["places"]
     ]
-    counts = {group: _counts(grouping, group) for group, _, _ in places}
+    counts: dict[int, dict[int, int]] = {}
+    for group in dict.fromkeys(group for group, _, _ in places):
+        wanted = {"condition": Sql(f"g = {int(group)}"), "columns": names(["s", "n_rows"])}
+        query = render("counted/where.sql", source=grouping.histogram, **wanted)
+        counts[group] = {row["s"]: row["n_rows"] for row in grouping.base.engine.fetch(query)}
     aim = counts[witness.private["g"]]
     code = witness.private.get("value_code")
     if code is None:
@@ -94,7 +97,10 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     person, holds = found[witness.private["g"]][0]
     if not holds:
         raise _refusal("nobody of the group has that value in the source as it is now")
-    texts = {each: _text(label(grouping, each)) for held in counts.values() for each in held}
+    labels = {each: label(grouping, each) for held in counts.values() for each in held}
+    if any(told is None for told in labels.values()):
+        raise _refusal("a value in question is missing, and a fact has to name it")
+    texts = {each: str(told) for each, told in labels.items()}
     guess = f"{_quoted(person)} is {_quoted(texts[code])}"
 
     def told() -> Iterator[str]:
@@ -114,21 +120,9 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     return Replay(person, texts[code], [*lines, f"{written.GUESS} {guess}"])
 
 
-def _counts(grouping: Grouping, group: int) -> Mapping[int, int]:
-    wanted = {"condition": Sql(f"g = {int(group)}"), "columns": names(["s", "n_rows"])}
-    query = render("counted/where.sql", source=grouping.histogram, **wanted)
-    return {row["s"]: row["n_rows"] for row in grouping.base.engine.fetch(query)}
-
-
 def _ranked(held: Mapping[int, int], first: int = NOBODY) -> list[int]:
     """The values of a group, the commonest first; among equals `first`, so that nobody takes its rank."""
     return sorted(held, key=lambda value: (-held[value], value != first, value))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        raise _refusal("a value in question is missing, and a fact has to name it")
-    return str(value)
 
 
 def _quoted(name: str) -> str:

@@ -18,6 +18,7 @@ from privacy_sql.errors import people
 if TYPE_CHECKING:
     from privacy_sql.attacks.intersection_summary import Findings
     from privacy_sql.engines import Engine
+    from privacy_sql.hierarchies import Hierarchy
     from privacy_sql.table import Table
 
 
@@ -59,6 +60,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
                  --people known.csv --max-exposed 0.05
     """
     from privacy_sql.attacks.intersection import intersection_attack
+    from privacy_sql.errors import DataError
     from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
 
     described = _described(releases, directory)
@@ -69,7 +71,15 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
-        _refuse_unfound(found)
+        # a release that nobody was found in says nothing of anybody, and that is no answer
+        nowhere = [each.name for each, share in zip(found.releases, found.located, strict=True) if not share]
+        if nowhere:
+            raise DataError(
+                "nobody_located",
+                f"no person matches any group of {', '.join(nowhere)}, so nobody can be judged",
+                where="attack",
+                hint="Check that its columns use the same coding; a description can map names and labels.",
+            )
         outcome = _outcome(found, at, options)
         _record(
             releases, directory, {**outcome.more["attack"], "releases": [each.name for each in described]}
@@ -119,6 +129,7 @@ def _people(
     engine: Engine, described: list[Any], directory: Path, options: Asked
 ) -> Table | list[Mapping[str, Any]]:
     from privacy_sql.hierarchies import AsIs
+    from privacy_sql.project import reading
     from privacy_sql.table import Table
 
     source = options["people"]
@@ -127,35 +138,15 @@ def _people(
     columns = list(session.columns(session.source(source)))
     published = dict.fromkeys(column for each in described for column in each.columns)
     known = listed(options["known"]) or [column for column in published if column in columns]
-    kinds = _hierarchies(directory, described)
+    kinds: dict[str, Hierarchy] = {}
+    if (directory / reading.FILE).is_file():
+        # of several hierarchies of the project for a column the one that was published
+        shown = {how.checksum for each in described for how in each.columns.values()}
+        plans = reading.read(directory).plans.values()
+        own = [(column, kind) for plan in plans for column, kind in plan.table.hierarchies.items()]
+        kinds = dict(sorted(own, key=lambda each: each[1].checksum() in shown))
     quasi = {column: kinds.get(column, AsIs()) for column in known}
     return Table(source, quasi, identifier=options["identifier"])
-
-
-def _hierarchies(directory: Path, described: list[Any]) -> dict[str, Any]:
-    """The hierarchies of the project, if there is one; of several for a column the one that was published."""
-    from privacy_sql.project import reading
-
-    if not (directory / reading.FILE).is_file():
-        return {}
-    shown = {how.checksum for each in described for how in each.columns.values()}
-    plans = reading.read(directory).plans.values()
-    kinds = [(column, kind) for plan in plans for column, kind in plan.table.hierarchies.items()]
-    return dict(sorted(kinds, key=lambda each: each[1].checksum() in shown))
-
-
-def _refuse_unfound(found: Findings) -> None:
-    """A release that nobody was found in says nothing of anybody, and that is no answer."""
-    from privacy_sql.errors import DataError
-
-    nowhere = [each.name for each, share in zip(found.releases, found.located, strict=True) if not share]
-    if nowhere:
-        raise DataError(
-            "nobody_located",
-            f"no person matches any group of {', '.join(nowhere)}, so nobody can be judged",
-            where="attack",
-            hint="Check that its columns use the same coding; a description can map names and labels.",
-        )
 
 
 def _outcome(found: Findings, at: Fraction, options: Asked) -> Outcome:

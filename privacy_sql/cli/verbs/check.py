@@ -66,15 +66,13 @@ def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Aske
     Without --source the releases of privacy.yml are checked, each source table as it stands. A MANIFEST, or a
     published file, is judged again from its own bytes by the rules of this version.
     """
-    if published:
-        return _again(directory, published, options)
-    return _table(options) if is_named(options) else _project(directory, options)
-
-
-def _table(options: Asked) -> Outcome:
     from privacy_sql import criteria
     from privacy_sql.errors import UsageError
 
+    if published:
+        return _again(directory, published, options)
+    if not is_named(options):
+        return _project(directory, options)
     if not options["requirements"]:
         hint = "For example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "nothing is required", hint=hint)

@@ -13,8 +13,6 @@ from privacy_sql.display.rounding import as_float, decimals
 from privacy_sql.errors import Interrupted
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from privacy_sql.engines import Engine
     from privacy_sql.release import Release
     from privacy_sql.table import Table
@@ -49,7 +47,12 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Unpack[A
         found = curves(engine, subject, facts)
         whole.rows = (whole.rows or 0) + found.rows
         whole.groups = (whole.groups or 0) + found.groups
-        whole.lines += [f"{name}: {size(found)}", *_lines(found.by_language), ""]
+        # one line per number of facts, with a bar for the implications
+        lines = [f"  {'facts':>5}  {'implications':>12}  {'negations':>12}"]
+        for k, (implied, negated) in enumerate(zip(*found.by_language.values(), strict=True)):
+            bar = "#" * min(round(as_float(implied) * BAR), BAR - (implied < 1))  # a full bar is certainty
+            lines.append(f"  {k:>5}  {decimals(implied, 4):>12}  {decimals(negated, 4):>12}  {bar}")
+        whole.lines += [f"{name}: {size(found)}", *lines, ""]
         curves_of = {
             language: [{"facts": k, "value": str(v), "value_float": as_float(v)} for k, v in enumerate(curve)]
             for language, curve in found.by_language.items()
@@ -79,12 +82,3 @@ def _every_choice(whole: Outcome, directory: Path, options: About) -> list[dict[
 
     each_table(whole, directory, options, ask, published=False)
     return found
-
-
-def _lines(curves: dict[str, list[Fraction]]) -> list[str]:
-    """One line per number of facts, with a bar for the implications."""
-    lines = [f"  {'facts':>5}  {'implications':>12}  {'negations':>12}"]
-    for k, (implied, negated) in enumerate(zip(*curves.values(), strict=True)):
-        bar = "#" * min(round(as_float(implied) * BAR), BAR - (implied < 1))  # a full bar is certainty
-        lines.append(f"  {k:>5}  {decimals(implied, 4):>12}  {decimals(negated, 4):>12}  {bar}")
-    return lines

@@ -11,9 +11,7 @@ import click
 from privacy_sql.cli.outcome import Outcome, connected, shared
 
 if TYPE_CHECKING:
-    from privacy_sql.judge import Verdicts
     from privacy_sql.project.reading import Project
-    from privacy_sql.project.running import Result
 
 
 GROUP = "start"  # of `--help`
@@ -36,6 +34,7 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
     from privacy_sql.project import example, reading
     from privacy_sql.project.running import run_project
     from privacy_sql.publishing import verifying
+    from privacy_sql.release import verdict_lines
 
     place = folder or Path("privacy_sql_demo")
     written = example.write(place, dry_run=dry_run)
@@ -47,7 +46,27 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
     with connected(read, plan, unsafe_debug) as engine:
         raw = api.check(engine, plan.table, plan.require)
     (result,) = run_project(read, [plan], lambda _: connected(read, plan, unsafe_debug))
-    steps = [*_raw(raw), *_published(result)]
+    why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
+    steps = [
+        "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
+        "   Their diagnosis is sensitive.",
+        "2. Is it safe to publish as it stands, without names? No:",
+        "",
+        *(f"   {line}" for line in verdict_lines(raw)),
+        "",
+        *why,
+        "",
+    ]
+    if result.release is None:
+        steps.append("3. Publishing failed.")
+    else:
+        steps += [
+            "3. Publish it generalised, and read the published bytes again:",
+            "",
+            *(f"   {line}" for line in str(result.release).splitlines()),
+            "",
+            f"   wrote {result.target} and its manifest",
+        ]
     if result.exit == 0:
         content = verifying.verify(place / str(result.target))
         steps.append(
@@ -84,31 +103,3 @@ def _reported(read: Project, unsafe_debug: bool) -> str:
     folder = read.directory / "target" / "report"
     (made,), _, _ = report_pages.of_project(read, (), folder, making.Wanted("internal"))
     return made.file.resolve().as_uri()
-
-
-def _raw(raw: Verdicts) -> list[str]:
-    from privacy_sql.release import verdict_lines
-
-    why = [f"   {verdict.story}" for verdict in raw.values() if not verdict.safe and verdict.story]
-    return [
-        "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
-        "   Their diagnosis is sensitive.",
-        "2. Is it safe to publish as it stands, without names? No:",
-        "",
-        *(f"   {line}" for line in verdict_lines(raw)),
-        "",
-        *why,
-        "",
-    ]
-
-
-def _published(result: Result) -> list[str]:
-    if result.release is None:
-        return ["3. Publishing failed."]
-    return [
-        "3. Publish it generalised, and read the published bytes again:",
-        "",
-        *(f"   {line}" for line in str(result.release).splitlines()),
-        "",
-        f"   wrote {result.target} and its manifest",
-    ]

@@ -50,10 +50,18 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
 
     # the rows that were read, where that is told of any release
     known = [result.rows_in for result in results if result.rows_in is not None]
+    # None where nothing was found unsafe, but something could not be judged
+    exits = {result.exit for result in results}
     return Outcome(
         verb,
         exit=first_exit(result.exit for result in results),
-        safe=_safe(results),
+        safe=(
+            False
+            if exits & {NotSafe.exit, NoSafeChoice.exit, Interrupted.exit}
+            else None
+            if exits - {0}
+            else True
+        ),
         rows=sum(known) if known or not results else None,
         verdicts=[verdict for result in results for verdict in result.verdicts],
         errors=[error for result in results for error in result.errors],
@@ -63,21 +71,6 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
             "published": any(result.published for result in results),
             "releases": [result.to_json() for result in results],
         },
-    )
-
-
-def _safe(results: list[Result]) -> bool | None:
-    """Whether all is safe; None where nothing was found unsafe, but something could not be judged.
-
-    A run that was interrupted is not safe: what it did not come to may not be.
-    """
-    exits = {result.exit for result in results}
-    return (
-        False
-        if exits & {NotSafe.exit, NoSafeChoice.exit, Interrupted.exit}
-        else None
-        if exits - {0}
-        else True
     )
 
 

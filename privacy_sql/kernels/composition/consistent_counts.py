@@ -72,7 +72,21 @@ def consistent(
     [6.0, 6.0]
     """
     shape = tuple(domain)
-    _check(marginals, shape)
+    if not marginals:
+        raise UsageError("no_marginals", "there are no noisy marginals to make consistent")
+    if math.prod(shape) > LARGEST_TABLE:
+        raise UsageError(
+            "table_too_large",
+            f"the attributes span {math.prod(shape)} cells, more than {LARGEST_TABLE}",
+            hint="Publish the noisy counts alone, or coarser attributes.",
+        )
+    for each in marginals:
+        if len(set(each.axes)) < len(each.axes) or each.counts.shape != tuple(
+            shape[axis] for axis in each.axes
+        ):
+            raise UsageError("bad_shape", "a noisy marginal does not have the shape of its attributes")
+        if not np.isfinite(each.counts).all() or not 0 < each.variance < math.inf:
+            raise UsageError("bad_counts", "noisy counts must be finite and their variance above 0")
     table = _fit(marginals, shape, total, rounds, tolerance)
     return [_marginal(table, marginal.axes) for marginal in marginals]
 
@@ -110,21 +124,3 @@ def _marginal(table: Floats, axes: tuple[int, ...]) -> Floats:
     summed = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
     # the sum leaves the attributes in ascending order; bring them into the order of `axes`
     return np.asarray(np.transpose(summed, np.argsort(np.argsort(axes))))
-
-
-def _check(marginals: Sequence[NoisyMarginal], shape: tuple[int, ...]) -> None:
-    if not marginals:
-        raise UsageError("no_marginals", "there are no noisy marginals to make consistent")
-    if math.prod(shape) > LARGEST_TABLE:
-        raise UsageError(
-            "table_too_large",
-            f"the attributes span {math.prod(shape)} cells, more than {LARGEST_TABLE}",
-            hint="Publish the noisy counts alone, or coarser attributes.",
-        )
-    for each in marginals:
-        if len(set(each.axes)) < len(each.axes) or each.counts.shape != tuple(
-            shape[axis] for axis in each.axes
-        ):
-            raise UsageError("bad_shape", "a noisy marginal does not have the shape of its attributes")
-        if not np.isfinite(each.counts).all() or not 0 < each.variance < math.inf:
-            raise UsageError("bad_counts", "noisy counts must be finite and their variance above 0")

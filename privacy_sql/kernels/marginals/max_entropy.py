@@ -117,9 +117,18 @@ def fitted_counts(
     """
     at = finest(list(marginals))
     cells = sorted(possible_cells(domain, marginals) if support is None else support)
-    start = np.array([domain.leaves(cell, at) for cell in cells], dtype=np.float64)
+    values = np.array([domain.leaves(cell, at) for cell in cells], dtype=np.float64)
     rows, targets = constraint_rows(domain, marginals, cells)
-    values, distance = _sweep(start, rows, targets, FEW_SWEEPS if support is None else MANY_SWEEPS)
+    # scale to each marginal in turn; `distance` is how far the worst was off in the last sweep
+    distance = np.inf
+    for _ in range(FEW_SWEEPS if support is None else MANY_SWEEPS):
+        distance = 0.0
+        for row, target in zip(rows, targets, strict=True):
+            scale = target / np.bincount(row, weights=values, minlength=len(target))
+            distance = max(distance, float(np.abs(scale - 1).max()))
+            values = values * scale[row]
+        if distance <= CLOSE:
+            break
     if distance > CLOSE or (support is None and values.min() < DOUBTFUL):
         raise Undecided(
             "fit_not_settled",
@@ -174,25 +183,6 @@ def constraint_rows(
         rows.append(np.array([place[domain.project(cell, at, resolution)] for cell in cells], dtype=np.int64))
         targets.append(np.array([n for n in counts.values() if n], dtype=np.float64))
     return rows, targets
-
-
-def _sweep(
-    values: npt.NDArray[np.float64],
-    rows: Sequence[npt.NDArray[np.int64]],
-    targets: Sequence[npt.NDArray[np.float64]],
-    sweeps: int,
-) -> tuple[npt.NDArray[np.float64], float]:
-    """Scale to each marginal in turn; also how far the worst marginal was off in the last sweep."""
-    distance = np.inf
-    for _ in range(sweeps):
-        distance = 0.0
-        for row, target in zip(rows, targets, strict=True):
-            scale = target / np.bincount(row, weights=values, minlength=len(target))
-            distance = max(distance, float(np.abs(scale - 1).max()))
-            values = values * scale[row]
-        if distance <= CLOSE:
-            break
-    return values, distance
 
 
 def sensitive_groups(

@@ -253,12 +253,6 @@ class Combination:
         self.chances, self.target_odds = Odds.of(shapes, atoms) if odds is None else odds
         self.menus, self.cutoffs = useful_groups(shapes, self.chances, self.target_odds, exact=exact)
         self.stages = list(self.menus)
-        self.tables = self._float_tables()
-        self._exact: dict[tuple[int, bool], list[tuple[Fraction, Partition]]] = {}
-        self._choices: list[dict[State, tuple[Fraction, Option]]] = []
-
-    def _float_tables(self) -> list[Floats]:
-        """Least odds by float: one array per stage, row 0 while A is not placed, row 1 once it is."""
         table = np.full((2, self.atoms + 1), np.inf)
         table[0, 0] = 1.0
         tables = [table]
@@ -273,7 +267,9 @@ class Combination:
                         offer = last[:, : self.atoms + 1 - h] * self.chances[shape, h]
                         np.fmin(table[:, h:], offer, out=table[:, h:])
             tables.append(table)
-        return tables
+        self.tables = tables
+        self._exact: dict[tuple[int, bool], list[tuple[Fraction, Partition]]] = {}
+        self._choices: list[dict[State, tuple[Fraction, Option]]] = []
 
     def least_odds(self, atoms: Iterable[int]) -> list[Fraction]:
         """The least odds against A for each number of atoms, decided by fractions where floats are near."""

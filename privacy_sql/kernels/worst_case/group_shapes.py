@@ -139,8 +139,15 @@ class GroupShapes:
     def _counted(cls, size: Ints, top: Ints, guessed: Ints | None) -> tuple[GroupShapes, Ints]:
         """The distinct ones of some groups, and which of them each is."""
         columns = [size, top] if guessed is None else [size, guessed, top]
-        first, shape, copies = _alike(np.column_stack(columns))
-        return cls(size[first], top[first], copies, None if guessed is None else guessed[first]), shape
+        rows = np.column_stack(columns)
+        powers = [pow(MIXER, i, 2**64) for i in range(rows.shape[1])]
+        mixed = rows.astype(np.uint64) @ np.array(powers, np.uint64)
+        _, first, kind, copies = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
+        if (rows != rows[first][kind]).any():  # two different rows got the same mixture: compare them in full
+            _, first, kind, copies = np.unique(
+                rows, axis=0, return_index=True, return_inverse=True, return_counts=True
+            )
+        return cls(size[first], top[first], copies, None if guessed is None else guessed[first]), kind.ravel()
 
     @property
     def target(self) -> Ints:
@@ -166,15 +173,3 @@ class GroupShapes:
         if facts >= width and poorest == width and cut.any():
             raise ValueError(f"{facts} facts need the {facts + 1} largest counts of each group, not {width}")
         return min(facts, poorest - 1)
-
-
-def _alike(rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """One row number of each distinct row, the number of its kind for every row, and how many of each."""
-    powers = [pow(MIXER, i, 2**64) for i in range(rows.shape[1])]
-    mixed = rows.astype(np.uint64) @ np.array(powers, np.uint64)
-    _, first, kind, copies = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
-    if (rows != rows[first][kind]).any():  # two different rows got the same mixture: compare them in full
-        _, first, kind, copies = np.unique(
-            rows, axis=0, return_index=True, return_inverse=True, return_counts=True
-        )
-    return first, kind.ravel(), copies

@@ -38,15 +38,6 @@ class WorldCount:
         draws = component.draws
         self._last = [t + 1 == len(draws) or draws[t + 1].pool != draw.pool for t, draw in enumerate(draws)]
         self._bits = _Bits.of(component)
-        self.outcomes = self._count()
-
-    def chance(self, draw: int, outcome: int) -> Fraction:
-        """P(this draw has this outcome | the facts)."""
-        row = self.outcomes[draw]
-        return Fraction(row[outcome], sum(row))
-
-    def _count(self) -> list[list[int]]:
-        """Number of worlds for each draw and outcome."""
         layers = self._forwards()
         if not sum(layers[-1].values()):
             raise Contradiction
@@ -62,7 +53,12 @@ class WorldCount:
                     before[state] = before.get(state, 0) + ends
             after = before
             found.append(row)
-        return found[::-1]
+        self.outcomes = found[::-1]
+
+    def chance(self, draw: int, outcome: int) -> Fraction:
+        """P(this draw has this outcome | the facts)."""
+        row = self.outcomes[draw]
+        return Fraction(row[outcome], sum(row))
 
     def _forwards(self) -> list[Layer]:
         layers: list[Layer] = [{(0, self._nothing_drawn(0)): 1}]

@@ -29,7 +29,14 @@ class WorldSample:
         self.counts = [np.zeros(len(component.pools[draw.pool].stock), np.int64) for draw in component.draws]
         block = max(1, min(20_000, CELLS // len(component.draws)))
         for start in range(0, samples, block):
-            worlds = _worlds(component, random, min(block, samples - start))
+            # outcomes of all draws (rows) in independent random worlds (columns)
+            rows: list[Outcomes] = []
+            for number, pool in enumerate(component.pools):
+                draws = sum(draw.pool == number for draw in component.draws)
+                rows += (_shared_out if pool.multiset else _without_replacement)(
+                    pool, draws, random, min(block, samples - start)
+                )
+            worlds = np.stack(rows)
             worlds = worlds[:, _agreeing(component, worlds, random)]
             self.kept += worlds.shape[1]
             for count, row in zip(self.counts, worlds, strict=True):
@@ -65,15 +72,6 @@ def _divergence(share: float, p: float) -> float:
         if q > 0:
             found += q * math.log(q / r) if r > 0 else math.inf
     return found
-
-
-def _worlds(component: Component, random: np.random.Generator, samples: int) -> Outcomes:
-    """Outcomes of all draws (rows) in independent random worlds (columns)."""
-    rows: list[Outcomes] = []
-    for number, pool in enumerate(component.pools):
-        draws = sum(draw.pool == number for draw in component.draws)
-        rows += (_shared_out if pool.multiset else _without_replacement)(pool, draws, random, samples)
-    return np.stack(rows)
 
 
 def _without_replacement(pool: Pool, draws: int, random: np.random.Generator, samples: int) -> list[Outcomes]:
