@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import progress
+from privacy_sql.display import progress
 from privacy_sql.errors import EngineError, UsageError
 
 # the folders that this run holds, by device and number

@@ -29,8 +29,8 @@ APART = (
 # (α,k)-anonymity is by definition k-anonymity and more; `list` names the kinds of attack
 BUILT_ON = {"alpha_k_anonymity": {"k_anonymity"}, "list": {"attack"}}
 MODULES = sorted(PACKAGE.rglob("*.py"))
-# modules that belong to no room
-MOST_BESIDE_ROOMS = 14
+# modules that belong to no room, beside the package itself
+MOST_BESIDE_ROOMS = 13
 
 
 @cache

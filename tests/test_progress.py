@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from privacy_sql import progress
 from privacy_sql.cli import main
+from privacy_sql.display import progress
 from tests.project.test_project import PROJECT, write
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.beliefs import beliefs, studied_table
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.kernels.beliefs.move import EXACT, IMPOSSIBLE, UNDECIDED
 from privacy_sql.kernels.beliefs.posterior import count_states
-from privacy_sql.progress import report
 from privacy_sql.query.template import Query, Sql, render
 
 Array = NDArray[Any]

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privacy_sql.beliefs.resemblance import in_whole_numbers, reach_of
+from privacy_sql.display.progress import report
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.beliefs.kernel_chain import Chain, plan_chain
 from privacy_sql.kernels.beliefs.kernel_prior import kernel_weight
 from privacy_sql.kernels.distinct_codes import distinct
-from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, literal, render
 
 if TYPE_CHECKING:

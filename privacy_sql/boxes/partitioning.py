@@ -24,9 +24,9 @@ from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Criterion, Splits
 from privacy_sql.criteria._on_arrays import OnArrays
+from privacy_sql.display.progress import report
 from privacy_sql.errors import Undecided
 from privacy_sql.judge import refuse_unfit
-from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries, information_gain, ranges_of
 

@@ -14,9 +14,10 @@ from typing import Any
 
 import click
 
-from privacy_sql import deadlines, progress
+from privacy_sql import deadlines
 from privacy_sql.cli import streams
 from privacy_sql.cli.outcome import Outcome
+from privacy_sql.display import progress
 from privacy_sql.errors import EngineError, PrivacySqlError, as_error, ended, interrupted
 
 # what the verbs are for, in the order in which people need them

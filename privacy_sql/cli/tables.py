@@ -162,7 +162,7 @@ def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], No
 
     An interrupt ends it, and what was answered before is told.
     """
-    from privacy_sql import progress
+    from privacy_sql.display import progress
     from privacy_sql.errors import Interrupted, as_error, interrupted
 
     for number, plan in enumerate(plans):

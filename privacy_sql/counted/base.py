@@ -16,12 +16,12 @@ from privacy_sql.counted import levels
 from privacy_sql.counted.counting import counted
 from privacy_sql.counted.levels import Labels, every_label
 from privacy_sql.counted.people import check_multiplicities, check_people
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.engines._sources import is_file, members
 from privacy_sql.engines._travel import travelled
 from privacy_sql.errors import DataError, UsageError, number_of, raise_all
 from privacy_sql.hierarchies import Hierarchy
-from privacy_sql.progress import report
 from privacy_sql.query.conditions import with_numbers
 from privacy_sql.query.template import Query, Sql, condition, names, render
 from privacy_sql.table import Table

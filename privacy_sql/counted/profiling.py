@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine, Source
 from privacy_sql.engines._sources import is_file, members
-from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
 
 FEW = 60  # values a column may have and still be shown whole or not at all

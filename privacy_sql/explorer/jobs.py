@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from privacy_sql import progress
+from privacy_sql.display import progress
 from privacy_sql.errors import PrivacySqlError, UsageError, as_error
 from privacy_sql.explorer.asking import Json
 

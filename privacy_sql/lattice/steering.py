@@ -41,7 +41,9 @@ class Steering:
         if self:
             hint = "1 is the usual importance; 2 counts what the column loses twice."
             bad_weights = [
-                UsageError("bad_importance", f"the importance of {column} must be a number above 0", hint=hint)
+                UsageError(
+                    "bad_importance", f"the importance of {column} must be a number above 0", hint=hint
+                )
                 for column, weight in self.importance.items()
                 if (number := number_in(weight)) is None or number <= 0
             ]

@@ -18,6 +18,7 @@ import numpy as np
 
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import Criterion
+from privacy_sql.display.progress import report
 from privacy_sql.judge import refuse_one_table
 from privacy_sql.kernels.marginals.junction_tree import (
     Resolutions,
@@ -27,7 +28,6 @@ from privacy_sql.kernels.marginals.junction_tree import (
 )
 from privacy_sql.marginals.leaves import Leaves, leaves
 from privacy_sql.marginals.one_column import OneColumn
-from privacy_sql.progress import report
 from privacy_sql.query.template import Sql, render
 from privacy_sql.searches import Limits, Reached
 from privacy_sql.searches.annealing import Annealing

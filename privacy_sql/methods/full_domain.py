@@ -14,12 +14,12 @@ from typing import ClassVar
 from privacy_sql import deadlines, registry
 from privacy_sql.counted.base import Base
 from privacy_sql.criteria import one_of
+from privacy_sql.display.progress import report
 from privacy_sql.errors import UsageError, number_of
 from privacy_sql.lattice.result import SearchResult, nothing_safe, result
 from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.lattice.steering import Steering
 from privacy_sql.methods import Asked, Method, Proposal, at_levels, refuse_suppression, seconds_of, share
-from privacy_sql.progress import report
 from privacy_sql.searches import Limits
 from privacy_sql.searches.full_domain import Goal
 from privacy_sql.table import Table

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privacy_sql import api, files, manifest, progress
+from privacy_sql import api, files, manifest
 from privacy_sql.counted import base, levels
+from privacy_sql.display import progress
 from privacy_sql.engines import Engine
 from privacy_sql.errors import (
     Interrupted,

@@ -12,13 +12,13 @@ import numpy as np
 
 from privacy_sql.counted.base import count
 from privacy_sql.criteria.ck_safety import group_counts, refuse_other_worlds, within_reach
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.worst_case.disclosure import implication_curve
 from privacy_sql.kernels.worst_case.group_shapes import GroupShapes
 from privacy_sql.lattice.in_memory import InMemory, fits
 from privacy_sql.lattice.rollup import Rollup
-from privacy_sql.progress import report
 from privacy_sql.table import Table
 
 FACTS = (1, 3, 5, 7)

@@ -14,9 +14,9 @@ from itertools import combinations, pairwise
 from math import comb
 
 from privacy_sql.counted.base import count, no_rows, refuse_strangers
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine, Row
 from privacy_sql.errors import UsageError
-from privacy_sql.progress import report
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 

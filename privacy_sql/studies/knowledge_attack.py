@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from privacy_sql.beliefs.own_priors import own_prior
 from privacy_sql.criteria.bt_privacy import BTPrivacy
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.judge import judge
-from privacy_sql.progress import report
 from privacy_sql.release import Release
 from privacy_sql.studies import groups_of
 from privacy_sql.table import Table

@@ -13,13 +13,13 @@ from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import Exact
 from privacy_sql.criteria._skyline_points import limit_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
+from privacy_sql.display.progress import report
 from privacy_sql.engines import Engine
 from privacy_sql.errors import UsageError
 from privacy_sql.kernels.skyline import breach_probability as kernel
 from privacy_sql.kernels.skyline.find import Point
 from privacy_sql.kernels.skyline.find import find_skyline as edge
 from privacy_sql.kernels.skyline.groups import Histograms, Integers
-from privacy_sql.progress import report
 from privacy_sql.query.template import render
 from privacy_sql.studies import groups_of
 from privacy_sql.studies._individuals import individuals

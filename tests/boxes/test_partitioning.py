@@ -13,8 +13,8 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.boxes import in_memory
+from privacy_sql.display.progress import listening
 from privacy_sql.engines.duckdb import DuckDB
-from privacy_sql.progress import listening
 from privacy_sql.query.template import Query
 
 ROWS = 300_000

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import privacy_sql as ps
-from privacy_sql import progress, registry
+from privacy_sql import registry
 from privacy_sql.counted.base import count
+from privacy_sql.display import progress
 from privacy_sql.errors import NoSafeChoice, Undecided, UsageError
 from privacy_sql.judge import Requirements
 from privacy_sql.query import statements

@@ -6,8 +6,9 @@ import webbrowser
 from pathlib import Path
 from typing import ClassVar
 
-from privacy_sql import manifest, progress
+from privacy_sql import manifest
 from privacy_sql.display import levels as in_words
+from privacy_sql.display import progress
 from privacy_sql.errors import PrivacySqlError, UsageError
 from privacy_sql.explorer.asking import flag, text, whole
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
