@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -100,6 +100,20 @@ def number_in(value: object) -> Fraction | None:
         return Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         return None
+
+
+def number_or_refuse(
+    value: object, refusal: UsageError, holds: Callable[[Fraction], bool] = lambda number: True
+) -> Fraction:
+    """The number a text says, inside its range; what is none, or lies outside, is refused by this error.
+
+    >>> number_or_refuse("1/3", UsageError("bad_argument", "a share is below 1"), lambda share: share < 1)
+    Fraction(1, 3)
+    """
+    number = number_in(value)
+    if number is None or not holds(number):
+        raise refusal
+    return number
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:

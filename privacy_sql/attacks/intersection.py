@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -23,41 +23,13 @@ from privacy_sql.history.described import (
     refuse_counts,
 )
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS
-from privacy_sql.parameters import number_in
+from privacy_sql.parameters import number_or_refuse
 from privacy_sql.query.template import Query
 from privacy_sql.release import Release
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    pass
-
-
-@dataclass(frozen=True)
-class Intersection:
-    """Algorithm 1 of Ganta et al. on any number of releases, as SQL joins.
-
-    ganta2008, Sec. 2.1. People are located by boxes and hierarchy nodes, by exact quasi-identifiers or by the
-    nearest centroid. Several fitting groups: any may hold the person. Python receives counts of people by
-    anonymity before and after, unless it asks for the people.
-    """
-
-    levels: tuple[Fraction, ...] = DEFAULT_LEVELS
-
-    def run(self, engine: Engine, releases: Sequence[Description], people: Table) -> Findings:
-        """Locate everybody in every release and intersect what the releases leave possible."""
-        if not releases:
-            raise UsageError("no_release", "there is no release to attack")
-        raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
-        known = count(engine, people)
-        if not known.rows:
-            raise DataError("nobody", "the people table is empty", hint="Name the people in all releases.")
-        crowd = Crowd.of(known)
-        codes = Names()
-        located = tuple(locate(crowd, each, codes) for each in releases)
-        lacking = tuple(unknown(crowd, releases))
-        return Findings(crowd, located, tuple(codes.shown), self.levels, lacking=lacking)
 
 
 def intersection_attack(
@@ -88,12 +60,10 @@ def intersection_attack(
         _of_release(release) if isinstance(release, Release) else describe(release, number)
         for number, release in enumerate(releases, start=1)
     ]
-    numbers = [number_in(level) for level in levels]
-    if not all(number is not None and 0 < number <= 1 for number in numbers):
-        raise UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
-    attack = Intersection(tuple(number for number in numbers if number is not None))
+    refusal = UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
+    asked = tuple(number_or_refuse(level, refusal, lambda number: 0 < number <= 1) for level in levels)
     if isinstance(people, Table):
-        return attack.run(engine, described, people)
+        return _attacked(engine, described, people, asked)
     listed = _listed(people)
     known = sorted({column for person in listed for column in person["qi"]})
     rows: dict[str, list[str | None]] = {name: [] for name in known}
@@ -105,8 +75,31 @@ def intersection_attack(
             rows[name].append(None if value is None else str(value))
     # numbered in their order
     frame = pd.DataFrame({**rows, "the person": range(len(listed))})
-    found = attack.run(engine, described, Table(frame, known, identifier="the person", name="people"))
+    found = _attacked(engine, described, Table(frame, known, identifier="the person", name="people"), asked)
     return replace(found, ids=tuple(person["id"] for person in listed))
+
+
+def _attacked(
+    engine: Engine, releases: Sequence[Description], people: Table, levels: tuple[Fraction, ...]
+) -> Findings:
+    """Locate everybody in every release and intersect what the releases leave possible.
+
+    Algorithm 1 of Ganta et al. 2008, Sec. 2.1, on any number of releases, as SQL joins. People are located by
+    boxes and hierarchy nodes, by exact quasi-identifiers or by the nearest centroid. Several fitting groups:
+    any may hold the person. Python receives counts of people by anonymity before and after, unless it asks
+    for the people.
+    """
+    if not releases:
+        raise UsageError("no_release", "there is no release to attack")
+    raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
+    known = count(engine, people)
+    if not known.rows:
+        raise DataError("nobody", "the people table is empty", hint="Name the people in all releases.")
+    crowd = Crowd.of(known)
+    codes = Names()
+    located = tuple(locate(crowd, each, codes) for each in releases)
+    lacking = tuple(unknown(crowd, releases))
+    return Findings(crowd, located, tuple(codes.shown), levels, lacking=lacking)
 
 
 def _of_release(release: Release) -> Description:

@@ -39,8 +39,8 @@ def ending_as_interrupts(interrupt: Callable[..., Any] = signal.default_int_hand
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before: dict[int, Any] = {}
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+    before: dict[signal.Signals, Any] = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored, and stays so
             before[number] = signal.signal(number, interrupt)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -276,9 +276,6 @@ def exact_number(text: str, where: str) -> Fraction:
     >>> exact_number("0.05", "--max-exposed")
     Fraction(1, 20)
     """
-    from privacy_sql.parameters import number_in
+    from privacy_sql.parameters import number_or_refuse
 
-    number = number_in(text)
-    if number is None:
-        raise UsageError("bad_number", "expected a number", where=where)
-    return number
+    return number_or_refuse(text, UsageError("bad_number", "expected a number", where=where))

@@ -3,7 +3,8 @@
 In: the rows that `sql/criteria/<name>.sql` returns, which receives the relations of `Grouping.relations`
 and the criterion's own fields. Out: a verdict. Read `k_anonymity.py` first; each criterion is a file of
 its name, and everything it may be asked is declared on `Criterion` here. A new distance for t-closeness
-goes into `t_closeness.py` and its template. A search asks `_on_arrays.py`. `_skyline_points.py` and
+goes into `t_closeness.py` and its template, and into `_distances.py`, where a search asks it of arrays.
+`_of_people.py` is what criteria about k people share. A search asks `_on_arrays.py`. `_skyline_points.py` and
 `_skyline_words.py` are shared with studies, `_risks.py` with what counts risks of releases.
 """
 
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 from privacy_sql import registry
 from privacy_sql.errors import UsageError, did_you_mean
-from privacy_sql.parameters import bind, given, number_in, parse_call
+from privacy_sql.parameters import bind, given, number_or_refuse, parse_call
 from privacy_sql.verdict import Number, Verdict, Witness, holds
 
 if TYPE_CHECKING:
@@ -272,11 +273,10 @@ def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Numbe
     >>> exact("0.6", "ck_safety", "c", 0, 1), exact(0.1, "ck_safety", "c", 0, 1)
     (Fraction(3, 5), Fraction(1, 10))
     """
-    number = number_in(value)
-    if number is None or number < low or number > (LARGEST if high is None else high):
-        span = f"between {low} and {high}" if high is not None else f"of at least {low}"
-        raise _bad(criterion, parameter, f"a number {span}")
-    return number
+    span = f"between {low} and {high}" if high is not None else f"of at least {low}"
+    most = LARGEST if high is None else high
+    refusal = _bad(criterion, parameter, f"a number {span}")
+    return number_or_refuse(value, refusal, lambda number: low <= number <= most)
 
 
 def at_least(value: object, low: int, criterion: str, parameter: str) -> int:

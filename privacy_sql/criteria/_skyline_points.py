@@ -10,7 +10,7 @@ from privacy_sql.criteria._named_values import refuse_named_twice
 from privacy_sql.errors import PrivacySqlError, UsageError, raise_all
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.skyline.breach_probability import Amounts
-from privacy_sql.parameters import number_in
+from privacy_sql.parameters import number_or_refuse
 
 LARGEST = 10**9  # more people than a table has prove everything anyway
 SHAPE = "[values ruled out, others known, family, limit], for example [1, 1, 5, 0.9]"
@@ -73,12 +73,8 @@ def limit_of(value: object, where: str) -> Fraction:
     >>> limit_of("0.95", "limit")
     Fraction(19, 20)
     """
-    limit = number_in(value)
-    if limit is None or not 0 < limit <= 1:
-        raise _bad(
-            f"{where}: the limit must be above 0 and at most 1", hint="No release keeps every guess below 0."
-        )
-    return limit
+    told, hint = f"{where}: the limit must be above 0 and at most 1", "No release keeps every guess below 0."
+    return number_or_refuse(value, _bad(told, hint), lambda limit: 0 < limit <= 1)
 
 
 def _bad(message: str, hint: str = "") -> UsageError:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Row, at_least
+from privacy_sql.criteria import Row
+from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.criteria._on_arrays import ByFormula, Formula
 from privacy_sql.errors import number_of, people
 from privacy_sql.verdict import Verdict, Witness
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KAnonymity(ByFormula):
+class KAnonymity(AtLeastKPeople, ByFormula):
     """Every group holds at least k people; `value` is the size of the smallest group.
 
     martin2007, Sec. 1 (Samarati and Sweeney's k-anonymity). Merging two groups gives a larger one, and
@@ -27,29 +28,13 @@ class KAnonymity(ByFormula):
     name: ClassVar[str] = "k_anonymity"
     question: ClassVar[str] = "Can one person be singled out?"
     against: ClassVar[str] = "somebody who knows a person's quasi-identifiers and looks for that person's row"
-    unit: ClassVar[str] = "people"
-    relation: ClassVar[str] = ">="
-    reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
     safe_in_larger_groups: ClassVar[bool] = True
 
-    k: int
-
-    def __post_init__(self) -> None:
-        at_least(self.k, 1, self.name, "k")
-
-    @property
-    def cannot_fail(self) -> bool:
-        return self.k == 1
-
     @property
     def slider(self) -> str:
         return "k"
-
-    @property
-    def limit(self) -> int:
-        return self.k
 
     def fewest_people(self, table: Table) -> int:
         return self.k

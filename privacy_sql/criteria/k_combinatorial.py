@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.criteria import Row
+from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class KCombinatorial(Criterion):
+class KCombinatorial(AtLeastKPeople):
     """Every nonsensitive cell is empty in all tables that agree with the marginals, or can hold k.
 
     kifer2006, Def. 4.2 (the definition, not the weaker sentence of its Sec. 7). `value` is the smallest
@@ -28,24 +29,8 @@ class KCombinatorial(Criterion):
     name: ClassVar[str] = "k_combinatorial"
     question: ClassVar[str] = "Do the published tables together single anyone out?"
     against: ClassVar[str] = "somebody who combines all published tables to find one person's row"
-    unit: ClassVar[str] = "people"
-    relation: ClassVar[str] = ">="
-    reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
-
-    k: int
-
-    def __post_init__(self) -> None:
-        at_least(self.k, 1, self.name, "k")
-
-    @property
-    def cannot_fail(self) -> bool:
-        return self.k == 1
-
-    @property
-    def limit(self) -> int:
-        return self.k
 
     @property
     def reads(self) -> tuple[str, ...]:

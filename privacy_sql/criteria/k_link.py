@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.criteria import Row
+from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.errors import number_of
 from privacy_sql.verdict import Verdict, Witness
 
 
 @dataclass(frozen=True)
-class KLink(Criterion):
+class KLink(AtLeastKPeople):
     """In every marginal, each nonsensitive cell that holds anyone holds at least k people.
 
     kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
@@ -22,24 +23,8 @@ class KLink(Criterion):
     name: ClassVar[str] = "k_link"
     question: ClassVar[str] = "Does linking one published table with other data single anyone out?"
     against: ClassVar[str] = "somebody who links a single published table with other data"
-    unit: ClassVar[str] = "people"
-    relation: ClassVar[str] = ">="
-    reads_sensitive: ClassVar[bool] = False
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
-
-    k: int
-
-    def __post_init__(self) -> None:
-        at_least(self.k, 1, self.name, "k")
-
-    @property
-    def cannot_fail(self) -> bool:
-        return self.k == 1
-
-    @property
-    def limit(self) -> int:
-        return self.k
 
     @property
     def reads(self) -> tuple[str, ...]:

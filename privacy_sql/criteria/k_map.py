@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from privacy_sql.criteria import Criterion, Row, at_least
+from privacy_sql.criteria import Row
+from privacy_sql.criteria._of_people import AtLeastKPeople
 from privacy_sql.criteria._risks import refuse_strangers
 from privacy_sql.errors import people
 from privacy_sql.verdict import Verdict, Witness
 
 
 @dataclass(frozen=True)
-class KMap(Criterion):
+class KMap(AtLeastKPeople):
     """Every published group fits k or more people of the population; `value` is the fewest it fits.
 
     ganta2008, Sec. 2 (Sweeney's k-map: the adversary links with outside data and does not know who is in the
@@ -24,29 +25,13 @@ class KMap(Criterion):
     name: ClassVar[str] = "k_map"
     question: ClassVar[str] = "Does every published group fit many people of the population?"
     against: ClassVar[str] = "somebody who matches a published group with a list of the whole population"
-    unit: ClassVar[str] = "people"
-    relation: ClassVar[str] = ">="
-    reads_sensitive: ClassVar[bool] = False
     needs_population: ClassVar[bool] = True
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
 
-    k: int
-
-    def __post_init__(self) -> None:
-        at_least(self.k, 1, self.name, "k")
-
-    @property
-    def cannot_fail(self) -> bool:
-        return self.k == 1
-
     @property
     def reads(self) -> tuple[str, ...]:
         return ("population",)
-
-    @property
-    def limit(self) -> int:
-        return self.k
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The group that fits fewest decides.

@@ -22,7 +22,7 @@ from privacy_sql.history import kept_privately
 from privacy_sql.history.labels import BOUNDS, Rule, between_words, exactly, of_box, rules, spelt_out, written
 from privacy_sql.kernels.marginals.junction_tree import is_decomposable, maximal_sets
 from privacy_sql.manifest import Manifest
-from privacy_sql.parameters import number_in
+from privacy_sql.parameters import number_or_refuse
 
 LOCATE = ("region", "exact", "centroid")
 KEYS = (
@@ -389,10 +389,8 @@ def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
     """The range each column of centroids is divided by, as text the engine casts."""
     found = {}
     for column, width in content.get("scale", {}).items():
-        number = number_in(width)
-        if number is None or number <= 0:
-            raise UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
-        found[column] = repr(float(number))
+        refusal = UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
+        found[column] = repr(float(number_or_refuse(width, refusal, lambda number: number > 0)))
     return found
 
 

@@ -22,7 +22,7 @@ from privacy_sql.lattice.steering import Steering
 from privacy_sql.marginals.columns import Shown
 from privacy_sql.methods._views import generalised
 from privacy_sql.methods._views import shown as shown
-from privacy_sql.parameters import bind, number_in
+from privacy_sql.parameters import bind, number_or_refuse
 from privacy_sql.release import Proposal as Proposal
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -202,20 +202,16 @@ def share(value: str | int | float, name: str) -> Fraction:
     >>> share("0.01", "max_suppressed")
     Fraction(1, 100)
     """
-    number = number_in(value)
-    if number is None or not 0 <= number < 1:
-        raise UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
-    return number
+    refusal = UsageError("bad_parameter", f"{name} must be a share of the rows, at least 0 and below 1")
+    return number_or_refuse(value, refusal, lambda number: 0 <= number < 1)
 
 
 def seconds_of(time_limit: int | float | str | None) -> float | None:
     """A time limit in seconds; None where there is none."""
     if time_limit is None:
         return None
-    seconds = float(number_in(time_limit) or 0)
-    if seconds <= 0:
-        raise UsageError("bad_parameter", "time_limit is a number of seconds above 0")
-    return seconds
+    refusal = UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+    return float(number_or_refuse(time_limit, refusal, lambda number: float(number) > 0))
 
 
 def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:

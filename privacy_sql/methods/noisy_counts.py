@@ -28,7 +28,7 @@ from privacy_sql.kernels.composition.consistent_counts import (
 )
 from privacy_sql.kernels.composition.noise import Noise, gaussian, laplace
 from privacy_sql.methods import Asked, Method, Proposal, check_levels
-from privacy_sql.parameters import number_in
+from privacy_sql.parameters import number_or_refuse
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict, Witness
@@ -357,7 +357,4 @@ def _view(
 
 
 def _exact(value: object, name: str) -> Fraction:
-    number = number_in(value)
-    if number is None:
-        raise UsageError(f"bad_{name}", f"{name} of noisy_counts is not a number")
-    return number
+    return number_or_refuse(value, UsageError(f"bad_{name}", f"{name} of noisy_counts is not a number"))

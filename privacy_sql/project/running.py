@@ -224,10 +224,29 @@ def _registered_and_written(
         result.published = True
         result.manifest, result.rows_out = _shown(project, place), release.rows_out
 
-    with Register(project.directory / FILE_NAME).held():
+    register = Register(project.directory / FILE_NAME)
+    with register.held():
         result.warnings += register_check.warnings(project.directory, release)
         progress.report(f"writing {plan.name} and reading it again", 0, 1)
-        return _written(project, plan, release, output, overwrite, place, told)
+        source = plan.table.source if isinstance(plan.table.source, Path) else None
+        folder = private_files.private(project.directory)
+        # hashed before it is written, which makes sure that the source is still the one that was counted
+        digest = private_files.source_hash(folder, source) if source else None
+        made = api.put_out(
+            release,
+            output,
+            overwrite=overwrite,
+            manifest_to=place,
+            escape=plan.output is not None and plan.output.escape,
+            register=register if register.path.exists() else None,
+            kept=project.kept(plan),
+            told=told,
+        )
+        if not register.path.exists():
+            group_contents.keep_without_register(folder, release, manifest.read(made))
+        if source and digest:
+            private_files.keep_hash(folder, plan.name, source, digest)
+        return made
 
 
 @contextlib.contextmanager
@@ -259,38 +278,6 @@ def _remember(project: Project, result: Result, found: records.Record) -> None:
         **{"errors": result.errors, "warnings": result.warnings},
     }
     records.start(project.directory, result.name, {**found, **came_of_it, "project": project.name})
-
-
-def _written(
-    project: Project,
-    plan: Plan,
-    release: Release,
-    output: Path | str,
-    overwrite: bool,
-    kept: Path,
-    told: Callable[[Path], None],
-) -> Path:
-    """Write a release, and keep the keyed hash of the source it was made from; returns its manifest."""
-    source = plan.table.source if isinstance(plan.table.source, Path) else None
-    folder = private_files.private(project.directory)
-    # hashed before it is written, which makes sure that the source is still the one that was counted
-    digest = private_files.source_hash(folder, source) if source else None
-    register = Register(project.directory / FILE_NAME)
-    place = api.put_out(
-        release,
-        output,
-        overwrite=overwrite,
-        manifest_to=kept,
-        escape=plan.output is not None and plan.output.escape,
-        register=register if register.path.exists() else None,
-        kept=project.kept(plan),
-        told=told,
-    )
-    if not register.path.exists():
-        group_contents.keep_without_register(folder, release, manifest.read(place))
-    if source and digest:
-        private_files.keep_hash(folder, plan.name, source, digest)
-    return place
 
 
 def _ready(plan: Plan) -> Path | str:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import ceil, comb, floor
 
 from privacy_sql.errors import UsageError
-from privacy_sql.parameters import number_in
+from privacy_sql.parameters import number_or_refuse
 
 GRID = 10**12  # the ends of an interval are rounded outwards to one part in so many
 _EXACTLY = Context(prec=60)
@@ -76,10 +76,8 @@ def _excess(a: Fraction, c: Fraction) -> Fraction | None:
 
 
 def _level(text: str | float) -> Fraction:
-    level = number_in(text)
-    if level is None or not 0 < level < 1:
-        raise UsageError("bad_argument", "a level is a share between 0 and 1", hint="For example 0.95.")
-    return level
+    refusal = UsageError("bad_argument", "a level is a share between 0 and 1", hint="For example 0.95.")
+    return number_or_refuse(text, refusal, lambda level: 0 < level < 1)
 
 
 def _last(holds: Callable[[Decimal], bool]) -> int:

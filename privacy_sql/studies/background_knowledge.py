@@ -48,7 +48,7 @@ class Beliefs(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def get(self, value: object, default: Any = None) -> Any:
+    def get(self, value: object, default: object = None) -> Any:
         return self._by_value.get(value, default)
 
     def keys(self) -> list[Any]:
