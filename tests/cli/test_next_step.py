@@ -9,8 +9,8 @@ from typing import TextIO
 
 import pytest
 
-from privacy_sql import progress
 from privacy_sql.cli.main import main, run
+from privacy_sql.display import progress
 from privacy_sql.project.example import write as write_example
 
 PEOPLE = "age,sex,job,illness,religion\n" + "".join(

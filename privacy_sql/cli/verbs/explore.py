@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from privacy_sql import progress
 from privacy_sql.cli.outcome import Outcome, connected, shared
+from privacy_sql.display import progress
 from privacy_sql.errors import UsageError
 
 GROUP = "decide"  # of `--help`
