@@ -7,13 +7,13 @@ it found beside the record of the run, so that the next report does not measure 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from privacy_sql import registry
+from privacy_sql import criteria, registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
@@ -33,13 +33,16 @@ from privacy_sql.verdict import Verdict
 log = logging.getLogger("privacy_sql")
 
 FACTS = 12  # how far curves go
+# what a worst case calls the people of its group who have the value in question
+HELD = ("holders", "count", "largest_count")
 UNASKED_FACTS = 3  # the worst case that is told where none was asked about
 PUBLISHED = "as_published"  # the roles of the published columns, in the record of a run
 REPLACED = "The release was published anew while its report was made."
 
 
-def of_groups(groups: Callable[[], Grouping], asked: set[str]) -> Record:
-    """Every part, each measured on its own, or why it cannot be; `asked`: the criteria judged already."""
+def of_groups(groups: Callable[[], Grouping], verdicts: Sequence[Record]) -> Record:
+    """Every part, each measured on its own, or why it cannot be; `verdicts`: what was judged already."""
+    asked = {verdict["criterion"] for verdict in verdicts}
     from privacy_sql.studies import disclosure_curve
 
     return {
@@ -55,6 +58,7 @@ def of_groups(groups: Callable[[], Grouping], asked: set[str]) -> Record:
         "unasked": tried(lambda: _unasked(groups(), asked)),
         "skyline": tried(lambda: _skyline(groups())),
         "bars": tried(lambda: bars.of_groups(groups())),
+        "value_numbers": tried(lambda: value_numbers(groups, verdicts)),
     }
 
 
@@ -65,7 +69,7 @@ def completed(directory: Path, found: Record, place: Path, content: Manifest, *,
     if roles is None:
         return found
     (name,) = verifying.outputs(content)
-    parts = _of_file(place.parent / name, roles, {v["criterion"] for v in run["verdicts"]})
+    parts = _of_file(place.parent / name, roles, run["verdicts"])
     # what was read must be what was checked before it was read
     if verifying.verify(place) != content:
         return {**found, "run": {**run, **{key: {"missing": REPLACED} for key in parts}}}
@@ -75,7 +79,7 @@ def completed(directory: Path, found: Record, place: Path, content: Manifest, *,
     return {**found, "run": told_by_rows}
 
 
-def _of_file(place: Path, roles: Mapping[str, Any], asked: set[str]) -> Record:
+def _of_file(place: Path, roles: Mapping[str, Any], verdicts: Sequence[Record]) -> Record:
     """The parts, from the rows of a published file in their roles."""
     with connect(files=[place]) as engine:
         made: list[Grouping] = []
@@ -87,7 +91,7 @@ def _of_file(place: Path, roles: Mapping[str, Any], asked: set[str]) -> Record:
                 made.append(Grouping.by(base, base.own_keys()))
             return made[0]
 
-        parts = of_groups(groups, asked)
+        parts = of_groups(groups, verdicts)
         free = [name for name in roles["insensitive"] if name not in roles["also_known"]]
         shown = parts["bars"]
         if "missing" not in shown:
@@ -110,9 +114,11 @@ def tried(measure: Callable[[], object]) -> object:
 
 def told(verdict: Verdict, grouping: Grouping | None = None) -> Record:
     """A verdict with its question, its worst case in words, and the number of the value that is about."""
+    about_one = "holders" in verdict.witness or "value_code" in verdict.witness.private
+    number = tried(lambda: _number(grouping, verdict)) if grouping is not None and about_one else None
     return {
         **explained({key: plain(part) for key, part in verdict.to_json().items()}),
-        "value_number": None if grouping is None else tried(lambda: _number(grouping, verdict)),
+        "value_number": number,
         "story": verdict.story,
         "notes": list(verdict.notes),
     }
@@ -121,26 +127,42 @@ def told(verdict: Verdict, grouping: Grouping | None = None) -> Record:
 def _number(grouping: Grouping, verdict: Verdict) -> list[int] | None:
     """The value in question by how common it is, as skylines number it, and how many values there are."""
     seen = verdict.witness
-    if (
-        grouping.base.sides
-        or "g" not in seen.private
-        or not {"holders", "value_code"} & {*seen, *seen.private}
-    ):
-        return None
+    held = next((seen[name] for name in HELD if name in seen), None)
     code = seen.private.get("value_code")
+    if grouping.base.sides or "g" not in seen.private or (code is None and held is None):
+        return None
+    query = render("counted/listed.sql", relation=grouping.overall, columns=names(["s", "n_rows"]))
+    rows = sorted(grouping.base.engine.fetch(query), key=lambda row: (-row["n_rows"], row["s"]))
+    overall = {row["s"]: row["n_rows"] for row in rows}
     if code is None:  # the guess is a value of the group by how common it is there
         of_group = Sql(f"g = {int(seen.private['g'])}")
         wanted = {"condition": of_group, "columns": ["s", "n_rows"]}
         inside = render("counted/where.sql", source=grouping.histogram, **wanted)
         common = sorted(grouping.base.engine.fetch(inside), key=lambda row: (-row["n_rows"], row["s"]))
-        guess = int(seen.get("guess") or 1)
-        if not 0 < guess <= len(common) or common[guess - 1]["n_rows"] != seen["holders"]:
+        # a value as common there and in the whole table as the worst case says
+        of_all = seen.get("overall_count")
+        able = [row for row in common if of_all is None or overall[row["s"]] == of_all]
+        guess = (
+            int(seen.get("guess") or 1) if of_all is None else 1 + [row["n_rows"] for row in able].index(held)
+        )
+        if not 0 < guess <= len(able) or able[guess - 1]["n_rows"] != held:
             return None
-        code = common[guess - 1]["s"]
-    query = render("counted/listed.sql", relation=grouping.overall, columns=names(["s", "n_rows"]))
-    rows = grouping.base.engine.fetch(query)
-    ranked = [row["s"] for row in sorted(rows, key=lambda row: (-row["n_rows"], row["s"]))]
-    return [ranked.index(code) + 1, len(ranked)] if code in ranked else None
+        code = able[guess - 1]["s"]
+    return [list(overall).index(code) + 1, len(overall)] if code in overall else None
+
+
+def value_numbers(groups: Callable[[], Grouping], verdicts: Sequence[Record]) -> dict[str, list[int]]:
+    """Of requirements whose worst case is about one value and is not told fact by fact: which one it is."""
+    numbers = {}
+    for verdict in verdicts:
+        seen, name = verdict["witness"], verdict["criterion"]
+        # values that were named to be watched are not told apart here from the others
+        one = ("largest_count" in seen or seen.get("count")) and "values" not in seen
+        if one and not verdict["params"].get("values"):
+            (again,) = judge(_one_column(groups()), [criteria.make(name, verdict["params"])]).values()
+            if all(again.witness.get(fact) == seen[fact] for fact in HELD if fact in seen):
+                numbers[verdict["requirement"]] = _number(groups(), again)
+    return {requirement: number for requirement, number in numbers.items() if number}
 
 
 def explained(verdict: Record) -> Record:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,10 @@ def write_page(
         files.write_alone(target, page.html.encode(), 0o600 if ask.show_values else 0o666)
         for file, text in facts.items():
             files.write_alone(file, text.encode(), 0o600)
+        # facts of a page that was here before name people of a page that is gone
+        for file in target.parent.glob(f"{escape(target.stem)}.facts*.txt"):
+            if file not in facts and file.read_bytes().startswith(FACTS.encode()):
+                file.unlink()
         if ask.static:
             pictures = static.draw(page.charts, page.skyline, target.with_suffix(""))
     return Made(

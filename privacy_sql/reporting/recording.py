@@ -28,8 +28,8 @@ MOST_COMBINATIONS = 2_000_000  # beyond, usefulness is not measured along with a
 
 def recorded(release: Release) -> Record:
     """Everything a report says about a release, or why it cannot."""
-    judged = {verdict.criterion for verdict in release.verdicts.values()}
-    return _by_run(release) | of_groups(lambda: release.groups, judged)
+    run = _by_run(release)
+    return run | of_groups(lambda: release.groups, run["verdicts"])
 
 
 def recorded_by_run(release: Release, output: Path | str) -> Record:

@@ -1,12 +1,13 @@
 """INTERNAL: the worst facts about people of the source by their names, so that `facts` finds the same chance.
 
-martin2007, Theorem 9: implications from what others may have to what one person has. The person has that
-value, so every fact is true. Nothing is handed out that was not asked again and found to be exact.
+martin2007, Theorem 9: implications from what others may have to what one person has; chen2008, Sec. 8.3:
+"the five individuals". The person has that value, so every fact is true. Nothing is handed out that was not
+asked again and found to be exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from privacy_sql.counted.grouping import Grouping
@@ -14,9 +15,10 @@ from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.studies import facts as written
 from privacy_sql.studies.disclosure_risk import label, risk_of_groups
-from privacy_sql.verdict import Verdict
+from privacy_sql.verdict import Verdict, Witness
 
 NOBODY = -1  # a code that no value has
+TOO_FEW = "too few people of a group have an identifier of their own"
 
 
 @dataclass(frozen=True)
@@ -71,53 +73,94 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     ('Ann', 'flu', ['"Bob" is "flu" -> "Ann" is "flu"', 'guess: "Ann" is "flu"'])
     """
     witness = verdict.witness
-    if "places" not in witness or not grouping.base.table.identifier or grouping.base.sides:
+    by_facts = "places" in witness
+    if not by_facts and witness.get("values_per_person") != "one":
+        return None  # no facts at all, or amounts of them about people who may have several values
+    if not grouping.base.table.identifier or grouping.base.sides:
         return None
-    others = iter(witness.private.get("others", ()))
-    places = [
-        (witness.private["g"] if place["target"] else next(others), place["claims"], place["target"])
-        for place in witness["places"]
-    ]
-    counts: dict[int, dict[int, int]] = {}
-    for group in dict.fromkeys(group for group, _, _ in places):
-        wanted = {"condition": Sql(f"g = {int(group)}"), "columns": names(["s", "n_rows"])}
-        query = render("counted/where.sql", source=grouping.histogram, **wanted)
-        counts[group] = {row["s"]: row["n_rows"] for row in grouping.base.engine.fetch(query)}
-    aim = counts[witness.private["g"]]
+    target = witness.private["g"]
     code = witness.private.get("value_code")
     if code is None:
-        code = _ranked(aim)[witness["guess"] - 1]
-    ranked = {group: _ranked(held, code) for group, held in counts.items()}
-    found = {
-        group: people_of(grouping, group, len(claims), code if target else NOBODY)
-        for group, claims, target in places
-    }
-    if any(len(found[group]) < len(claims) for group, claims, _ in places):
-        raise _refusal("too few people of a group have an identifier of their own")
-    person, holds = found[witness.private["g"]][0]
+        code = _ranked(_counts(grouping, target))[witness["guess"] - 1]
+    ((person, holds), *_) = people_of(grouping, target, 1, code) or [("", False)]
     if not holds:
         raise _refusal("nobody of the group has that value in the source as it is now")
-    labels = {each: label(grouping, each) for held in counts.values() for each in held}
-    if any(told is None for told in labels.values()):
-        raise _refusal("a value in question is missing, and a fact has to name it")
-    texts = {each: str(told) for each, told in labels.items()}
-    guess = f"{_quoted(person)} is {_quoted(texts[code])}"
+    texts: dict[int, str] = {}
 
-    def told() -> Iterator[str]:
-        for group, claims, target in places:
-            for number, ((name, _), claimed) in enumerate(zip(found[group], claims, strict=True)):
-                if target and not number:
-                    beside = [value for value in ranked[group] if value != code][: claimed - 1]
-                    yield from (f"{_quoted(name)} not {_quoted(texts[value])}" for value in beside)
-                    continue
-                for value in ranked[group][:claimed]:
-                    yield f"{_quoted(name)} is {_quoted(texts[value])} -> {guess}"
+    def named(value: int) -> str:
+        if value not in texts:
+            if (text := label(grouping, value)) is None:
+                raise _refusal("a value in question is missing, and a fact has to name it")
+            texts[value] = str(text)
+        return _quoted(texts[value])
 
-    lines = list(told())
+    guess = f"{_quoted(person)} is {named(code)}"
+    told = by_implications if by_facts else by_amounts
+    lines = list(told(grouping, witness, person, code, named))
     again = risk_of_groups(grouping, lines, guess)
     if again.value != verdict.value:
         raise _refusal("the facts about these people give another probability")
     return Replay(person, texts[code], [*lines, f"{written.GUESS} {guess}"])
+
+
+def by_implications(
+    grouping: Grouping, witness: Witness, person: str, code: int, named: Callable[[int], str]
+) -> Iterator[str]:
+    """What others may have implies what the person has; of the person, the commonest other values are not."""
+    others = iter(witness.private.get("others", ()))
+    for place in witness["places"]:
+        group = witness.private["g"] if place["target"] else next(others)
+        claims, aimed = place["claims"], place["target"]
+        ranked = _ranked(_counts(grouping, group), code)
+        found = people_of(grouping, group, len(claims), code if aimed else NOBODY)
+        if len(found) < len(claims):
+            raise _refusal(TOO_FEW)
+        for number, ((name, _), claimed) in enumerate(zip(found, claims, strict=True)):
+            if aimed and not number:
+                beside = [value for value in ranked if value != code][: claimed - 1]
+                yield from (f"{_quoted(name)} not {named(value)}" for value in beside)
+                continue
+            for value in ranked[:claimed]:
+                yield f"{_quoted(name)} is {named(value)} -> {_quoted(person)} is {named(code)}"
+
+
+def by_amounts(
+    grouping: Grouping, witness: Witness, person: str, code: int, named: Callable[[int], str]
+) -> Iterator[str]:
+    """chen2008, Sec. 8.3: values the person has not, values of others, and a family that shares the value.
+
+    Others are people with none of the values ruled out, whom knowing would say nothing about the person.
+    """
+    target = witness.private["g"]
+    second = next(iter(witness.private["others"]), target)
+    amounts = witness["amounts"]
+    out = [value for value in _ranked(_counts(grouping, target)) if value != code][: amounts["ruled_out"]]
+    yield from (f"{_quoted(person)} not {named(value)}" for value in out)
+    taken = {person}
+    if amounts["known"]:
+        group = target if witness["known_in"] == witness["group"] else second
+        without = {code, *(out if group == target else ())}
+        for value in _ranked(_counts(grouping, group)):
+            if value not in without:
+                for name, holds in people_of(grouping, group, amounts["known"], value):
+                    if holds and len(taken) <= amounts["known"]:
+                        taken.add(name)
+                        yield f"{_quoted(name)} is {named(value)}"
+    if amounts["family"]:
+        group = target if witness["family_in"] == witness["group"] else second
+        most = amounts["family"] + len(taken)
+        family = [name for name, _ in people_of(grouping, group, most) if name not in taken]
+        taken |= {*family[: amounts["family"]]}
+        for name in family[: amounts["family"]]:
+            yield f"{_quoted(name)} is {named(code)} -> {_quoted(person)} is {named(code)}"
+    if len(taken) != 1 + amounts["known"] + amounts["family"]:
+        raise _refusal(TOO_FEW)
+
+
+def _counts(grouping: Grouping, group: int) -> Mapping[int, int]:
+    wanted = {"condition": Sql(f"g = {int(group)}"), "columns": names(["s", "n_rows"])}
+    query = render("counted/where.sql", source=grouping.histogram, **wanted)
+    return {row["s"]: row["n_rows"] for row in grouping.base.engine.fetch(query)}
 
 
 def _ranked(held: Mapping[int, int], first: int = NOBODY) -> list[int]:

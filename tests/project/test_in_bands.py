@@ -100,7 +100,8 @@ def test_the_bands_that_are_proposed_hold_by_hand_and_cost_what_is_said(tmp_path
     words = f"Or publish hours in bands of {hours[chosen[2] - 1]}"
     assert words in text and "every requirement then holds on it too" in text
     n = safe[chosen]
-    assert f"{n} {'person' if n == 1 else 'people'} left out" in text
+    told = "nobody" if n == 0 else "1 person" if n == 1 else f"{n} people"
+    assert f"It leaves {told} out, and {100 * (1 - found['best']['values']['loss']):.1f}"[:-1] in text
     assert "In bands, instead of as it is:" in text
     # a public page proposes nothing
     assert call("report", "--project", folder, "--audience", "public").exit == 0

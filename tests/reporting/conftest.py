@@ -35,9 +35,16 @@ def folder(records: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(records: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `index.html`, `good.html` (internal, all sections), `public.html` and `bad.html`."""
+    """Every kind of page: of all releases, with all sections, public, refused, amber, with values."""
     made = tmp_path_factory.mktemp("pages")
     assert call("report", "--project", records, "--audience", "internal", "-o", made).exit == 0
     manifest = records / "out" / "good.csv.manifest.json"
     assert call("report", manifest, "--project", records, "-o", made / "public.html").exit == 0
+    assert (
+        call("report", manifest, "--project", records, "--show-values", "-o", made / "named.html").exit == 0
+    )
+    weak = project.write(tmp_path_factory.mktemp("amber"), project.AMBER)
+    for words in (["run"], ["search"], ["report", "--audience", "internal", "-o", made / "weak"]):
+        assert call(*words, "--project", weak).exit == 0
+    (made / "weak" / "amber.html").rename(made / "amber.html")
     return made

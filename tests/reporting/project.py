@@ -67,13 +67,31 @@ PROJECT = {
 }
 
 
-def write(folder: Path) -> Path:
+# every limit holds, and ages, published as they are, single people out
+AMBER = {
+    "version": "1",
+    "name": f"survey {EVIL}",
+    "releases": {
+        "amber": release(
+            quasi_identifiers=[
+                {"column": "zip", "hierarchy": {"mask": ["4", "3", "0"]}},
+                {"column": "sex", "hierarchy": "keep_or_drop"},
+            ],
+            insensitive={"columns": [AGE], "acknowledge": f"wanted {EVIL}"},
+            method={"generalise": {"levels": {}}},
+            output={"target": "out/amber.csv"},
+        )
+    },
+}
+
+
+def write(folder: Path, content: dict[str, Any] = PROJECT) -> Path:
     """The project's files."""
     rows = [["id", AGE, "sex", "zip", ILL], *people()]
     cell = '"{}"'.format
     text = "".join(",".join(cell(v.replace('"', '""')) for v in row) + "\n" for row in rows)
     (folder / "people.csv").write_text(text)
-    (folder / "privacy.yml").write_text(json.dumps(PROJECT))
+    (folder / "privacy.yml").write_text(json.dumps(content))
     return folder
 
 

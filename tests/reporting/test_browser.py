@@ -13,7 +13,7 @@ import pytest
 from tests.command_line import call
 from tests.reporting.browser import axe, browser, complaints, opened, requests
 
-PAGES = ("good", "public", "bad", "index")
+PAGES = ("good", "public", "bad", "index", "amber", "named")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import random
 import re
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,54 @@ def test_what_goes_to_a_table_is_recorded_by_its_run(engine: Any, tmp_path: Path
     found = recording.recorded_by_run(release, "table:people_out")
     assert found["groups"]["largest"] == 4 and found["curves"]["implications"][0] == 0.5
     assert set(PARTS) <= set(found)
+
+
+ONE_VALUE: dict[str, dict[str, str]] = {
+    "l_diversity": {"l": "2", "kind": "recursive", "c": "9"},
+    "alpha_k_anonymity": {"alpha": "0.9", "k": "2"},
+    "beta_likeness": {"beta": "20"},
+    "delta_disclosure": {"delta": "9"},
+}
+
+
+@pytest.mark.parametrize("name", ONE_VALUE)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
+    tmp_path: Path, name: str, seed: int
+) -> None:
+    draw = random.Random(seed)
+    # every value is in every town, as one of these requirements asks for
+    people = [(town, ill) for town in "abc" for ill in "pqrst"]
+    people += [(draw.choice("abc"), draw.choices("pqrst", [5, 4, 3, 2, 1])[0]) for _ in range(150)]
+    (tmp_path / "people.csv").write_text("\n".join(["town,illness", *map(",".join, people)]) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "quasi_identifiers": [{"column": "town", "hierarchy": "keep_or_drop"}],
+        "sensitive": {"column": "illness"},
+        "require": {name: ONE_VALUE[name]},
+        "method": {"generalise": {"levels": {}}},
+        "output": {"target": "out/people.csv"},
+    }
+    (tmp_path / "privacy.yml").write_text(
+        json.dumps({"version": "1", "name": "all", "releases": {"people": release}})
+    )
+    ran = call("run", "--project", tmp_path)
+    assert ran.exit == 0, ran.everything
+    assert call("report", "--project", tmp_path, "--audience", "internal").exit == 0
+    record = json.loads((tmp_path / "target" / "records" / "people.json").read_text(encoding="utf-8"))["run"]
+    (verdict,) = record["verdicts"]
+    place, many = record["value_numbers"][verdict["requirement"]]
+    overall = Counter(ill for _, ill in people)
+    assert many == 5
+    seen = verdict["witness"]
+    held = seen["largest_count"] if "largest_count" in seen else seen["count"]
+    # of values that are as common as one another any may stand at the place
+    n = sorted(overall.values(), reverse=True)[place - 1]
+    able = [value for value in overall if overall[value] == n]
+    towns = {town: Counter(ill for at, ill in people if at == town) for town in "abc"}
+    assert any(counts[value] == held for counts in towns.values() for value in able)
+    assert "overall_count" not in seen or n == seen["overall_count"]
+    page = (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")
+    assert page.count(f"It is value {place} of 5.") == 2  # beside the requirement, and in the annex
+    assert call("report", "--project", tmp_path, "--audience", "public").exit == 0
+    assert "It is value" not in (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")

@@ -67,6 +67,36 @@ def test_the_facts_are_true_and_as_bad_as_the_verdict_says(seed: int, k: int) ->
             assert len(found.lines) == verdict.witness["facts"] + 1
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "amounts", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (0, 2, 1), (2, 1, 2)]
+)
+def test_the_knowledge_of_a_skyline_is_true_and_as_bad_as_the_verdict_says(
+    seed: int, amounts: tuple[int, int, int]
+) -> None:
+    rows = drawn(seed)
+    table = ps.Table(pd.DataFrame(rows, columns=["who", "sex", "ill"]), ["sex"], "ill", identifier="who")
+    rare = min({row[2] for row in rows}, key=lambda value: (sum(row[2] == value for row in rows), value))
+    points = [[*map(str, amounts), "1/2"]]
+    own = ps.PrivacySkyline(points=[["0", "0", "0", "1"]], per_value={rare: [[*map(str, amounts), "1/100"]]})
+    truth = {(who, ill) for who, _, ill in rows}
+    with ps.connect() as engine:
+        grouping = groups_of(engine, table)
+        asked = [ps.PrivacySkyline(points=points), own]
+        for criterion, verdict in zip(asked, ps.check(engine, table, asked).values(), strict=True):
+            found = worst_facts.replay(grouping, verdict)
+            assert found is not None, criterion
+            assert by_counting(rows, list(found.lines)) == verdict.value
+            assert (found.person, found.value) in truth
+            assert len(found.lines) == sum(verdict.witness["amounts"].values()) + 1
+            # every fact is true: of others what they have, of the person what they have not
+            said, _ = facts.without_guess(found.lines)
+            for clause in (clause for fact in facts.parse_facts(said) for clause in fact.clauses):
+                assert any((one.person, one.value) in truth for one in clause.then_any) or not all(
+                    (one.person, one.value) in truth for one in clause.if_all
+                )
+
+
 def test_a_name_with_a_line_break_is_refused_and_not_shown() -> None:
     rows = [("A\nB", "f", "flu"), ("A\nC", "f", "gout")]
     table = ps.Table(pd.DataFrame(rows, columns=["who", "sex", "ill"]), ["sex"], "ill", identifier="who")

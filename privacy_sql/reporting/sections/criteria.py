@@ -21,7 +21,7 @@ def section(material: Material) -> Section:
             "estimated": verdict.get("estimated", 0),
             "notes": verdict["notes"],
             # the annex tells a worst case fact by fact
-            "story": "" if verdict["witness"].get("certainty") else verdict["story"],
+            "story": "" if verdict["witness"].get("certainty") else material.story_of(verdict),
             "used": used(verdict),
         }
         for verdict in material.verdicts

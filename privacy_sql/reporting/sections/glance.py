@@ -50,9 +50,9 @@ def knowing(material: Material) -> str:
     also = [*free, *([material.others] if material.others else [])]
     roles = material.run.get("roles", {})
     keys = [name for name, role in roles.items() if role == "quasi-identifier" and name not in free]
-    who = f"somebody who knows all {len(keys)} quasi-identifiers" if len(keys) > 1 else "somebody who knows"
-    who += "" if len(keys) > 1 else f" {keys[0]}" if keys else " nothing"
-    return f"{who} and {' and '.join(also)}" if also else who
+    many = "both" if len(keys) == 2 else f"all {len(keys)}"
+    known = f"{many} quasi-identifiers" if len(keys) > 1 else keys[0] if keys else ""
+    return f"somebody who knows {' and '.join([*([known] if known else []), *also]) or 'nothing'}"
 
 
 def strongest(material: Material) -> Record | None:

@@ -134,10 +134,11 @@ def in_bands(material: Material) -> str:
     shown = choice({name: found_best["levels"][name] for name in found["columns"]}, kinds)
     beside = f", with {choice(changed, kinds)}" if changed else ""
     gone = f", without {' and '.join(found['left_out'])}" if found["left_out"] else ""
-    left_out, lost = people(found_best.get("suppressed", 0)), found_best["values"].get("loss")
-    kept = "" if lost is None else f" {left_out} left out, {percent(1 - lost)} of the detail kept."
+    out, lost = found_best.get("suppressed"), found_best["values"].get("loss")
+    kept = "" if lost is None else f", and {percent(1 - lost)} of the detail is kept"
+    price = f" It leaves {people(out) if out else 'nobody'} out{kept}."
     them = "them" if len(found["columns"]) > 1 else "it"
-    return f"Or publish {shown}{beside}{gone}: every requirement then holds on {them} too.{kept}"
+    return f"Or publish {shown}{beside}{gone}: every requirement then holds on {them} too.{price}"
 
 
 def _rows(

@@ -25,7 +25,7 @@ def section(material: Material) -> Section:
         {
             "rule": verdict["requirement"],
             "safe": verdict["safe"],
-            "story": verdict["story"] or f"The worst value is {value(verdict)}.",
+            "story": material.story_of(verdict) or f"The worst value is {value(verdict)}.",
         }
         for verdict in material.verdicts
         if not _facts(verdict)

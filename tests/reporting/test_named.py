@@ -1,0 +1,92 @@
+"""Values of people stand on the page that was asked to name them and nowhere else; every cell is a canary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import canaries
+from tests.canaries import MARK, OWN, RELEASED, STORE
+from tests.command_line import call
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project of canaries, run once; each test works beside it and changes nothing that is out."""
+    folder = canaries.project(tmp_path_factory.mktemp("named"))
+    told = call("run", "--project", folder, "--select", "people")
+    assert told.exit == 0 and MARK not in told.everything
+    return folder
+
+
+def holding(folder: Path) -> set[str]:
+    """The files in which a canary sits, beside those of the user and the release itself."""
+    mine = {*OWN, RELEASED, STORE}
+    files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    return {name for name, file in files.items() if name not in mine and MARK.encode() in file.read_bytes()}
+
+
+def test_only_the_page_and_its_facts_hold_values_and_only_i_can_read_them(
+    published: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, pages = published, published / "pages"
+    words = ["report", "--project", folder, "--select", "people", "-o", pages]
+    caplog.set_level("DEBUG")
+    # a page that everybody may read lies there already
+    assert call(*words, "--audience", "internal").exit == 0
+    (pages / "people.html").chmod(0o644)
+    assert holding(folder) == set()
+    told = call(*words, "--show-values", "--static", "--json")
+    assert told.exit == 0, told.everything
+    written = {"pages/people.html"} | {
+        Path(file).relative_to(folder).as_posix() for file in told.json["reports"][0]["facts"]
+    }
+    assert holding(folder) == written and len(written) == 2
+    assert {(folder / name).stat().st_mode & 0o777 for name in written} == {0o600}
+    page = (pages / "people.html").read_text(encoding="utf-8")
+    # keys, values and people are there, or this would show nothing
+    assert all(f"{MARK}{kind}" in page for kind in "QSP")
+    assert f"{MARK}F" not in page  # of a column that was dropped
+    assert MARK not in told.everything + caplog.text
+    told = call(*words, "--show-values", "--dry-run")
+    assert told.exit == 0 and MARK not in told.everything
+    # the next page in its place names nobody, and leaves no facts of the one that is gone
+    told = call(*words, "--audience", "public")
+    assert told.exit == 0 and holding(folder) == set()
+    assert "PUBLIC." in (pages / "people.html").read_text(encoding="utf-8")
+    assert MARK not in told.everything + caplog.text
+
+
+@pytest.mark.parametrize("which", [["--select", "people"], [], [f"{RELEASED}.manifest.json"], [RELEASED]])
+@pytest.mark.parametrize("how", [[], ["--dry-run"], ["--json"]])
+def test_a_public_report_with_values_is_refused_however_it_is_asked_for(
+    published: Path, tmp_path: Path, which: list[str], how: list[str]
+) -> None:
+    named = [published / word if word.startswith("out") else word for word in which]
+    words = ["--project", published, "--audience", "public", "--show-values", "-o", tmp_path / "page", *how]
+    told = call("report", *named, *words)
+    assert told.exit == 2 and "names no values of people" in told.everything
+    assert not list(tmp_path.iterdir()) and MARK not in told.everything
+
+
+def test_facts_of_somebody_else_stay_where_they_are(published: Path) -> None:
+    pages = published / "mine"
+    words = ["report", "--project", published, "--select", "people", "-o", pages]
+    assert call(*words).exit == 0
+    own = pages / "people.facts.txt"
+    own.write_text(f"{MARK}P1 not {MARK}S1\n")
+    assert call(*words).exit == 0 and own.exists()
+    told = call(*words, "--show-values", "--json")
+    # what is not ours is not replaced either, and no page was written that would point to it
+    assert told.exit != 0 and own.name in told.everything and MARK not in told.everything
+    assert own.read_text().startswith(MARK) and "PUBLIC." in (pages / "people.html").read_text()
+    own.unlink()
+
+
+def test_what_lies_in_a_table_or_was_refused_names_nobody(tmp_path: Path) -> None:
+    folder = canaries.project(tmp_path)
+    assert call("run", "--project", folder, "--select", "stored").exit == 0
+    told = call("report", "--project", folder, "--select", "stored", "--show-values", "-o", folder / "pages")
+    assert told.exit == 2 and "no published file to name values of" in told.everything
+    assert MARK not in told.everything and holding(folder) == set()
