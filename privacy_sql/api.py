@@ -46,21 +46,21 @@ if TYPE_CHECKING:
     from privacy_sql.searches.full_domain import Goal
 
 TABLE = "table:"
-LIKE_AN_IDENTIFIER = 20  # rows from which on a column without equal values is no coincidence
+LIKE_AN_IDENTIFIER = 20  # with this many rows, a column without equal values is not a coincidence
 GOALS = ("all", "best", "one")
-# full-width letters and blanks of East Asian keyboards, and the plain ones they look like
+# full-width letters and spaces of East Asian keyboards, and the plain ones they look like
 WIDE = "".join(map(chr, [*range(0xFF01, 0xFF5F), 0x3000, 0xA0]))
 NARROW = "".join(map(chr, [*range(0x21, 0x7F), 0x20, 0x20]))
 
 
 def count(engine: Engine, table: Table) -> Table:
-    """The table with its counts, which every verb takes; `ps.count` gives it further questions."""
+    """The table with its counts, which every verb accepts; `ps.count` adds further questions."""
     refuse_strangers(engine, table)
     return counted_once(engine, table)
 
 
 def check(engine: Engine, table: Table | Judgeable, require: Sequence[Criterion]) -> Verdicts:
-    """Judge a table as it stands, a release as it would be published, or a set of marginals together.
+    """Judge an unchanged table, a release before publication, or a set of marginals together.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -72,9 +72,9 @@ def check(engine: Engine, table: Table | Judgeable, require: Sequence[Criterion]
     refuse_no_list(require)
     given: object = table
     if not isinstance(given, Table | Judgeable):
-        hint = "Say which columns are what: ps.Table(source, quasi, sensitive)."
-        raise UsageError("bad_table", "a Table, a Release or a MarginalSet is checked", hint=hint)
-    if isinstance(table, Release):  # what leaves may be read by people who see only its rows
+        hint = "Name the roles of the columns: ps.Table(source, quasi, sensitive)."
+        raise UsageError("bad_table", "check needs a Table, a Release or a MarginalSet", hint=hint)
+    if isinstance(table, Release):  # readers of a release see only its rows
         return judge(table.grouping, Requirements.of(table.grouping.base.table, require).require)
     if not isinstance(table, Table):
         return judge(table.grouping, require)
@@ -92,7 +92,7 @@ def _as_it_stands(engine: Engine, table: Table, require: Sequence[Criterion]) ->
 
 @dataclass(frozen=True)
 class Examined:
-    """What `check` saw: the verdicts, the size of the table, and what it passed over."""
+    """What `check` found: the verdicts, the size of the table, and what it ignored."""
 
     verdicts: Verdicts
     rows: int
@@ -105,9 +105,9 @@ class Examined:
 def examine(
     engine: Engine, table: Table, require: Sequence[Criterion], project: Path | None = None
 ) -> Examined:
-    """Judge a table as it stands, in a project beside its registered releases; say what was looked at.
+    """Judge an unchanged table, in a project together with its registered releases.
 
-    Each of several sensitive columns is judged with the others counted as quasi-identifiers, or all jointly.
+    Each of several sensitive columns is judged with the others as quasi-identifiers, or all jointly.
     """
     grouping, verdicts = _as_it_stands(engine, table, require)
     base = grouping.base
@@ -121,14 +121,14 @@ def examine(
 
 
 def beside(release: Release) -> tuple[str, ...]:
-    """What to warn of beside the verdicts on a release; of the rows behind noise nothing is said."""
+    """Warnings about a release besides its verdicts; they say nothing about the rows of a noisy release."""
     if release.promise is not None:
         return ()
     return (*look_alikes(release.base), *identifier_like(release.base))
 
 
 def formulas(release: Release) -> tuple[str, ...]:
-    """A warning of cells that a spreadsheet would take for formulas, when it opens the release as CSV."""
+    """Warn about cells that a spreadsheet would take for formulas if the release is CSV."""
     engine: Engine = release.base.engine
     if release.alike is not None:
         return in_cells.warnings(engine, [release.alike])
@@ -137,7 +137,7 @@ def formulas(release: Release) -> tuple[str, ...]:
 
 
 def look_alikes(base: Base) -> tuple[str, ...]:
-    """Warnings that sensitive values differ only in letter case, blanks or width, and count as different."""
+    """Warn that sensitive values differ only in letter case, spaces or width, and count as different."""
     if not base.table.sensitives:
         return ()
     (found,) = base.engine.fetch(
@@ -151,16 +151,16 @@ def look_alikes(base: Base) -> tuple[str, ...]:
 
 
 def identifier_like(base: Base) -> list[str]:
-    """A warning of each quasi-identifier that tells everybody apart, as an identifier does."""
+    """Warn about each quasi-identifier that is different for everybody, like an identifier."""
     return [
-        f"{column}: no value occurs twice, as in an identifier; name it so (--identifier) or leave it out"
+        f"{column}: no value occurs twice, as in an identifier; name it with --identifier or leave it out"
         for column, alias in base.aliases.items()
         if base.statistics[alias]["n_values"] == base.rows >= LIKE_AN_IDENTIFIER
     ]
 
 
 def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: Method) -> Release:
-    """Choose how to publish a table and judge the choice; nothing leaves before `write`.
+    """Choose how to publish a table and judge the choice; only `write` publishes anything.
 
     The first steps of a run; `publication.publish` takes the others.
 
@@ -182,16 +182,16 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             where=table.name,
             hint="Use full_domain or generalise, or publish one sensitive column and drop the others.",
         )
-    # what can be told from the hierarchies is told before anything is counted
+    # checks that need only the hierarchies run before anything is counted
     refuse_without_labels(method, asked)
     method.refuse_unfit(table, asked)
     if table.count:
-        hint = "Write each row as often as it counts, or check the table only."
+        hint = "Repeat each row as often as it counts, or only check the table."
         raise UsageError(
             "counted_rows", "a table with a `count` column can be checked, not published", hint=hint
         )
     if table.members_tied:
-        told = "household numbers are not published: who is alone in a table may not be alone with the others"
+        told = "household numbers cannot be published, because they show who lives together"
         raise UsageError("household_numbers", told, where=table.name, hint="Write `published: no`.")
     with _limited(method, table):
         with step("count"):
@@ -231,7 +231,7 @@ def search(
 ) -> SearchResult | MarginalResult:
     """The safe choices of a table: all minimal ones, the best, or one; publishes nothing.
 
-    A method that is no search of its own is searched full-domain; `Marginals` gives its best collection.
+    A method without its own search is searched full-domain; `Marginals` gives its best collection.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -259,7 +259,7 @@ def search(
 
 
 def _limited(method: Method, table: Table) -> AbstractContextManager[None]:
-    """The time limit of a method, from the first statement on; how large the work is, is said before."""
+    """Apply the time limit of a method, from the first statement on, after logging the size of the work."""
     method.tell_size(table)
     return deadlines.within(method.seconds, table.name)
 
@@ -267,14 +267,14 @@ def _limited(method: Method, table: Table) -> AbstractContextManager[None]:
 def as_written(
     engine: Engine, table: Table, require: Sequence[Criterion], path: Path, allowed: Fraction
 ) -> Release:
-    """A release that was written, made again at the levels of its manifest; the file has the same rows."""
+    """A written release, made again at the levels of its manifest; the file has the same rows."""
     from privacy_sql.methods.generalise import Generalise
 
     place, _ = verifying.found(path)
     content = verifying.verify(path)
     levels, output = content["choice"].get("levels"), content["output"]
     if content["method"] not in ("generalise", "full_domain") or not levels or "file" not in output:
-        told = f"{content['release']} was not written at levels, as a file"
+        told = f"{content['release']} was not written as a file with one level per column"
         hint = "Name the published file with --source and the column of its groups with --group."
         raise UsageError("no_levels", told, where=place.name, hint=hint)
     release = publish(engine, table, require, Generalise(dict(levels), max_suppressed=str(allowed)))
@@ -282,8 +282,8 @@ def as_written(
         with engine.beside() as auditor:
             audit.same_rows(auditor, place.parent / output["file"], release)
     except NotSafe:
-        told = f"{content['release']} was written from other rows than its source has now"
-        hint = "Publish it anew, or bring back the source."
+        told = f"the source of {content['release']} has changed since it was published"
+        hint = "Publish it again, or restore the source."
         raise DataError("source_changed", told, where=place.name, hint=hint) from None
     return release
 
@@ -295,15 +295,15 @@ def released(
     method: Method,
     asked: Requirements,
 ) -> Release:
-    """A proposal and what was judged of it as a release, with the view whose rows may leave."""
+    """A proposal and its verdicts as a release, with the view of the published rows."""
     view = base.engine.create(proposal.view, view=True)
     rows_in: int | None = base.rows
     rows_out, repeated = base.rows - proposal.suppressed, 0
     if proposal.published is not None:
-        # counts of cells say nothing of how many rows they are made from, and neither does the manifest
+        # counts of cells do not reveal the number of rows, and neither does the manifest
         rows_in, rows_out = proposal.counted, proposal.published
     elif base.holders is not None and (groups := proposal.grouping.one_table) is not None:
-        # a line is published for each value, and for each person without one
+        # one line is published for each value, and one for each person without a value
         (found,) = base.engine.fetch(render("counted/rows.sql", relation=base.source))
         every = int(found["n_rows"])
         rows_in, rows_out, repeated = every, groups.n_lines, every - base.n_lines
@@ -340,7 +340,7 @@ def write(
     """Write a release to a file, a folder or `table:NAME`, audited from its own bytes; returns its manifest.
 
     `csv={"formulas": "escape"}` puts an apostrophe before cells of a CSV file that a spreadsheet would run.
-    Refuses a release that is not safe, and one whose published form does not keep the requirements.
+    It refuses a release that is not safe, or whose published bytes do not meet the requirements.
     """
     refuse_no_release(release)
     writing.refuse_no_path(target, "a target")
@@ -357,10 +357,10 @@ def write(
 
 
 def audited_rows(release: Release) -> pa.Table:
-    """The rows of a release, read from a private file that was audited like any other, and taken away."""
+    """The rows of a release, read from a private file that is audited like any other and then removed."""
     if release.parts:
         told = f"{release.name} is published as {len(release.parts)} tables"
-        raise UsageError("several_tables", told, hint="Write it to a folder, and read the tables there.")
+        raise UsageError("several_tables", told, hint="Write it to a folder and read the tables from there.")
     folder, leave = private_folder(release)
     try:
         place = folder / "rows" / "rows.parquet"
@@ -383,7 +383,7 @@ def put_out(
     kept: Sequence[Kept] = (),
     told: Callable[[Path], None] = lambda place: None,
 ) -> Path:
-    """Write a release that is safe and reads as it was judged, and enter it into a register that is held."""
+    """Write a safe release that reads as it was judged, and enter it into a locked register."""
     form = form_of(release, target, Path(manifest_to) if manifest_to else None, kept, escape=escape)
     return publication.publish(
         form,
@@ -397,21 +397,21 @@ def put_out(
 
 
 def refuse_read_alike(release: Release, target: str | Path) -> None:
-    """Refuse a CSV file of rows that were judged apart and would read alike."""
+    """Refuse CSV for rows that were judged as different but would read the same."""
     if not (isinstance(target, str) and target.startswith(TABLE)) and is_csv(_file(Path(target), release)):
         audit.refuse_read_alike(release)
 
 
 def dry_write(release: Release, target: str | Path) -> None:
-    """Write a release where nobody looks, audit it and take it away: what `write` does, without a trace."""
+    """Write a release to a hidden place, audit it and remove it: `write` without a trace."""
     if release.promise is not None and release.rehearsal:
-        return  # its noise is not drawn, so there is nothing to write
+        return  # noise is not drawn, so there is nothing to write
     if isinstance(target, str) and target.startswith(TABLE):
         if not release.base.engine.undoes:
             return  # others would see its tables for a while
         folder = None
     else:
-        # gone at the end, and at the next start when this run is killed
+        # removed at the end, or at the next start if this run is killed
         folder, leave = private_folder(release)
         target = folder / Path(target).name
     try:
@@ -430,7 +430,7 @@ def form_of(
     *,
     escape: bool = False,
 ) -> publication.Form:
-    """What a release is written as: files, or tables of its engine."""
+    """The form of a written release: files, or tables of its engine."""
     home: Engine = release.base.engine
     several = release.proposal.parts
     views = several or {"": release.proposal.view}

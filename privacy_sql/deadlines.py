@@ -1,8 +1,8 @@
-"""A limit of time for a whole piece of work, from its first statement on.
+"""A time limit for a whole task, from its first statement on.
 
-Between steps the work asks whether the time is up; in the middle of a statement an alarm interrupts it as a
-person at the keyboard would. The alarm needs the main thread and a system that has one; elsewhere a statement
-that runs when the time is up is waited for.
+Between steps the task checks whether the time is up; in the middle of a statement an alarm interrupts it,
+like a person at the keyboard. The alarm needs the main thread and a system with alarms; elsewhere a running
+statement finishes first.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from weakref import WeakSet
 
 from privacy_sql.errors import Undecided, ended
 
-GRACE = 0.5  # seconds in which a step that looks at the time may stop by itself
+GRACE = 0.5  # seconds in which a step that checks the time may stop by itself
 
 
 @dataclass
 class Deadline:
-    """When the time is up, and whether the alarm has interrupted anything."""
+    """The end of the time, and whether the alarm has interrupted anything."""
 
     seconds: float
     end: float
@@ -37,14 +37,14 @@ class Deadline:
         return time.monotonic() > self.end
 
     def ring(self, *_: object) -> None:
-        """What the alarm does, once."""
+        """The action of the alarm, once."""
         if self.armed:
             self.armed, self.rang = False, True
             interrupt()
 
 
 class Interruptible(Protocol):
-    """A connection whose statement goes on when the program around it is interrupted."""
+    """A connection whose statement would go on after an interrupt of the program."""
 
     def interrupt(self) -> None: ...
 
@@ -53,18 +53,18 @@ _connections: WeakSet[Interruptible] = WeakSet()
 
 
 def watch(connection: Interruptible) -> None:
-    """Interrupt this connection too when the alarm rings, as long as somebody holds it."""
+    """Also interrupt this connection when the alarm rings, as long as somebody holds it."""
     _connections.add(connection)
 
 
 def end(*_: object) -> NoReturn:
-    """What a signal that ends the program does: what fails from now on may have failed of that."""
+    """The action of a signal that ends the program; later failures may come from it."""
     ended.set()
     interrupt()
 
 
 def interrupt() -> NoReturn:
-    """Stop what runs, in the middle of a statement too."""
+    """Stop what runs, even in the middle of a statement."""
     for connection in list(_connections):
         connection.interrupt()
     raise KeyboardInterrupt
@@ -75,7 +75,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(seconds: float | None, what: str = "the work") -> Iterator[None]:
-    """Interrupt the block when the time is up, and say that nothing was decided; the outermost limit holds.
+    """Interrupt the block when the time is up and raise Undecided; the outermost limit applies.
 
     >>> with within(None):
     ...     reason() is None
@@ -111,19 +111,19 @@ def _alarm(deadline: Deadline) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, deadline.seconds + GRACE)
         yield
     finally:
-        deadline.armed = False  # an alarm that is on its way finds nothing to interrupt
+        deadline.armed = False  # a late alarm finds nothing to interrupt
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def reason() -> str | None:
-    """Why the work has to stop, in words, or None to go on."""
+    """Why the work must stop, in words, or None to go on."""
     deadline = _current.get()
     return "time limit" if deadline is not None and (deadline.rang or deadline.over) else None
 
 
 def finished() -> None:
-    """The answer is there; what is left is to write it down, and no alarm interrupts that."""
+    """The result is known, and no alarm interrupts writing it."""
     deadline = _current.get()
     if deadline is not None:
         deadline.armed = False
@@ -135,6 +135,6 @@ def stopped() -> bool:
 
 
 def rang() -> bool:
-    """Whether the interrupt that was just caught was the alarm's, and not that of a person."""
+    """Whether the last interrupt came from the alarm and not from a person."""
     deadline = _current.get()
     return deadline is not None and deadline.rang

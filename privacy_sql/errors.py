@@ -1,7 +1,7 @@
-"""What can go wrong: one class per exit code, each error naming what, where and what to do next.
+"""Errors: one class per exit code; each error says what is wrong, where, and what to do next.
 
-An error names columns, counts and levels, never the value of a row, because it is read by people who may
-not see the data. An exception of a library that may print rows is replaced with `raise ... from None`.
+An error names columns, counts and levels, never the value of a row, because its readers may not see the data.
+An exception of a library that may print rows is replaced with `raise ... from None`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 
 class PrivacySqlError(Exception):
-    """An error people can act on; `exit` is the exit code of the command line.
+    """An error that people can act on; `exit` is the exit code of the command line.
 
     >>> print(
     ...     PrivacySqlError(
@@ -81,14 +81,14 @@ class EngineError(PrivacySqlError):
 
 
 class PublishedNotRecorded(EngineError):
-    """A release is out, and a later step failed: not everything that should be known of it is recorded."""
+    """A release is published, but a later step failed, so its records are incomplete."""
 
     def __init__(self, release: str, problem: BaseException) -> None:
         reason = problem.message if isinstance(problem, PrivacySqlError) else type(problem).__name__
         super().__init__(
             "published_not_recorded",
             f"{release} is published, but a later step failed: {reason}",
-            hint="What was published stays published. Fix the cause, then run again to complete its records.",
+            hint="What was published stays published. Fix the cause, then run again to complete the records.",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Undecided(PrivacySqlError):
     exit = 5
 
 
-# when several things went wrong, the one the reader must mend first decides the exit code
+# of several errors, the one to fix first decides the exit code
 EXIT_ORDER = (130, 4, 3, 2, 5, 1)
 
 
@@ -122,12 +122,12 @@ def interrupted(problem: BaseException) -> Interrupted:
     return _from(problem, Interrupted("interrupted", "interrupted; nothing more was published"))
 
 
-# set when somebody ends this program: libraries turn the interrupt into errors of their own
+# set when somebody ends this program, because libraries turn the interrupt into their own errors
 ended = threading.Event()
 
 
 def as_error(problem: Exception) -> PrivacySqlError:
-    """Any exception as one of ours; an unforeseen one may quote rows, so only its kind is told.
+    """Any exception as one of ours; an unforeseen one may quote rows, so only its type is shown.
 
     >>> as_error(ValueError("a row")).message
     'unexpected ValueError'
@@ -137,14 +137,14 @@ def as_error(problem: Exception) -> PrivacySqlError:
     if ended.is_set():
         return interrupted(problem)
     if isinstance(problem, UnicodeEncodeError):
-        hint = "Files and folders need names in UTF-8: rename it."
+        hint = "Rename it; files and folders need names in UTF-8."
         return _from(problem, UsageError("bad_name", "a name is not UTF-8 text", hint=hint))
     if isinstance(problem, OSError) and problem.strerror:
         name = f": {os.path.basename(problem.filename)}" if isinstance(problem.filename, str) else ""
-        told = f"the system refuses: {problem.strerror.lower()}{name}"
+        told = f"the operating system reports: {problem.strerror.lower()}{name}"
         hint = "Check the permissions of the file and its folder, and the free space."
         return _from(problem, EngineError("system", told, hint=hint))
-    hint = "This is a bug in privacy-sql. Run with --unsafe-debug to see it; that may show rows."
+    hint = "This is a bug in privacy-sql. Run with --unsafe-debug to see it (this may show rows)."
     return _from(problem, EngineError("unexpected", f"unexpected {type(problem).__name__}", hint=hint))
 
 
@@ -157,7 +157,7 @@ def _from(cause: BaseException, error: E) -> E:
 
 
 class SeveralErrors(PrivacySqlError):
-    """All that is wrong, reported at once; `exit` is the first in `EXIT_ORDER` that occurs."""
+    """Several errors, reported together; `exit` is the first in `EXIT_ORDER` that occurs."""
 
     def __init__(self, errors: Sequence[PrivacySqlError]) -> None:
         self._parts = tuple(part for error in errors for part in error.parts)
@@ -173,7 +173,7 @@ class SeveralErrors(PrivacySqlError):
 
 
 def raise_all(errors: Sequence[PrivacySqlError]) -> None:
-    """Raise what was collected: nothing, the only error, or all of them as one."""
+    """Raise the collected errors: none, the only one, or all of them as one."""
     if len(errors) == 1:
         raise errors[0]
     if errors:
@@ -200,7 +200,7 @@ def number_of(n: int, one: str, many: str = "") -> str:
 
 
 def people(n: int) -> str:
-    """A number of people, in words a sentence takes.
+    """A number of people, in words for a sentence.
 
     >>> people(1), people(0)
     ('1 person', '0 people')
@@ -209,7 +209,7 @@ def people(n: int) -> str:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `name`, letter case aside; None when nothing is near.
+    """The candidate most similar to `name`, ignoring letter case; None if nothing is similar.
 
     >>> nearest("Zipcode", ["age", "zip_code"]), nearest("weight", ["age", "zip_code"])
     ('zip_code', None)
@@ -220,24 +220,24 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 
 
 def nearest_column(name: str, columns: Iterable[str]) -> str:
-    """The hint for a misspelt column. It lists no names: in a file without a header they are values of a row.
+    """The hint for a misspelt column. It lists no names, because without a header they are values of a row.
 
     >>> nearest_column("zipcode", ["age", "zip"]), nearest_column("weight", ["34", "flu"])
     ('Did you mean "zip"?', 'None of its 2 columns has a similar name; does the file have a header?')
     >>> nearest_column("age", ["age|zip|illness"])
-    'It has one column: in a CSV file a comma, semicolon or tab separates columns.'
+    'It has only one column; a CSV file separates columns by a comma, semicolon or tab.'
     """
     known = list(columns)
     found = nearest(name, known)
     if found:
         return f'Did you mean "{found}"?'
     if len(known) == 1:
-        return "It has one column: in a CSV file a comma, semicolon or tab separates columns."
+        return "It has only one column; a CSV file separates columns by a comma, semicolon or tab."
     return f"None of its {number_of(len(known), 'column')} has a similar name; does the file have a header?"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """The hint for a misspelt name: the nearest one, else all there are.
+    """The hint for a misspelt name: the nearest one, or all known names.
 
     >>> did_you_mean("zipcode", ["age", "zip"])
     'Did you mean "zip"?'

@@ -1,4 +1,4 @@
-"""Files of ours: written whole and durable, by one run at a time. A cluster writes folders of Parquet."""
+"""Our own files: written completely and durably, by one run at a time. Clusters write Parquet folders."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from typing import Any
 from privacy_sql.display import progress
 from privacy_sql.errors import EngineError, UsageError
 
-# the folders that this run holds, by device and number
+# the folders that this run has locked, by device and number
 _held: ContextVar[frozenset[tuple[int, int]]] = ContextVar("held", default=frozenset())
-REPLACE = "Use --overwrite; in Python, overwrite=True."  # what a target that exists asks for
+REPLACE = "Use --overwrite; in Python, overwrite=True."  # the hint for an existing target
 KINDS = {".csv": "csv", ".parquet": "parquet"}
-ESCAPED = {"formulas": "escape"}  # what the manifest says of a CSV file that was written so
+ESCAPED = {"formulas": "escape"}  # the manifest's entry for a CSV file that was written this way
 
 
 class Escaped(type(Path())):  # type: ignore[misc]
-    """A CSV file of ours in which what a spreadsheet would run has an apostrophe; an engine takes it off.
+    """Our own CSV file with apostrophes before cells that a spreadsheet would run; an engine removes them.
 
-    Any other path to it, a copy as text among them, reads what stands in the file.
+    Other paths to it, such as a copy as text, read the file as it is.
     """
 
 
@@ -40,24 +40,26 @@ def kind_of(target: Path) -> str:
     try:
         return KINDS[target.suffix.lower()]
     except KeyError:
-        raise UsageError("bad_target", f"{target.name}: a release is written as .csv or .parquet") from None
+        raise UsageError(
+            "bad_target", f"{target.name}: a release must be written as .csv or .parquet"
+        ) from None
 
 
 def no_place(text: str) -> str:
-    """Why a text is no place for a release, which goes to a path of this machine; empty where it is one.
+    """Why a text cannot be the target of a release, which must be a local path; empty if it can.
 
     >>> no_place("s3://bucket/people.csv"), no_place("out/people.csv")
     ('s3://bucket/people.csv is an address, and releases go to files', '')
     """
     if re.match("[A-Za-z][A-Za-z0-9+.-]+:/|file:", text):
-        return f"{text} is an address, and releases go to files"
+        return f"{text} is an address, but releases are written to files"
     if text.startswith("~"):
-        return f"{text} begins with ~, which only a shell reads"
+        return f"{text} starts with ~, which only a shell understands"
     return ""
 
 
 def written(part: Mapping[str, Any], folder: Path) -> Path:
-    """Where a file of a release lies, by its manifest; an engine reads what was meant by its cells.
+    """The place of a release's file, by its manifest; an engine reads its cells unescaped.
 
     >>> type(written({"file": "a.csv", "csv": {"formulas": "escape"}}, Path("out"))).__name__
     'Escaped'
@@ -68,9 +70,9 @@ def written(part: Mapping[str, Any], folder: Path) -> Path:
 
 @contextlib.contextmanager
 def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold a folder for one run; a second is refused, or waits, but never interleaves. Leaves no file.
+    """Lock a folder for one run; a second one is refused or waits, but never interleaves. Leaves no file.
 
-    Who holds it already may hold it again, which lets a run decide, spend and write as one step.
+    A run may lock it again, so that it can decide, spend and write in one step.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -102,7 +104,7 @@ def only_writer(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 
 def refuse_unwritable(folder: Path) -> None:
-    """Find out by writing whether a folder can be written to."""
+    """Test by writing whether a folder is writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as probe:
@@ -114,7 +116,7 @@ def refuse_unwritable(folder: Path) -> None:
 
 
 def refuse_impossible(folder: Path) -> None:
-    """Refuse a folder that cannot be written to, or cannot be made; nothing of the question stays behind."""
+    """Refuse a folder that cannot be created or written to; leaves nothing behind."""
     there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), folder)
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -124,15 +126,15 @@ def refuse_impossible(folder: Path) -> None:
 
 
 def refuse_no_path(path: object, what: str) -> None:
-    """Say in words what is not the path of anything."""
+    """Refuse what is not a path."""
     if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes) or not os.fspath(path):
         found = "an empty one" if path == "" else f"a {type(path).__name__}"
-        hint = 'A path is text, for example "out/people.csv".'
-        raise UsageError("bad_argument", f"{what} is a path, not {found}", hint=hint)
+        hint = 'A path must be text, for example "out/people.csv".'
+        raise UsageError("bad_argument", f"{what} must be a path, not {found}", hint=hint)
 
 
 def refuse_no_folder(folder: Path, where: str) -> None:
-    """Refuse a place for several files that is, or lies below, something else than a folder."""
+    """Refuse a place for several files that is not a folder, or is below a file."""
     for place in (folder, *folder.parents):
         if place.is_dir():
             return
@@ -141,7 +143,7 @@ def refuse_no_folder(folder: Path, where: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Take away a file, or a folder with its files; nothing when there is none."""
+    """Remove a file, or a folder with its files, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -149,12 +151,12 @@ def remove(path: Path) -> None:
 
 
 def hidden(target: Path, token: str) -> Path:
-    """Where the bytes of a target lie before it appears; `token` is 12 hex digits."""
+    """The hidden place of a target's bytes before it appears; `token` is 12 hex digits."""
     return target.with_name(f".{token}-{target.name}")
 
 
 def sweep(target: Path) -> None:
-    """Remove what a killed run left beside a target; call it while the folder is held."""
+    """Remove what a killed run left next to a target; call it while the folder is locked."""
     ours = {f"{target.name}{more}" for more in ("", ".old", ".parts")}
     if target.parent.is_dir():
         for left in list(target.parent.iterdir()):
@@ -163,19 +165,19 @@ def sweep(target: Path) -> None:
 
 
 def write_alone(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write a small file into a folder nobody holds, and remove what a killed run left of it."""
+    """Write a small file into an unlocked folder, and remove what a killed run left of it."""
     change_alone(path, lambda: content, mode)
 
 
 def change_alone(path: Path, change: Callable[[], bytes], mode: int = 0o666) -> None:
-    """Write what `change` makes of a small file, while nobody else can change it."""
+    """Write the result of `change` on a small file while nobody else can change it."""
     with only_writer(path.parent, wait=True):
         sweep(path)
         write_atomically(path, change(), mode)
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write a small file of ours: temporary file, fsync, rename."""
+    """Write our own small file: temporary file, fsync, rename."""
     temporary = hidden(path, secrets.token_hex(6))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,7 +191,7 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
 
 
 def write_synced(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write a small file that is not there yet, so that it survives a power cut."""
+    """Write a new small file so that it survives a power failure."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(handle, "wb") as stream:
         stream.write(content)
@@ -197,7 +199,7 @@ def write_synced(path: Path, content: bytes, mode: int = 0o666) -> None:
 
 
 def open_to_readers(path: Path) -> None:
-    """The rights a new file or folder of this user has."""
+    """Set the default permissions of this user's new files or folders."""
     for file in path.iterdir() if path.is_dir() else ():
         open_to_readers(file)
     mask = os.umask(0o077)
@@ -206,14 +208,14 @@ def open_to_readers(path: Path) -> None:
 
 
 def sync_all(path: Path) -> None:
-    """Make a file, or a folder with its files, survive a power cut."""
+    """Make a file, or a folder with its files, survive a power failure."""
     for file in path.iterdir() if path.is_dir() else ():
         sync(file)
     sync(path)
 
 
 def sync(path: Path) -> None:
-    """Make a file or the entries of a folder survive a power cut."""
+    """Make a file or the entries of a folder survive a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Ask each requirement about a grouping: its template's evidence, then its own judgement."""
+"""Judge each requirement on a grouping: its template's evidence, then its own judgement."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Verdicts(dict[str, Verdict]):
-    """Requirement -> verdict, in the order asked; true when there is one and all are safe.
+    """Requirement -> verdict, in the given order; true if there is at least one and all are safe.
 
     >>> bool(Verdicts())
     False
     """
 
-    notes: tuple[str, ...] = ()  # what was seen beside the requirements, and is not judged
+    notes: tuple[str, ...] = ()  # findings besides the requirements, which are not judged
 
     def __bool__(self) -> bool:
         return bool(len(self)) and all(verdict.safe for verdict in self.values())
@@ -51,7 +51,7 @@ class Verdicts(dict[str, Verdict]):
 
 
 def refuse_no_list(require: object) -> None:
-    """Refuse what Python would only find out about later, in words of its own."""
+    """Refuse a wrong type early, with a clear message."""
     if not isinstance(require, Sequence) or not all(isinstance(asked, Criterion) for asked in require):
         hint = "For example [ps.KAnonymity(5)]."
         raise UsageError("bad_requirement", "`require` must be a list of criteria", hint=hint)
@@ -59,13 +59,13 @@ def refuse_no_list(require: object) -> None:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a release is held to; the only thing a method is given to ask about a grouping."""
+    """The requirements of a release, and the only way for a method to judge a grouping."""
 
     require: tuple[Criterion, ...]
 
     @classmethod
     def of(cls, table: Table, require: Sequence[Criterion]) -> Requirements:
-        """The requirements as they stand for one table."""
+        """The requirements for one table."""
         refuse_no_list(require)
         return cls(tuple(criterion.on(table) for criterion in require))
 
@@ -73,7 +73,7 @@ class Requirements:
         return judge(grouping, self.require)
 
     def failing(self, grouping: Candidate) -> set[int]:
-        """The groups that break some requirement on their own."""
+        """The groups that break a requirement on their own."""
         return {group for criterion in self.require for group in failing(grouping, criterion)}
 
     @property
@@ -101,7 +101,7 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
             verdicts[name] = replace(found, requirement=name, notes=notes, witness=witness)
         except Undecided as problem:
             undecided[name] = problem
-            # what stands for a verdict beside those that say no already
+            # takes the place of a verdict if another one has failed
             try:
                 limit = criterion.limit
             except AttributeError:
@@ -111,14 +111,14 @@ def judge(grouping: Candidate, require: Sequence[Criterion]) -> Verdicts:
                 criterion.verdict(None, Witness({}), safe=False, limit=limit, exact=False, notes=(why,)),
                 requirement=name,
             )
-    # what is undecided is raised, unless the answer is "not safe" without it
+    # raise what is undecided, unless the answer is "not safe" without it
     if undecided and all(verdict.safe for name, verdict in verdicts.items() if name not in undecided):
         raise next(iter(undecided.values()))
     return verdicts
 
 
 def for_column(requirement: str, base: Known) -> str:
-    """A requirement with the sensitive column it is about, where there are several."""
+    """A requirement with its sensitive column, if there are several."""
     return f"{requirement} for {base.table.sensitives[0]}" if base.table.also_sensitive else requirement
 
 
@@ -128,13 +128,13 @@ def refuse_one_table(require: Sequence[Criterion]) -> None:
     if unfit:
         raise UsageError(
             "unfit_requirement",
-            f"{', '.join(unfit)} is about one table, not about marginals together",
+            f"{', '.join(unfit)} applies to one table, not to several marginals",
             hint="Require k_link, k_combinatorial, maxent_l_diversity or composition.",
         )
 
 
 def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
-    """Refuse, before any evidence is gathered, what this table cannot be asked."""
+    """Refuse requirements that do not fit this table, before gathering evidence."""
     if not require:
         raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
     problems: list[PrivacySqlError] = []
@@ -153,15 +153,15 @@ def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
 
 
 def decided(grouping: Candidate, criterion: Criterion) -> Verdict:
-    """The verdict of one requirement, its witness not yet placed among the groups: enough for a search."""
+    """The verdict of one requirement without the number of its worst group, which is enough for a search."""
     return _less_safe(grouping, criterion, criterion.judge(_rows(grouping, criterion)))[0]
 
 
 def _less_safe(grouping: Candidate, criterion: Criterion, verdict: Verdict) -> tuple[Verdict, Candidate]:
-    """A verdict where insensitive columns are known, or that of a reader who does not know them.
+    """The worse of two verdicts: with known insensitive columns, and for a reader who does not know them.
 
-    Each has to hold; the groups it is about come with it. What is safe under merging holds for the coarser
-    groups when it holds for the finer.
+    Both must hold; the groups of the verdict come with it. What is safe under merging holds for the coarser
+    groups if it holds for the finer ones.
     """
     coarser = None if criterion.safe_under_merging or not verdict.safe else grouping.unknowing
     if coarser is None:
@@ -171,7 +171,7 @@ def _less_safe(grouping: Candidate, criterion: Criterion, verdict: Verdict) -> t
 
 
 def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[Verdict]:
-    """The same verdict for several groupings of one engine, with all their evidence in one statement."""
+    """The verdict for several groupings of one engine, with all evidence from one statement."""
     gathered = [grouping.gathered(criterion) for grouping in groupings]
     if len(groupings) > 1 and not any(found is not None for found in gathered):
         engine = groupings[0].base.engine
@@ -191,7 +191,7 @@ def decided_each(groupings: Sequence[Candidate], criterion: Criterion) -> list[V
 
 
 def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = False) -> Query:
-    """The evidence of a criterion; `by_group` keeps the groups apart instead of counting alike ones."""
+    """The evidence of a criterion; `by_group` lists groups separately instead of counting equal ones."""
     table = grouping.one_table
     tables = criterion.tables(table.base) if table is not None else {}
     loaded = {name: grouping.base.engine.load(columns, name) for name, columns in tables.items()}
@@ -211,7 +211,7 @@ def evidence(grouping: Candidate, criterion: Criterion, *, by_group: bool = Fals
 
 
 def failing(grouping: Candidate, criterion: Criterion) -> set[int]:
-    """The groups that do not keep the requirement on their own."""
+    """The groups that break the requirement on their own."""
     return set(criterion.failing(_rows(grouping, criterion, by_group=True)))
 
 

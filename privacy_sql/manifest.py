@@ -1,7 +1,7 @@
-"""The manifest of a release: what was published, how, from what, and checksums that find any changed byte.
+"""The manifest of a release: what was published, how, from what, and checksums that reveal any changed byte.
 
-Canonical bytes: JSON with sorted keys and no spare blank, one checksum over everything else. It is not a
-signature. It never holds a row's value, and no unkeyed hash of the source.
+Its bytes are canonical: JSON with sorted keys, no extra spaces, and one checksum over everything else. It is
+not a signature. It never has a value of a row, or an unkeyed hash of the source.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ SUFFIX = ".manifest.json"
 PerPerson = Literal["one", "set", "multiset"]
 
 
-# what a published column shows, beside a level of its hierarchy, the cover of boxes, or its role alone
+# what a published column shows, besides a level of its hierarchy, the range of boxes, or only its role
 GROUP_NUMBER, AS_IT_IS, LEVEL = "group number", "as it is", "level "
 
 
 class Column(TypedDict):
-    """A published column, and what it shows: a level, as it is, the number of a group."""
+    """A published column, and what it shows: a level, unchanged values, or the number of a group."""
 
     name: str
     published_as: str
 
 
 class Labels(TypedDict):
-    """The levels of a hierarchy, and what changes when one of its labels does."""
+    """The levels of a hierarchy, and a checksum of its labels."""
 
     levels: list[str]
     checksum: str
 
 
 class Manifest(TypedDict):
-    """The record of a release that leaves with it: `api.describe` writes it, whoever reads one reads this."""
+    """The record published with a release; `api.describe` writes it."""
 
     schema: int
     release: str
     made: str
     versions: Mapping[str, str]
-    rows_in: int | None  # None: how many rows the counts are made from is nobody's business
+    rows_in: int | None  # None: the number of rows behind the counts is secret
     rows_out: int
     suppressed: int | None
     repeated: int
@@ -63,16 +63,16 @@ class Manifest(TypedDict):
     insensitive: NotRequired[Mapping[str, Any]]  # since 0.2.0
     claims: Mapping[str, str]
     sql: str
-    parts: NotRequired[Mapping[str, str]]  # where several tables leave together
+    parts: NotRequired[Mapping[str, str]]  # for several tables published together
     rehearsal: str | None
     signoff: NotRequired[Mapping[str, Any]]  # since 0.2.0, where a project says for whom and why
     determination: NotRequired[Mapping[str, str]]  # since 0.2.0, where a project says which limit holds
     output: Mapping[str, Any]
-    checksum: NotRequired[str]  # over all of the above
+    checksum: NotRequired[str]  # over everything above
 
 
 def manifest_path(target: Path) -> Path:
-    """Where the manifest of an output file lies.
+    """The path of an output file's manifest.
 
     >>> manifest_path(Path("out/people.csv")).name
     'people.csv.manifest.json'
@@ -81,7 +81,7 @@ def manifest_path(target: Path) -> Path:
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
-    """The manifest's bytes, its own checksum included.
+    """The manifest's bytes, including its own checksum.
 
     >>> canonical({"b": 1, "a": 2}) == canonical({"a": 2, "b": 1})
     True
@@ -96,7 +96,7 @@ def _dump(content: Mapping[str, Any]) -> bytes:
 
 
 def read(path: Path) -> Manifest:
-    """A manifest whose bytes are as they were written; anything else is a difference."""
+    """Read a manifest; raises if any byte has changed."""
     raw = path.read_bytes()
     try:
         content = json.loads(raw)
@@ -104,18 +104,22 @@ def read(path: Path) -> Manifest:
     except (ValueError, RecursionError):
         whole = False
     if not whole:
-        raise NotSafe("manifest_changed", f"{path.name} is not as it was written", hint="Publish again.")
+        raise NotSafe(
+            "manifest_changed",
+            f"{path.name} has changed since it was written",
+            hint="Restore it, or publish again.",
+        )
     found: Manifest = content
     return found
 
 
 def now() -> str:
-    """The time as manifests, the register and the ledger have it."""
+    """The current time in the format of manifests, the register and the ledger."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def at_level(level: int) -> str:
-    """What a column shows at a level of its hierarchy; `level_in` reads it back.
+    """The text for a level of a column; `level_in` reads it back.
 
     >>> at_level(2), level_in("level 2"), level_in(at_level(0)), level_in("group number")
     ('level 2', 2, 0, None)
@@ -124,14 +128,14 @@ def at_level(level: int) -> str:
 
 
 def level_in(shown_as: str) -> int | None:
-    """The level a column is shown at, if it is shown at one."""
+    """The level that a column shows, if it shows one."""
     if shown_as == AS_IT_IS:
         return 0
     return int(shown_as.removeprefix(LEVEL)) if shown_as.startswith(LEVEL) else None
 
 
 def shown(content: Manifest) -> dict[str, str]:
-    """Every published column with what it shows, in their order."""
+    """Every published column with what it shows, in order."""
     return {column["name"]: column["published_as"] for column in content["columns"]}
 
 
@@ -146,21 +150,21 @@ def in_role(content: Manifest, role: str) -> list[str]:
 
 
 def parts(content: Manifest) -> list[Mapping[str, Any]]:
-    """The files or tables a release consists of."""
+    """The files or tables of a release."""
     output = content["output"]
     found: list[Mapping[str, Any]] = output.get("files") or output.get("relations") or [output]
     return found
 
 
 def published(content: Manifest) -> str:
-    """A name for what was published: the same for the same rows in the same form, whenever written."""
+    """An identifier of what was published: the same for the same rows in the same form."""
     whole: Mapping[str, Any] = content
     told = {key: whole[key] for key in ("release", "columns", "roles", "method", "output")}
     return hashlib.sha256(_dump(told)).hexdigest()
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file's bytes; of a folder, that of the names and checksums of its files."""
+    """SHA-256 of a file's bytes, or of the names and checksums of a folder's files."""
     if path.is_dir():
         listed = "".join(f"{file.name} {checksum(file)}\n" for file in sorted(path.iterdir()))
         return hashlib.sha256(listed.encode()).hexdigest()

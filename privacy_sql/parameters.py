@@ -1,6 +1,6 @@
-"""Bind the parameters of a part (a criterion, a method) from text: a project file or a command line.
+"""Bind the parameters of a part (a criterion, a method) from text in a project file or a command line.
 
-Whole numbers become integers, others stay the text the user wrote; all problems are reported at once.
+Whole numbers become integers; the rest stays text as written. One error reports all problems.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -> T:
-    """An instance of a part's dataclass; unknown and missing parameters are named, all of them."""
-    # a parameter named like a word of Python (`with`) has a field that ends in _
+    """An instance of a part's dataclass; one error names all unknown and missing parameters."""
+    # a parameter named like a Python keyword (`with`) has a field that ends in _
     fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     raise_all(_misnamed(fields, name, params, where))
     try:
-        # the names of types written out: an alias would hide that it holds numbers
+        # the types written out, because an alias would hide that it has numbers
         declared = get_type_hints(kind)
-    except NameError:  # a type that a part of somebody else's imports for its checker alone
+    except NameError:  # a type that a third-party part imports only for its type checker
         declared = {field.name: field.type for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     try:
         return kind(
@@ -42,14 +42,14 @@ def bind(kind: type[T], name: str, params: Mapping[str, Any], where: str = "") -
     except (TypeError, ValueError):
         hint = "See the documentation of its parameters."
         raise UsageError(
-            "bad_parameter", f"{name} cannot read its parameters", where=where, hint=hint
+            "bad_parameter", f"the parameters of {name} cannot be read", where=where, hint=hint
         ) from None
 
 
 def _misnamed(
     fields: Mapping[str, dataclasses.Field[Any]], name: str, params: Mapping[str, Any], where: str
 ) -> list[PrivacySqlError]:
-    """Parameters a part does not have, and those it needs and was not given."""
+    """Unknown parameters of a part, and missing ones."""
     unknown = [
         UsageError("unknown_parameter", f'{name} has no parameter "{key}"', where=where, hint=hint)
         for key, hint in ((key, did_you_mean(key, fields)) for key in params if key not in fields)
@@ -65,7 +65,7 @@ def _misnamed(
 
 
 def typed(value: object, annotation: str) -> Any:
-    """Text as what a field declares: whole numbers and truth values, inside mappings and lists too.
+    """Convert text to a field's type: whole numbers and booleans, also inside mappings and lists.
 
     >>> typed("5", "int"), typed("0.5", "Exact"), typed({"age": "2"}, "Mapping[str, int]")
     (5, '0.5', {'age': 2})
@@ -88,12 +88,12 @@ def given(part: DataclassInstance) -> dict[str, Any]:
 
 
 def number_in(value: object) -> Fraction | None:
-    """A number as the exact fraction its shortest text says; None for what is none.
+    """A number as the exact fraction of its shortest text; None if it is not a number.
 
     >>> number_in("0.6"), number_in(0.1), number_in("1/3"), number_in("a tenth"), number_in(True)
     (Fraction(3, 5), Fraction(1, 10), Fraction(1, 3), None, None)
     """
-    # an exponent of many digits is no number anybody means, and takes for ever to write out
+    # nobody means an exponent with many digits, which would take forever to expand
     if isinstance(value, bool) or re.search(r"[eE][+-]?\d{4}", str(value)):
         return None
     try:
@@ -117,7 +117,7 @@ def number_or_refuse(
 
 
 def parse_call(text: str) -> tuple[str, dict[str, Any]]:
-    """A requirement as it is written everywhere, `name(key=value, ...)`, as its name and its parameters.
+    """The name and the parameters of a requirement in its usual notation, `name(key=value, ...)`.
 
     >>> parse_call("l_diversity(kind=recursive, c=3, l=6)")
     ('l_diversity', {'kind': 'recursive', 'c': '3', 'l': '6'})
@@ -127,7 +127,7 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
     found = re.fullmatch(r"\s*([a-z_]\w*)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if not found:
         hint = "For example k_anonymity(k=5)."
-        raise UsageError("bad_requirement", "a requirement is written name(key=value, ...)", hint=hint)
+        raise UsageError("bad_requirement", "a requirement must be written name(key=value, ...)", hint=hint)
     params: dict[str, Any] = {}
     for part in _split(found[2] or ""):
         key, equals, value = part.partition("=")
@@ -135,8 +135,8 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
             hint = f"Write {found[1]}(name={part.strip()}), for example k_anonymity(k=5)."
             before, last = list(params.items())[-1] if params else ("", "")
             if part.strip().isdigit() and str(last).lstrip("+-").isdigit():
-                told = f"{before} of {found[1]} is written with a comma, which separates parameters"
-                hint = f"Write {before}={last}.{part.strip()}, with a point."
+                told = f"{before} of {found[1]} has a decimal comma, but commas separate parameters"
+                hint = f"Write {before}={last}.{part.strip()} with a decimal point."
                 raise UsageError("bad_requirement", told, hint=hint)
             raise UsageError("bad_requirement", f"a parameter of {found[1]} has no name", hint=hint)
         if key.strip() in params:
@@ -146,7 +146,7 @@ def parse_call(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that stand outside brackets and quotes."""
+    """The parts between commas outside brackets and quotes."""
     parts, depth, quoted, start = [], 0, "", 0
     for place, letter in enumerate(text):
         if quoted:
@@ -174,4 +174,4 @@ def yaml_value(text: str) -> object:
     try:
         return YAML(typ="base").load(re.sub(r"=(?=[^=])", ": ", text) if text.startswith("{") else text)
     except (YAMLError, RecursionError):
-        raise UsageError("bad_value", "a value is not readable", hint="Lists are written [1, 2].") from None
+        raise UsageError("bad_value", "a value cannot be read", hint="Write lists as [1, 2].") from None

@@ -1,4 +1,4 @@
-"""A table that is counted once: every verb takes it and counts nothing again, and choices are tried on it."""
+"""A table that is counted once: every verb accepts it without counting again, to try choices."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def count(engine: Engine, table: Table) -> People:
-    """The table, counted: `check`, `search`, `publish` and the studies take it and do not count it again.
+    """The counted table: `check`, `search`, `publish` and the studies accept it and do not count it again.
 
-    Its rows are those of this moment: a relation or frame is copied, and a file that changes is refused.
+    Its rows are fixed now: a relation or frame is copied, and a file that changes later is refused.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -43,7 +43,7 @@ def count(engine: Engine, table: Table) -> People:
 
 @dataclass(frozen=True, repr=False)
 class People(Table):
-    """A table with its counts; with other roles (`dataclasses.replace`) it has none, and is counted anew."""
+    """A table with its counts; with other roles (`dataclasses.replace`) it must be counted again."""
 
     def judge(
         self,
@@ -52,7 +52,7 @@ class People(Table):
         *,
         max_suppressed: str | int | float = 0,
     ) -> Verdicts:
-        """The verdicts on the table at these levels: those of `publish` by `Generalise`, with nothing made.
+        """The verdicts on the table at these levels, as `publish` with `Generalise` would give them.
 
         >>> import pandas as pd
         >>> import privacy_sql as ps
@@ -71,12 +71,12 @@ class People(Table):
         return asked.judge(self._own(base, levels))
 
     def risks(self, levels: Mapping[str, int], *, facts: int = 0) -> pd.DataFrame:
-        """How many people can be guessed how well at these levels, and how many share a group with how many.
+        """How well people can be guessed at these levels, and how large their groups are.
 
-        One row for each bar of two histograms: `by` is "guess" or "group_size". A guess from `low` on and
-        below `high` is right with this chance about each of these people, for somebody who knows who is in
-        which group and at most so many `facts` about people of it; the last bar is certain. `source` is how
-        many people are in this bar before anything is generalised.
+        One row for each bar of two histograms: `by` is "guess" or "group_size". A guess is right about each
+        of the people in a bar with a probability of at least `low` and below `high`, for somebody who knows
+        who is in which group and at most `facts` facts about people in it; the last bar is certain. `source`
+        is how many people are in this bar before generalisation.
 
         >>> import pandas as pd
         >>> import privacy_sql as ps
@@ -114,11 +114,11 @@ class People(Table):
         return pandas.DataFrame(rows, columns=columns)
 
     def explore(self, require: Sequence[Criterion] = (), *, port: int = 0) -> dict[str, int]:
-        """Decide on one local page how the table is published; the level of each column when it is closed.
+        """Decide on a local page how to publish the table; returns the levels when you close it.
 
-        Needs the extra `explore`. Starts from `require`, or from k-anonymity of five people. Opens a browser;
-        a notebook shows the address instead, as its browser may be on another machine. It goes on until the
-        page is closed or the cell is interrupted: the engine answers one of the two at a time.
+        Needs the extra `explore`. Starts from `require`, or from k-anonymity with k = 5. Opens a browser; a
+        notebook shows the address instead, because its browser may be on another machine. It runs until you
+        close the page or interrupt the cell, because the engine serves only one of the two at a time.
         """
         from privacy_sql.explorer import opening
 
@@ -126,22 +126,27 @@ class People(Table):
         return opening.opened(engine, self, require or [registry.get("criteria", "k_anonymity")(5)], port)
 
     def _base(self) -> Base:
-        """The counts, of files that are still the ones that were counted."""
+        """The counts, after checking that the files are unchanged."""
         engine, _ = self._counts()
         return counted(engine, self, several=True)
 
     def _counts(self) -> tuple[Engine, Base]:
         if self.counted is None:
             hint = "Count it again: ps.count(engine, table)."
-            raise UsageError("not_counted", "the roles changed after the count", where=self.name, hint=hint)
+            raise UsageError(
+                "not_counted",
+                "the roles have changed since the table was counted",
+                where=self.name,
+                hint=hint,
+            )
         found: tuple[Engine, Base] = self.counted
         return found
 
     def _own(self, base: Base, levels: Mapping[str, int]) -> Grouping:
-        """The groups at these levels; groups that a column of the table gives have none."""
+        """The groups at these levels; groups from a column of the table have no levels."""
         if not self.group:
             return Grouping.by(base, base.keys(levels))
         if any(levels.values()):
             told = f'groups come from the column "{self.group}", so its columns have no levels'
-            raise UsageError("no_level", told, where=self.name, hint="Leave `group` out, or the levels.")
+            raise UsageError("no_level", told, where=self.name, hint="Remove `group`, or the levels.")
         return Grouping.by(base, base.own_keys())

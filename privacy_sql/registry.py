@@ -1,8 +1,8 @@
 """Find a part by its file name; there is no list to edit.
 
 `get("criteria", "k_anonymity")` imports `privacy_sql.criteria.k_anonymity` and takes its one public
-class. Packages outside add parts through the entry point group `privacy_sql.<family>`; none of them takes the
-place of one of ours.
+class. Other packages add parts through the entry point group `privacy_sql.<family>`; they cannot replace
+built-in parts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FAMILIES = ("criteria", "methods", "searches", "utilities", "engines", "studies"
 
 
 def available(family: str) -> list[str]:
-    """The names of all parts of a family, ours and those of installed packages.
+    """The names of all parts of a family, built-in and from installed packages.
 
     >>> "k_anonymity" in available("criteria")
     True
@@ -32,13 +32,13 @@ def available(family: str) -> list[str]:
 
 
 def has(family: str, name: str) -> bool:
-    """Whether there is a part of that name; ours are looked for first, which takes no time."""
+    """Whether there is a part with that name; built-in parts come first, which takes no time."""
     return name in _ours(family) or any(entry.name == name for entry in _theirs(family))
 
 
 @cache
 def _ours(family: str) -> tuple[str, ...]:
-    """The names of our own parts."""
+    """The names of the built-in parts."""
     package = importlib.import_module(f"privacy_sql.{family}")
     found = (module.name for module in pkgutil.iter_modules(package.__path__))
     return tuple(sorted(name for name in found if not name.startswith("_")))
@@ -46,7 +46,7 @@ def _ours(family: str) -> tuple[str, ...]:
 
 @cache
 def _theirs(family: str) -> tuple[EntryPoint, ...]:
-    """What installed packages add to a family; looking through them takes longer than loading a part."""
+    """The parts that installed packages add to a family; finding them takes longer than loading a part."""
     from importlib.metadata import entry_points
 
     return tuple(entry_points(group=f"privacy_sql.{family}"))
@@ -54,16 +54,16 @@ def _theirs(family: str) -> tuple[EntryPoint, ...]:
 
 @cache
 def load(family: str, name: str) -> ModuleType:
-    """The module of one of our own parts."""
+    """The module of a built-in part."""
     if name not in _ours(family):
         hint = did_you_mean(name, available(family))
-        raise UsageError("unknown_part", f'no "{name}" among the {family}', hint=hint)
+        raise UsageError("unknown_part", f'there is no "{name}" among the {family}', hint=hint)
     return importlib.import_module(f"privacy_sql.{family}.{name}")
 
 
 @cache
 def get(family: str, name: str) -> type[Any]:
-    """The part of that name: the one public class its module defines."""
+    """The part with that name: the one public class of its module."""
     if name not in _ours(family):
         for entry in _theirs(family):
             if entry.name == name:
@@ -97,7 +97,7 @@ def by_class_name(wanted: str) -> type[Any]:
 
 
 def study(name: str) -> Callable[..., Any]:
-    """The function of a study, which is called like its file.
+    """The function of a study, which has the name of its file.
 
     >>> study("disclosure_curve").__module__
     'privacy_sql.studies.disclosure_curve'
@@ -109,5 +109,5 @@ def study(name: str) -> Callable[..., Any]:
 
 
 def studies() -> list[str]:
-    """The studies that are one function, by name; what else the room asks is named where it is."""
+    """The studies that are one function, by name."""
     return [name for name in _ours("studies") if callable(vars(load("studies", name)).get(name))]

@@ -1,4 +1,4 @@
-"""Release: what leaves, with its verdicts and everything needed to write, audit and explain it."""
+"""Release: what is published, with its verdicts and everything needed to write, audit and explain it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What would be published, and the grouping the requirements are judged on."""
+    """What would be published, and the grouping that requirements judge."""
 
     grouping: Candidate
     view: Query  # the rows that would leave
@@ -35,36 +35,36 @@ class Proposal:
     shown_as: Mapping[str, str] = field(default_factory=dict)  # what a published column is, when no level
     suppressed: int = 0
     search: Mapping[str, Any] | None = None
-    lattice: Mapping[str, Any] | None = None  # the choices that were decided, for a report
+    lattice: Mapping[str, Any] | None = None  # the decided choices, for a report
     rehearsal: bool = False  # made with a seed: not for publication
     # for methods that promise instead of showing rows that can be judged
     claims: Mapping[str, str] = field(default_factory=dict)
     promise: Callable[[], Mapping[str, Verdict]] | None = (
-        None  # the verdicts on the promise, asked again by the audit
+        None  # the verdicts on the promise, judged again by the audit
     )
     published: int | None = None  # lines published, when they are not rows of the source
     counted: int | None = None  # then: how many rows they count, where that is public
     permuted: bool = False  # sensitive values stand in an order nobody can follow within their group
     # several tables that leave together, by name; `view` then shows them in one statement
     parts: Mapping[str, Query] = field(default_factory=dict)
-    alike: Alike | None = None  # the rows of `view` counted, where it is made from counts
+    alike: Alike | None = None  # the rows of `view` with counts, if it is made from counts
 
 
 @dataclass(frozen=True)
 class Release(Judgeable):
-    """One way to publish a table, judged. Nothing has left yet: `write` audits and writes it."""
+    """One way to publish a table, judged but not published; `write` audits and writes it."""
 
     name: str
     table: Table
-    proposal: Proposal = field(repr=False)  # what would be published, as the method proposed it
+    proposal: Proposal = field(repr=False)  # the proposal of the method
     verdicts: Mapping[str, Verdict]
-    require: tuple[Any, ...]  # of `Criterion`: its room lies above
+    require: tuple[Any, ...]  # a `Criterion`, whose room is above this one
     method: str
-    rows_in: int | None  # None: how many rows the counts are made from is nobody's business
+    rows_in: int | None  # None: the number of rows behind the counts is secret
     rows_out: int
-    repeated: int = 0  # rows that say of a person what another one says
+    repeated: int = 0  # rows that repeat what another row says about a person
     step: int | None = (
-        None  # rows left out or repeated are told to others in whole steps; None: there are none
+        None  # the step to which others see suppressed or repeated rows rounded; None: there are none
     )
     columns: Mapping[str, str] = field(default_factory=dict)
     base: Base = field(kw_only=True, repr=False)  # the counted table it is made from
@@ -72,12 +72,12 @@ class Release(Judgeable):
     refusal: NotSafe | None = field(default=None, repr=False)  # what is wrong beside the requirements
     # for whom and why it is published, as a person says
     signoff: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    # which limit a person holds the risk to, for whom, and why
+    # a person's limit for the risk, for whom, and why
     determination: Mapping[str, str] = field(default_factory=dict, repr=False)
-    # how its rows are written and audited: that room lies above
+    # how its rows are written and audited; that room is above this one
     audited_rows: Callable[[Release], pa.Table] | None = field(default=None, repr=False, compare=False)
 
-    # what people ask of a release although the method has said it
+    # shortcuts to the proposal of the method
 
     @property
     def view(self) -> Query:
@@ -86,7 +86,7 @@ class Release(Judgeable):
 
     @property
     def grouping(self) -> Candidate:
-        """What was judged."""
+        """The judged grouping."""
         return self.proposal.grouping
 
     @property
@@ -106,7 +106,7 @@ class Release(Judgeable):
 
     @property
     def group(self) -> str | None:
-        """The published group number, when groups are not the quasi-identifiers."""
+        """The published group number, if groups are not the quasi-identifiers."""
         return self.proposal.group
 
     @property
@@ -126,52 +126,52 @@ class Release(Judgeable):
 
     @property
     def parts(self) -> Mapping[str, Query]:
-        """Several tables that leave together; `view` shows them in one statement."""
+        """Several tables published together; `view` shows them in one statement."""
         return self.proposal.parts
 
     @property
     def alike(self) -> Alike | None:
-        """The same rows counted, where the counts tell all that is published."""
+        """The same rows with counts, if the counts say everything that is published."""
         return self.proposal.alike
 
     @property
     def promise(self) -> Callable[[], Mapping[str, Verdict]] | None:
-        """The verdicts on the claims, asked again by the audit."""
+        """The verdicts on the claims, judged again by the audit."""
         return self.proposal.promise
 
     def to_arrow(self) -> pa.Table:
-        """The rows that may leave as an Arrow table: what was audited, or the error of `write`."""
+        """The audited rows as an Arrow table, or the error of `write`."""
         assert self.audited_rows is not None
         return self.audited_rows(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows that may leave as a frame of pandas: what was audited, or the error of `write`."""
+        """The audited rows as a pandas frame, or the error of `write`."""
         found: pd.DataFrame = self.to_arrow().to_pandas()
         return found
 
     def to_polars(self) -> pl.DataFrame:
-        """The rows that may leave as a frame of polars: what was audited, or the error of `write`."""
+        """The audited rows as a polars frame, or the error of `write`."""
         import polars
 
         return polars.DataFrame(self.to_arrow())
 
     @property
     def safe(self) -> bool:
-        """Whether there are requirements, all of them hold, and no column beside them singles people out."""
+        """Whether there are requirements, all of them hold, and no other column singles people out."""
         if self.refusal is not None:
             return False
         return bool(self.verdicts) and all(verdict.safe for verdict in self.verdicts.values())
 
     @property
     def suppressed(self) -> int | None:
-        """The rows left out; None where what is published are no rows."""
+        """The suppressed rows; None if the release does not publish rows."""
         if self.rows_in is None or self.promise is not None:
             return None
         return self.rows_in - self.rows_out - self.repeated
 
     @property
     def groups(self) -> Grouping:
-        """The groups of rows that were judged; several marginals, and counts under a promise, show none."""
+        """The judged groups of rows; several marginals, and noisy counts, have none."""
         found = self.grouping.one_table if self.promise is None else None
         if found is None:
             raise UsageError("no_groups", f"the method {self.method} publishes no groups of rows")
@@ -179,7 +179,7 @@ class Release(Judgeable):
 
     @property
     def counts(self) -> dict[str, int | None]:
-        """Its rows: read, published, left out, and written again."""
+        """Its rows: read, published, suppressed and repeated."""
         return {
             "rows_in": self.rows_in,
             "rows_out": self.rows_out,
@@ -188,12 +188,12 @@ class Release(Judgeable):
         }
 
     def sql(self, dialect: str = "duckdb") -> str:
-        """The SELECT whose rows leave."""
+        """The SELECT of the published rows."""
         return self.view.text(dialect)
 
     @property
     def _unasked(self) -> str:
-        """The sensitive columns of which nothing is required."""
+        """The sensitive columns without a requirement."""
         asked = any(criterion.reads_sensitive and not criterion.cannot_fail for criterion in self.require)
         named = self.table.declared_sensitive
         if asked or not named or self.promise is not None:
@@ -201,7 +201,7 @@ class Release(Judgeable):
         return f"; no requirement is about {', '.join(named)}, which somebody may learn"
 
     def _counts(self, verb: str = "published") -> str:
-        """The rows in and out; of what is not safe nothing leaves."""
+        """The rows in and out; an unsafe release publishes nothing."""
         if self.promise is not None:
             of = f" of {number_of(self.rows_in, 'row')}" if self.rows_in is not None else ""
             return f"{number_of(self.rows_out, 'noisy count')}{of}"
@@ -211,7 +211,7 @@ class Release(Judgeable):
         return f"{number_of(self.rows_in, 'row')} in, {left}{repeated}"
 
     def _repr_html_(self) -> str:
-        """The release in a notebook; nothing of it has left yet."""
+        """The release in a notebook; it has not been published."""
         rehearsal = "REHEARSAL: made with a seed, NOT FOR PUBLICATION." if self.rehearsal else ""
         return verdict_table(
             f"{self.name}: {notebook.word(self.safe)}",
@@ -223,7 +223,7 @@ class Release(Judgeable):
         return self.told()
 
     def told(self, verb: str = "published") -> str:
-        """The release in a few lines; `verb` says what became of its rows."""
+        """The release in a few lines; `verb` says what happened to its rows."""
         choice = in_words(self.choice, self.table.described_levels)
         head = [
             f"{self.name}    {self._counts(verb)}{self._unasked}",
@@ -234,7 +234,7 @@ class Release(Judgeable):
         if self.baseline is not None:
             head += ["", *self.baseline.sentences(self.require)]
         if self.table.acknowledged:
-            head.append(f"published all the same, because: {self.table.acknowledged}")
+            head.append(f"published anyway, because: {self.table.acknowledged}")
         if self.rehearsal:
             head += ["", "REHEARSAL: made with a seed, NOT FOR PUBLICATION."]
         return "\n".join(head)
@@ -266,7 +266,7 @@ def verdict_lines(verdicts: Mapping[str, Verdict]) -> list[str]:
 
 
 def refuse_no_release(given: object) -> None:
-    """Say in words what is not a release."""
+    """Refuse what is not a release."""
     if not isinstance(given, Release):
-        hint = "For example what ps.publish gives."
+        hint = "Use for example the result of ps.publish."
         raise UsageError("bad_argument", f"expected a Release, got a {type(given).__name__}", hint=hint)

@@ -1,4 +1,4 @@
-"""Table: what the user says about the source: the roles of its columns, the person, what NULL means."""
+"""Table: what the user says about the source: the roles of its columns, the person, the meaning of NULL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Table:
     quasi: Mapping[str, Hierarchy] | Sequence[str]
     sensitive: str | tuple[str, ...] | None = None
     _: Any = field(default=None, kw_only=True, repr=False)
-    identifier: str | None = field(default=None, kw_only=True)  # the person, never published
+    identifier: str | None = field(default=None, kw_only=True)  # identifies the person, never published
     group: str | None = field(default=None, kw_only=True)  # groups come from this column
     count: str | None = field(default=None, kw_only=True)  # multiplicities
     values_per_person: PerPerson = field(default="one", kw_only=True)
@@ -44,9 +44,9 @@ class Table:
     insensitive: Sequence[str] | Mapping[str, Any] = field(default=(), kw_only=True)
     drop: Sequence[str] = field(default=(), kw_only=True)
     population: Any = field(default=None, kw_only=True)
-    # the column that says who lives together, or {"column": ..., "published": "no" | "number"}
+    # the household column, or {"column": ..., "published": "no" | "number"}
     household: str | Mapping[str, Any] | None = field(default=None, kw_only=True)
-    # how many people a sampled person stands for: for estimates of risk, and never published
+    # how many people a sampled person represents, for estimates of risk; never published
     weight: str | None = field(default=None, kw_only=True)
     where: str | None = field(default=None, kw_only=True)
     joint: bool = field(default=False, kw_only=True)
@@ -88,7 +88,7 @@ class Table:
         raise_all([*self._words(), *self._roles(named)])
 
     def __repr__(self) -> str:
-        """What was declared; of rows that were handed over only what holds them."""
+        """The declarations; for rows in memory only their type."""
         parts = given(self)
         told = {f.name: parts[f.name] for f in fields(self) if f.repr and f.name not in ROWS}
         held = {
@@ -100,15 +100,15 @@ class Table:
         )
 
     def _declared(self, content: Mapping[str, Any]) -> tuple[str, ...]:
-        """Take what a mapping says of the insensitive columns; returns those that somebody may know."""
+        """Read a mapping of insensitive columns; returns those that somebody may know."""
         put, columns = object.__setattr__, content.get("columns", ())
         columns = (columns,) if isinstance(columns, str) else tuple(columns or ())
         known, reason = content.get("known", False), content.get("acknowledge")
         wrong = {
-            "it has columns, known and acknowledge": set(content) - {"columns", "known", "acknowledge"},
-            "columns names none": not columns,
-            "known is True or False": not isinstance(known, bool),
-            "acknowledge is a reason in words": "acknowledge" in content
+            "the keys are columns, known and acknowledge": set(content) - {"columns", "known", "acknowledge"},
+            "columns is empty": not columns,
+            "known must be True or False": not isinstance(known, bool),
+            "acknowledge must be a reason in words": "acknowledge" in content
             and not (isinstance(reason, str) and reason.strip()),
             "known and acknowledge exclude each other": known and "acknowledge" in content,
         }
@@ -125,12 +125,12 @@ class Table:
         return columns if known else ()
 
     def _live_together(self, content: Mapping[str, Any]) -> None:
-        """Take what a mapping says of the households."""
+        """Read a mapping of households."""
         column, shown = content.get("column"), content.get("published", "no")
         if set(content) - {"column", "published"} or not isinstance(column, str) or shown not in TIED:
             raise UsageError(
                 "bad_household",
-                "household has a column, and published is no or number",
+                "household needs a column, and published must be no or number",
                 where=self.name,
                 hint="For example {column: household_id, published: no}.",
             )
@@ -145,7 +145,7 @@ class Table:
 
     @property
     def described_levels(self) -> dict[str, dict[str, object]]:
-        """The levels of each column that has a hierarchy, as `display.levels` says them in words."""
+        """The levels of each column with a hierarchy, for `display.levels` to describe."""
         kinds: dict[str, Hierarchy] = {}
         if isinstance(self.sensitive_hierarchy, Mapping):
             kinds = dict(self.sensitive_hierarchy)
@@ -162,7 +162,7 @@ class Table:
 
     @property
     def roles(self) -> dict[str, str]:
-        """Every column named, and what it was named as."""
+        """Every named column and its role."""
         sensitive = (*(() if self.joined else self.sensitives), *self.also_sensitive, *self.joined)
         named = dict.fromkeys(self.quasi, "quasi-identifier")
         for column, role in ((self.identifier, "identifier"), (self.group, "group"), (self.count, "count")):
@@ -179,18 +179,18 @@ class Table:
 
     @property
     def as_they_are(self) -> tuple[str, ...]:
-        """The insensitive columns, whether they count as known or not."""
+        """The insensitive columns, known or not."""
         free = (column for column in self.insensitive if column not in self.joined)
         return (*free, *self.also_known)
 
     def nulls_of(self, column: str) -> str:
-        """What NULL means in a quasi-identifier: a value of its own, or refused."""
+        """The meaning of NULL in a quasi-identifier: a value of its own, or refused."""
         if isinstance(self.quasi_nulls, str):
             return self.quasi_nulls
         return self.quasi_nulls.get(column, "value")
 
     def counting(self, columns: Sequence[str]) -> Table:
-        """The table with more columns that count as quasi-identifiers, as they stand."""
+        """The table with more unchanged columns as quasi-identifiers."""
         return replace(
             self,
             quasi={**self.hierarchies, **{column: AsIs() for column in columns}},
@@ -201,7 +201,7 @@ class Table:
         )
 
     def with_sensitive(self, sensitive: str) -> Table:
-        """The table for one of several sensitive columns: the others count as quasi-identifiers."""
+        """The table for one of several sensitive columns, with the others as quasi-identifiers."""
         others = tuple(column for column in self.sensitives if column != sensitive)
         kind = self.sensitive_hierarchy
         counted = replace(self, sensitive=sensitive, sensitive_hierarchy=None).counting(others)
@@ -216,7 +216,7 @@ class Table:
         )
 
     def undivided(self) -> Table:
-        """The table as its sensitive columns were declared, before it was divided or joined to be counted."""
+        """The table with its declared sensitive columns, before it was divided or joined for counting."""
         if self.joined:
             free = tuple(column for column in self.insensitive if column not in self.joined)
             return replace(self, sensitive=self.joined, joined=(), joint=True, insensitive=free)
@@ -246,7 +246,7 @@ class Table:
         )
 
     def with_joint(self) -> Table:
-        """The table whose sensitive columns are read as one, and published as they are."""
+        """The table with its sensitive columns judged as one and published separately."""
         parts = self.sensitives
         return replace(
             self,
@@ -262,8 +262,8 @@ class Table:
         return self.joined or (*self.sensitives, *self.also_sensitive)
 
     def unknown(self, columns: Sequence[str]) -> list[PrivacySqlError]:
-        """One error for each named column the source does not have."""
-        pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
+        """One error for each named column that the source does not have."""
+        pandas = sys.modules.get("pandas")  # a user with a pandas frame has loaded pandas
         frame = pandas is not None and isinstance(self.source, pandas.DataFrame)
         return [
             UsageError(
@@ -289,24 +289,24 @@ class Table:
             *((f"nulls of {column}", self.nulls_of(column), NULLS) for column in self.quasi),
         ]
         problems: list[PrivacySqlError] = [
-            UsageError("bad_value", f"{what} is one of {', '.join(known)}", where=self.name)
+            UsageError("bad_value", f"{what} must be one of {', '.join(known)}", where=self.name)
             for what, word, known in words
             if word not in known
         ]
         if self.values_per_person == "one" and self.identifier and self.count:
-            hint = "Leave one of them out: a row about one person cannot stand for several."
+            hint = "Remove one of them; a row about one person cannot count for several."
             problems.append(
                 UsageError("counted_person", "an identifier and a count exclude each other", hint=hint)
             )
         if self.values_per_person != "one" and not self.identifier:
-            hint = "Name the column that says who a row is about."
+            hint = "Name the column that identifies the person."
             problems.append(
                 UsageError("no_identifier", "several values per person need an identifier", hint=hint)
             )
         return problems
 
     def _roles(self, quasi: Sequence[str]) -> list[PrivacySqlError]:
-        """One error for each column named more than once; the quasi-identifiers come as given."""
+        """One error for each column named more than once; the quasi-identifiers are as given."""
         given = [*quasi, *self.sensitives, *self.insensitive, *self.drop]
         single = (self.identifier, self.group, self.count, self.household, self.weight)
         given += [column for column in single if isinstance(column, str)]
@@ -315,7 +315,7 @@ class Table:
                 "two_roles",
                 f'column "{column}" is named more than once',
                 where=self.name,
-                hint="A column has one role: name it there, and once.",
+                hint="A column has one role; name it once.",
             )
             for column in sorted({column for column in given if given.count(column) > 1})
         ]

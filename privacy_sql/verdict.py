@@ -14,15 +14,15 @@ from privacy_sql.display.rounding import as_asked as as_asked
 from privacy_sql.display.rounding import as_float
 from privacy_sql.display.rounding import shown as shown
 
-# Where no exact form exists, a value this close to its limit is not safe (it cannot be told apart).
+# Without an exact form, a value this close to its limit is not safe (rounding cannot decide).
 TOLERANCE = 1e-9
 
 
 class Witness(Mapping[str, Any]):
-    """What the worst adversary uses: group number, size, counts and ranks; never names of values.
+    """What the worst adversary uses: group number, size, counts and ranks, but never names of values.
 
-    `reveal()` asks the engine for the published keys and sensitive values behind the numbers; what it
-    returns is internal. The private part is not part of the mapping and never printed.
+    `reveal()` reads the published keys and sensitive values for these numbers from the engine; its result is
+    internal. The private part is not in the mapping and never printed.
     """
 
     def __init__(self, facts: Mapping[str, Any], private: Mapping[str, Any] | None = None) -> None:
@@ -43,13 +43,13 @@ class Witness(Mapping[str, Any]):
         return f"Witness({self._facts!r})"
 
     def revealed_by(self, reveal: Callable[[Witness], Mapping[str, Any]], **facts: object) -> Witness:
-        """The same witness with more facts and with the door to its names."""
+        """The same witness with more facts and with access to its names."""
         made = Witness({**facts, **self._facts}, self.private)
         made._reveal = reveal
         return made
 
     def reveal(self) -> Mapping[str, Any]:
-        """INTERNAL: the facts with the published keys and sensitive values they speak of."""
+        """INTERNAL: the facts with their published keys and sensitive values."""
         return {**self._facts, **(self._reveal(self) if self._reveal else {})}
 
 
@@ -68,7 +68,7 @@ class Verdict:
     witness: Witness = field(default_factory=lambda: Witness({}))
     story: str = ""
     notes: tuple[str, ...] = ()
-    # results of single points or values, for criteria with several limits
+    # results for single points or values, for criteria with several limits
     points: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
@@ -76,16 +76,16 @@ class Verdict:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was passed over and may not have been meant."""
+        """What was ignored and may be a mistake."""
         return self.notes
 
     @property
     def estimated_groups(self) -> int:
-        """Groups whose part in the value is an estimate, and no bound of the truth."""
+        """Groups whose contribution is an estimate and not a bound."""
         return int(self.witness.get("estimated_groups", 0))
 
     def explain(self) -> str:
-        """One or two plain sentences: what was asked, what was found, and the worst case."""
+        """One or two plain sentences: the requirement, the result, and the worst case."""
         word = "holds" if self.safe else "does NOT hold"
         found = (
             "is unbounded or undefined"
@@ -97,7 +97,7 @@ class Verdict:
         return " ".join(part for part in parts if part)
 
     def _repr_html_(self) -> str:
-        """The verdict in a notebook; names nothing of the data."""
+        """The verdict in a notebook; shows no values of the data."""
         return notebook.table(
             self.requirement,
             ["value", "limit", "verdict"],
@@ -122,7 +122,7 @@ class Verdict:
 
 
 def exact_text(number: Number | None) -> str | None:
-    """A number as text that loses nothing.
+    """A number as exact text.
 
     >>> from fractions import Fraction
     >>> exact_text(Fraction(2, 3)), exact_text(5), exact_text(None)
@@ -134,7 +134,7 @@ def exact_text(number: Number | None) -> str | None:
 
 
 def finite(number: Number | None) -> float | None:
-    """A number as a float for JSON; None when unbounded or undefined."""
+    """A number as a float for JSON; None if unbounded or undefined."""
     if number is None:
         return None
     value = as_float(number)
@@ -156,7 +156,7 @@ COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def holds(value: Number | None, relation: str, limit: Number) -> bool:
-    """Whether the value keeps to its limit; exact numbers exactly, floats only beyond the tolerance.
+    """Whether the value is within its limit; floats must exceed the tolerance.
 
     >>> from fractions import Fraction
     >>> holds(Fraction(3, 5), "<", Fraction("0.6")), holds(0.6 - 1e-12, "<", Fraction("0.6"))

@@ -105,7 +105,7 @@ def test_nothing_is_counted_again_and_other_roles_are_refused(monkeypatch: pytes
         monkeypatch.setattr(base, "counted", again)
         people.judge({"age": 1}, REQUIRE)
         people.risks({"age": 1})
-        with pytest.raises(UsageError, match="the roles changed after the count"):
+        with pytest.raises(UsageError, match="the roles have changed since the table was counted"):
             replace(people, drop=["who"]).judge({}, REQUIRE)
 
 
@@ -115,7 +115,7 @@ def test_a_level_that_there_is_not_is_refused() -> None:
         for ask in (lambda: people.judge({"age": 7}, REQUIRE), lambda: people.risks({"age": 7})):
             with pytest.raises(UsageError, match="age has the levels 0 to 2"):
                 ask()
-        with pytest.raises(UsageError, match="facts is a whole number from 0 to 12"):
+        with pytest.raises(UsageError, match="facts must be a whole number from 0 to 12"):
             people.risks({}, facts=MOST_FACTS + 1)
 
 

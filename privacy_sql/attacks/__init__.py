@@ -1,6 +1,6 @@
 """Releases read together, as an adversary reads them.
 
-In: releases that are out, and the people somebody looks for. Out: who is exposed, as counts. Read
-`intersection.py` first; `locating.py` finds the groups people may be in, `intersection_summary.py` adds up,
-`joined_marginals.py` makes one release of several tables of counts.
+In: public releases, and the people under attack. Out: who is exposed, as counts. Read `intersection.py`
+first; `locating.py` finds the groups that people may be in, `intersection_summary.py` adds up, and
+`joined_marginals.py` turns several tables of counts into one release.
 """

@@ -1,4 +1,4 @@
-"""The intersection attack: what several releases give away together about the people they share."""
+"""The intersection attack: what several releases together reveal about the people they share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def intersection_attack(
     people: Table | Iterable[Mapping[str, Any]],
     levels: Iterable[Any] = DEFAULT_LEVELS,
 ) -> Findings:
-    """Attack `people`, who are in all `releases`, with everything the releases say together.
+    """Attack `people`, who are in all `releases`, with everything that the releases together say.
 
     A release is one of `ps.publish`, a manifest, a description file, or a description as a mapping; `people`
     is a Table (its quasi-identifiers are what the adversary knows) or a list of {"id": ..., "qi": {...}}.
@@ -103,7 +103,7 @@ def _attacked(
 
 
 def _of_release(release: Release) -> Description:
-    """A release that has not left yet, as it would be published."""
+    """A release that has not been written, as it would be published."""
     if release.method == "marginals":
         return _of_marginals(release)
     refuse_counts(release.method, release.name)
@@ -120,7 +120,7 @@ def _of_release(release: Release) -> Description:
             name: PublishedColumn(
                 name,
                 hierarchy=release.table.hierarchies[name],
-                # where only boxes and centres are shown, their labels say which level it is
+                # if only boxes and centres are shown, their labels say which level it is
                 levels=None if name in release.proposal.shown_as else (release.levels.get(name, 0),),
                 own=True,
             )
@@ -137,7 +137,7 @@ def _of_release(release: Release) -> Description:
 
 
 def _of_marginals(release: Release) -> Description:
-    """Marginals that have not left yet: the join of their tables."""
+    """Marginals that have not been written: the join of their tables."""
     parts = tuple(_rows(release, view) for view in release.parts.values())
     marginals = release.choice["marginals"]
     shown, kinds = finest_shown(marginals), release.table.hierarchies
@@ -157,7 +157,7 @@ def _of_marginals(release: Release) -> Description:
 
 
 def _rows(release: Release, query: Query) -> pd.DataFrame:
-    # what would be published travels, for a release may lie on another connection than the people
+    # the release travels, because it may be on another connection than the people
     import pandas as pd
 
     home = release.base.engine
@@ -165,7 +165,7 @@ def _rows(release: Release, query: Query) -> pd.DataFrame:
 
 
 def _listed(people: object) -> list[Mapping[str, Any]]:
-    """People who are spelt out one by one."""
+    """People listed one by one."""
     listed: list[Any] = [None]
     if isinstance(people, Iterable) and not isinstance(people, Mapping):
         listed = list(people)
@@ -175,7 +175,7 @@ def _listed(people: object) -> list[Mapping[str, Any]]:
     ):
         raise UsageError(
             "bad_people",
-            'people are a ps.Table, or a list of {"id": ..., "qi": {column: value}}',
-            hint="Of a file, a relation or a frame make a ps.Table with the columns that are known.",
+            'people must be a ps.Table or a list of {"id": ..., "qi": {column: value}}',
+            hint="Turn a file, a relation or a frame into a ps.Table with the known columns.",
         )
     return listed

@@ -1,4 +1,4 @@
-"""What releases say together about the people they share: anonymity before and after, in counts."""
+"""What releases together say about the people they share: anonymity before and after, in counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from privacy_sql.history.described import Description
 from privacy_sql.kernels.composition.intersection import DEFAULT_LEVELS, Outcome, Summary, Tally, summarise
 from privacy_sql.query.template import Query, Sql, names, render
 
-# of one combination of people; with more it is taken to be known for certain
+# the most worlds of one combination; with more, people count as known for certain
 MOST_WORLDS = 4096
 
 
@@ -33,7 +33,7 @@ class Record(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Others:
-    """Releases that are out already, with everybody of a table, or of its population, located in them."""
+    """Earlier releases, with everybody in a table or its population located in them."""
 
     crowd: Crowd
     located: tuple[Located, ...]
@@ -50,7 +50,7 @@ class Others:
 
     @cached_property
     def nobody_in(self) -> tuple[str, ...]:
-        """The releases that have a group for nobody."""
+        """The releases without a matching group for anyone."""
         return tuple(
             each.name
             for each in self.located
@@ -61,19 +61,19 @@ class Others:
 
 
 def unknown(crowd: Crowd, releases: Sequence[Description]) -> Iterator[str]:
-    """A warning for each release that publishes columns the people are not known by."""
+    """A warning for each release that publishes columns missing from the people."""
     for each in releases:
         lacking = [column for column in each.columns if column not in crowd.known.aliases]
         if lacking:
             yield (
-                f"{each.name} also publishes {', '.join(lacking)}, which the people here are not known by:"
-                " somebody who knows it finds them more surely"
+                f"{each.name} also publishes {', '.join(lacking)}, which the people table lacks; somebody who"
+                " knows it finds people with more certainty"
             )
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What the attack found; `summary` is counts only, `people()` names possible values of each person."""
+    """What the attack found; `summary` has only counts, `people()` has the possible values of each person."""
 
     crowd: Crowd
     releases: tuple[Located, ...]
@@ -84,14 +84,14 @@ class Findings:
 
     @classmethod
     def beside(cls, grouping: Grouping, others: Others) -> Findings:
-        """What a candidate of our own says together with releases that are out already."""
+        """What our own candidate says together with earlier releases."""
         own = locate_own(others.crowd, grouping, others.codes)
         shown = tuple(others.codes.shown)
         return cls(others.crowd, (own, *others.located), shown, DEFAULT_LEVELS, lacking=others.warnings)
 
     @property
     def engine(self) -> Engine:
-        """Where the relations of the attack are."""
+        """The engine with the relations of the attack."""
         return self.crowd.engine
 
     @property
@@ -101,7 +101,7 @@ class Findings:
 
     @cached_property
     def worlds(self) -> Sql | None:
-        """The ways in which people may lie in the releases; None where everybody has one."""
+        """The ways in which people may be placed in the releases; None if everybody has one."""
         if not any(each.several for each in self.releases):
             return None
         return self.engine.create(
@@ -115,12 +115,12 @@ class Findings:
 
     @cached_property
     def possible(self) -> Sql:
-        """Per world the values all its releases leave possible."""
+        """For each world, the values that all its releases allow."""
         return self.engine.create(render("attacks/possible.sql", releases=self._pairs))
 
     @cached_property
     def outcomes(self) -> Sql:
-        """Per combination its anonymity before and after, in its worst world."""
+        """For each combination, its anonymity before and after, in its worst world."""
         combinations = self.crowd.combinations
         worlds = self.worlds
         by_world = self.engine.create(
@@ -146,7 +146,7 @@ class Findings:
 
     @cached_property
     def _pairs(self) -> list[tuple[Sql, Sql]]:
-        """Of each release who lies in which group, and what it leaves possible, world by world."""
+        """For each release, who is in which group and which values it allows, world by world."""
         if self.worlds is None:
             return [(each.located, each.held) for each in self.releases]
         return [
@@ -172,19 +172,19 @@ class Findings:
 
     @cached_property
     def left(self) -> list[dict[str, Any]]:
-        """People by the values left to them by all releases that know them, as far as these agree."""
+        """People by the values that all releases with a group for them allow, as far as these agree."""
         query = render("criteria/composition.sql", outcomes=self.outcomes, priors=self.priors)
         return self.engine.fetch(query)
 
     def exposed(self, level: Fraction) -> int:
-        """The people who are known with this confidence, also where a release does not know them."""
+        """The people who are known with this confidence, even if a release has no group for them."""
         return sum(row["people"] for row in self.left if row["fewest"] and row["fewest"] * level <= 1)
 
     def exposed_or_missed(self, level: Fraction) -> int:
-        """The same of people who are in every release, so that nobody is safe for not being found.
+        """The same for people who are in every release; nobody counts as safe because no group matches.
 
-        What a release says of somebody who is in it and fits none of its groups cannot be read, and at worst
-        it says everything.
+        If somebody is in a release but fits none of its groups, nobody can read what it says about them, and
+        at worst it says everything.
         """
         missed = (row["people"] for row in self.left if not row["everywhere"])
         found = (
@@ -196,13 +196,13 @@ class Findings:
 
     @cached_property
     def newly_known(self) -> int:
-        """The people who are known for certain by the releases together, and by none of them alone."""
+        """The people known for certain from the releases together, but from none of them alone."""
         query = render("attacks/newly_known.sql", outcomes=self.outcomes, priors=self.priors)
         return int(self.engine.fetch(query)[0]["n_people"])
 
     @cached_property
     def measured(self) -> Summary:
-        """The summary in the kernel's words."""
+        """The summary in the kernel's form."""
         sums = [name.replace("prior", "sum") for name in self.priors]
         tallies = [
             Tally(row["least_prior"], row["posterior"], row["people"], tuple(row[name] for name in sums))
@@ -251,7 +251,7 @@ class Findings:
 
     @cached_property
     def located(self) -> list[Fraction]:
-        """The percentage of people each release has a group for."""
+        """The percentage of people with a matching group in each release."""
         found = [
             self.engine.fetch(render("attacks/placed.sql", outcomes=self.outcomes, prior=prior))[0]
             for prior in self.priors
@@ -260,7 +260,7 @@ class Findings:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What makes the result less than it seems: nobody located, or releases at odds."""
+        """Reasons to doubt the result: nobody located, or releases that contradict each other."""
         told = [
             f"No person matches any group of {each.name}; check that its columns use the same coding."
             for each, share in zip(self.releases, self.located, strict=True)
@@ -272,22 +272,22 @@ class Findings:
         if missed:
             told.append(
                 f"{people(self.measured.n_unlocated)} match no group of {' or '.join(missed)}. The people are"
-                " known to be in every release, so they count as exposed; leave out whoever is not in it, or"
-                " check that they are coded alike."
+                " known to be in every release, so they count as exposed. Remove people who are not in it, or"
+                " check that they use the same coding."
             )
         told += [f"{lacking}." for lacking in self.lacking]
         unsure = [each.name for each in self.releases if each.several]
         if unsure:
             told.append(
-                f"{', '.join(unsure)}: people may lie in one group or another, and the worst counts;"
-                " check that its columns are coded alike."
+                f"{', '.join(unsure)}: people may be in one group or another, and the worst case counts;"
+                " check that its columns use the same coding."
             )
         if self.measured.n_empty and not self.measured.n_ok:
-            told.append("the releases share no sensitive value for anybody: map their names onto each other")
+            told.append("the releases share no sensitive value for anybody; map their names to each other")
         return told
 
     def people(self) -> list[Record]:
-        """INTERNAL: everybody with the groups that fit and the sensitive values left."""
+        """INTERNAL: everybody with the groups that fit and the remaining sensitive values."""
         columns = [*names(["person", "world", "posterior", "ambiguous"]), *self.priors]
         outcomes = {row["person"]: row for row in self._listed(self.outcomes, columns)}
         left: dict[int, list[str | None]] = {}

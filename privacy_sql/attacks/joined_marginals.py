@@ -1,7 +1,7 @@
-"""Published marginals as one release of groups: their join bounds what values everybody can have.
+"""Published marginals as one release of groups: their join limits the values that everybody can have.
 
-Kifer & Gehrke 2006, Sect. 7, for the attack of Ganta et al. 2008. Of a decomposable collection a person can
-have a value exactly where every table counts somebody in the cell they would lie in.
+Kifer & Gehrke 2006, Sect. 7, for the attack of Ganta et al. 2008. In a decomposable collection a person can
+have a value exactly if every table counts somebody in the cell they would be in.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from privacy_sql.errors import Undecided
 from privacy_sql.history.described import CELL_ROWS, Description
 from privacy_sql.query.template import Sql, render
 
-MOST_COMBINATIONS = 10_000_000  # that are held on the way
+MOST_COMBINATIONS = 10_000_000  # the most at any time
 
 
 def joined(engine: Engine, description: Description, columns: Iterable[str]) -> Sql:
     """The combinations of some published columns with sensitive values that all tables allow, with counts.
 
-    `n_rows` is the most rows that a combination can have. Columns that nobody is looked for by are summed out
-    as soon as no table is left that shows them.
+    `n_rows` is the most rows that a combination can have. Columns that are not needed to find people are
+    summed out as soon as no remaining table shows them.
     """
     asked = {*columns, description.sensitive}
     relations = [engine.source(part) for part in description.parts]
@@ -36,7 +36,7 @@ def joined(engine: Engine, description: Description, columns: Iterable[str]) -> 
     number = next(number for number, names in shown.items() if description.sensitive in names)
     found, names = left.pop(number), shown.pop(number)
     while left:
-        # most columns in common first, so that little is multiplied
+        # the most common columns first, so that the join stays small
         number = max(left, key=lambda other: (len(shown[other] & names), -other))
         other, theirs = left.pop(number), shown.pop(number)
         kept = asked.union(*shown.values())
@@ -58,15 +58,15 @@ def joined(engine: Engine, description: Description, columns: Iterable[str]) -> 
                 "too_many_cells",
                 f"the tables of {description.name} allow more than {MOST_COMBINATIONS:,} combinations",
                 where=description.name,
-                hint="Name fewer columns that are known of people.",
+                hint="Name fewer known columns of people.",
             )
     return found
 
 
 def _needed(tables: Sequence[set[str]], asked: set[str]) -> dict[int, set[str]]:
-    """The columns of each table that matter: asked about, or shared with another table that stays.
+    """The columns of each table that matter: requested ones, and those shared with another remaining table.
 
-    A table whose columns another one shows says nothing beside it.
+    A table adds nothing if another one shows all its columns.
 
     >>> found = _needed([{"age", "sex"}, {"age", "ill"}], {"age", "ill"})
     >>> {table: sorted(names) for table, names in found.items()}

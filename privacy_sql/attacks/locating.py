@@ -1,4 +1,4 @@
-"""People found in published releases, on the engine: which groups fit them, and what those groups hold."""
+"""Locate people in published releases, on the engine: which groups fit them, with what values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class Crowd:
-    """The people under attack on the engine, one line per combination of what is known about them."""
+    """The people under attack on the engine, one line per combination of known values."""
 
     engine: Engine
     known: Base
@@ -38,7 +38,7 @@ class Crowd:
 
     @classmethod
     def of(cls, known: Base, kinds: Mapping[str, Hierarchy] | None = None) -> Crowd:
-        """Everybody a counted table knows, with a sensitive value or without."""
+        """Everybody in a counted table, with or without a sensitive value."""
         columns = names(known.aliases.values())
         query = render("attacks/combinations.sql", base=known.people or known.relation, columns=columns)
         combinations = known.engine.create(query)
@@ -47,7 +47,7 @@ class Crowd:
 
     @classmethod
     def around(cls, base: Base, published: Iterable[str]) -> Crowd:
-        """Everybody of a table, or of its population, by every published column the source has."""
+        """Everybody in a table or its population, by every published column of the source."""
         table, engine = base.table, base.engine
         of_population = table.population is not None
         known, missing, source = known_of(base, published)
@@ -55,7 +55,7 @@ class Crowd:
             return replace(cls.of(base), missing=missing)
         who = table.identifier if table.identifier in source else None
         several = "set" if of_population and who else table.values_per_person if who else "one"
-        # the rows that are judged, and not those of a table that others write to meanwhile
+        # the judged rows, not those of a table that others may write to meanwhile
         people = Table(
             base.population if of_population else base.source,
             dict.fromkeys(known, AsIs()),
@@ -68,7 +68,7 @@ class Crowd:
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
-        """The number of each column in relations that hold several."""
+        """The number of each column in relations with several columns."""
         return {name: number for number, name in enumerate(self.known.aliases, start=1)}
 
     @cached_property
@@ -79,14 +79,14 @@ class Crowd:
         return _readable(self.engine, [(self.numbers[name], dictionaries[alias]) for name, alias in aliases])
 
     def n_values(self, column: str) -> int:
-        """How many values of a column occur."""
+        """How many different values a column has."""
         return self.known.statistics[self.known.aliases[column]]["n_values"]
 
 
 def known_of(
     base: Base, published: Iterable[str]
 ) -> tuple[dict[str, Hierarchy], frozenset[str], Mapping[str, str]]:
-    """What people of a table, or of its population, are known by; what they are not; all columns."""
+    """The known columns of people in a table or its population, the unknown ones, and all columns."""
     table = base.table
     secret = {*table.declared_sensitive, *table.sensitives}
     source = base.source_columns
@@ -99,7 +99,7 @@ def known_of(
 
 @dataclass(frozen=True)
 class Located:
-    """One release as seen by the adversary: who fits which group, and what the fitting groups hold."""
+    """One release as the adversary sees it: who fits which group, and the values in fitting groups."""
 
     name: str
     groups: Sql  # g, n_people
@@ -110,14 +110,14 @@ class Located:
 
     @cached_property
     def several(self) -> bool:
-        """Whether somebody may lie in one group or in another, and it is not known which."""
+        """Whether somebody may be in one of several groups."""
         return bool(self.home.fetch(render("attacks/several_worlds.sql", located=self.located))[0]["n_pairs"])
 
 
 class Names:
     """The sensitive values of all releases, numbered.
 
-    A number is one value however it is written, and so is what is missing, an empty text or NULL.
+    A number is one value in any spelling, and so is a missing one (empty text or NULL).
     """
 
     def __init__(self) -> None:
@@ -155,16 +155,16 @@ def locate(crowd: Crowd, description: Description, codes: Names) -> Located:
 
 
 def nothing_shared(name: str) -> UsageError:
-    """The error for a release nobody can be looked for in."""
+    """The error for a release that shares no column with the people."""
     return UsageError(
         "nothing_shared",
         f"{name} publishes none of the columns known about people",
-        hint="Say which is which under columns: {what is known: published column}.",
+        hint="Map them under columns: {known column: published column}.",
     )
 
 
 def locate_own(crowd: Crowd, grouping: Grouping, codes: Names) -> Located:
-    """The groups of a candidate of our own, where everybody's group is known."""
+    """The groups of our own candidate; everybody's group is known."""
     base = grouping.base
     inside = names(base.aliases.values())
     members = render("attacks/members.sql", candidate=grouping.members, columns=inside)
@@ -185,7 +185,7 @@ def locate_own(crowd: Crowd, grouping: Grouping, codes: Names) -> Located:
 
 
 def _same_values(crowd: Crowd, base: Base, name: str, alias: str) -> Sql | None:
-    """Which code of the people is which of the table's own; None where they are counted as one."""
+    """Map the codes of the people to those of the table; None if both are counted together."""
     if crowd.known is base:
         return None
     ours = base.dictionaries[alias]
@@ -222,7 +222,7 @@ def _fitting(
     cover, unread = _cover(crowd, shared, read)
     fittings = [engine.create(_fits(crowd, crowd.combinations, shared, read, cover))]
     if unread is not None:
-        # labels nobody could read may stand for anything, so whom no other label names may be there
+        # unreadable labels may mean anything, so people without a fitting label may be there
         columns = names(crowd.known.aliases.values())
         query = render(
             "attacks/not_found.sql", combinations=crowd.combinations, fitting=fittings[0], columns=columns
@@ -234,14 +234,14 @@ def _fitting(
 def _fits(
     crowd: Crowd, people: Sql, shared: Mapping[str, PublishedColumn], read: CountedRelease, cover: Sql
 ) -> Query:
-    # few-valued columns first keep the steps short
+    # columns with few values first, to keep the steps short
     order = sorted(shared, key=crowd.n_values)
     theirs = names(crowd.known.aliases[name] for name in order)
     published = names(read.aliases[shared[name].column] for name in order)
     engine = crowd.engine
     people = _prefixes(engine, Sql("person"), people, theirs)
     members = _prefixes(engine, Sql("g"), read.members, published)
-    # step by step: an engine that knows how little fits so far chooses far better joins
+    # step by step: an engine that knows how few rows fit so far chooses far better joins
     fits: Sql | None = None
     for step, (name, mine, label) in enumerate(zip(order, theirs, published, strict=True), start=1):
         query = render(
@@ -268,7 +268,7 @@ def _prefixes(engine: Engine, key: Sql, relation: Sql, columns: list[Sql]) -> Sq
 def _cover(
     crowd: Crowd, shared: Mapping[str, PublishedColumn], read: CountedRelease
 ) -> tuple[Sql, Sql | None]:
-    """Which labels cover which values of the people; and the same where an unread label may be any."""
+    """Which labels cover which values of the people, also if an unreadable label may mean any value."""
     engine = crowd.engine
     kinds = {name: _kind(crowd, name, how) for name, how in shared.items()}
     labelled = {name: read.labels[read.aliases[how.column]] for name, how in shared.items()}
@@ -308,20 +308,20 @@ def _rules(how: PublishedColumn, kind: Hierarchy, label: str | None) -> list[Rul
     if not how.stranger or label is None:
         return found
     if isinstance(kind, Tree) and kind.covers_all(label):
-        # a name of everything says no more than `*`
+        # a label that covers everything says no more than `*`
         return [*found, Rule(everything=True, tier=STAR)]
     if how.own:
         return [replace(rule, unread=False, guessed=False) for rule in found]
-    # a label of the hierarchy was read, though nobody here has it
+    # a label of the hierarchy, although nobody here has it
     return [replace(rule, unread=False) for rule in found] if kind.has_label(label) else found
 
 
 def _shown(
     engine: Engine, how: PublishedColumn, kind: Hierarchy, labels: Sql, rows: Sequence[Mapping[str, Any]]
 ) -> list[tuple[int, Sql]]:
-    """The levels labels may be of, and where the labels of each are."""
+    """The possible levels of labels, and the labels of each."""
     if not how.box:
-        # levels whose labels tell values apart; a stranger reads any other label as `*`
+        # levels whose labels distinguish values; a stranger reads any other label as `*`
         telling = [n for n in range(1, kind.height) if not isinstance(kind, Tree) or len(kind.nodes[n]) > 1]
         return [(level, labels) for level in (telling if how.levels is None else how.levels) if level]
     nodes: dict[int, list[tuple[int, str]]] = {}
@@ -342,7 +342,7 @@ def _shown(
 
 
 def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:
-    """The hierarchy a column is read with: its own, else the one known for the column if it is the same."""
+    """The hierarchy to read a column: its own, or else the known one if it is the same."""
     if how.hierarchy is not None or how.levels == (0,):
         return how.hierarchy or AsIs()
     if how.own and how.checksum is None:
@@ -351,18 +351,18 @@ def _kind(crowd: Crowd, name: str, how: PublishedColumn) -> Hierarchy:
     if how.checksum is not None and how.checksum != today.checksum():
         raise DataError(
             "hierarchy_changed",
-            f"the hierarchy that {name} was published with is not kept, and today's is another",
+            f"the hierarchy of {name} has changed since publication, and the old one was not kept",
             where="register",
-            hint="Register the release anew with the file of that day:"
+            hint="Register the release again with the old file:"
             f" privacy-sql register add NAME MANIFEST --hierarchy {name}=FILE.",
         )
     return today
 
 
 def _levels(crowd: Crowd, name: str, kind: Hierarchy) -> list[tuple[Sql, int]]:
-    """The people's values at every level; in a tree 0.30 is 0.3 where it has no other.
+    """The people's values at every level; in a tree, 0.30 is 0.3 unless it has its own entry.
 
-    What is missing stands there once more as an empty text, which covers less well.
+    A missing value is included again as empty text, which fits less well.
     """
     engine, values = crowd.engine, crowd.known.dictionaries[crowd.known.aliases[name]]
     empty = engine.create(render("attacks/missing_as_empty.sql", dictionary=values))
@@ -395,7 +395,7 @@ def _nearest(
     columns = []
     for name, how in shared.items():
         k = crowd.numbers[name]
-        # the range of published centres stands in for that of the data when nobody gives it
+        # without a given range, the range of the published centres replaces that of the data
         scale = description.scale.get(name) or repr(float(theirs[k]["spread"] or 1))
         numeric = not ours[k]["n_words"] and not theirs[k]["n_words"]
         published = Sql(read.aliases[how.column])

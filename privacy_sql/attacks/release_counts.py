@@ -1,4 +1,4 @@
-"""A published release counted: what the attacks need of it, as small relations of codes."""
+"""A published release, counted for the attacks as small relations of codes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """A published release counted: small relations of codes on the engine where people are located."""
+    """A counted release: small relations of codes on the engine where people are located."""
 
     aliases: Mapping[str, str]  # published column -> q1..
     labels: Mapping[str, Sql]  # q1.. -> (code, value)
@@ -33,7 +33,7 @@ class CountedRelease:
 
 
 def counted(engine: Engine, description: Description, columns: list[str]) -> CountedRelease:
-    """Count a release: a file by an embedded engine, whose small result travels; a relation where it lies."""
+    """Count a release: a file in an embedded engine, whose small result travels; a relation where it is."""
     if isinstance(description.source, Path):
         with engine.beside() as apart:
             return _moved(apart, engine, _counted_here(apart, description, columns))
@@ -41,17 +41,17 @@ def counted(engine: Engine, description: Description, columns: list[str]) -> Cou
 
 
 def _counted_here(engine: Engine, description: Description, columns: list[str]) -> CountedRelease:
-    # a connection is locked to the files it is opened with, so all are named before the first is read
+    # a connection can read only the files it was opened with, so all are named before reading the first
     engine = engine.session(description.files)
-    # a table of ours may hold a later version by now; an attack on that would say nothing of this one
+    # one of our tables may have a later version by now, and attacking that says nothing about this release
     for name, marks in description.tables.items():
         if not engine.has_table(name) or fingerprints.of_table(engine, name) != marks:
             raise NotSafe(
                 "output_changed",
-                f"{name} does not hold what was published as {description.name}",
-                hint="Publish each version to a table of its own: what was published once stays out.",
+                f"{name} no longer has the rows published as {description.name}",
+                hint="Publish each version to a separate table; what was published once stays public.",
             )
-    beside = description.values is None  # else the sensitive values stand in a table of their own
+    beside = description.values is None  # otherwise the sensitive values are in a separate table
     table = Table(
         joined(engine, description, columns) if description.parts else description.source,
         columns,
@@ -90,7 +90,7 @@ def _group_names(grouping: Grouping) -> Sql:
 
 
 def _values_apart(engine: Engine, description: Description, people: Sql) -> tuple[Sql, dict[int, str | None]]:
-    """The sensitive values of a release that keeps them in a table of their own, by its people's groups."""
+    """The sensitive values of a release that has them in a separate table, by the groups of its people."""
     table = Table(
         description.values,
         [],
@@ -116,13 +116,13 @@ def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelea
     def moved(relation: Sql, columns: Mapping[str, str]) -> Sql:
         query = render("counted/listed.sql", relation=relation, columns=names(columns))
         if source.columns(relation).get("value") in ("date", "other"):
-            # arrays know moments only, and a day that arrives as its midnight is nobody's day
+            # arrays have only time stamps, and a date that arrives as midnight would match nobody
             rows = source.fetch(query)
             held = {name: (kind, [row[name] for row in rows]) for name, kind in columns.items()}
         else:
             found = source.arrays(query)
             held = {name: (kind, found[name].tolist()) for name, kind in columns.items()}
-        # a Parquet file keeps numbers, and labels travel as text
+        # a Parquet file has numbers, and labels travel as text
         for name, (kind, values) in held.items():
             if kind == "varchar":  # NULL among numbers arrives as NaN
                 values = [None if value is None or value != value else text_of(value) for value in values]
@@ -146,7 +146,7 @@ def _moved(source: Engine, target: Engine, read: CountedRelease) -> CountedRelea
 
 
 def sensitive_names(base: Base, description: Description | None = None) -> dict[int, str | None]:
-    """The sensitive values of a table by code, in the names all releases share."""
+    """The sensitive values of a table by code, with the names that all releases share."""
     query = render("counted/listed.sql", relation=base.dictionaries["s"], columns=names(["code", "value"]))
     found = {row["code"]: row["value"] for row in base.engine.fetch(query)}
     if description is not None:

@@ -29,7 +29,7 @@ SMOOTHING = Fraction(3, 4)
 
 
 def studied(base: Base) -> studied_table.Studied:
-    """The table as its adversary sees it, read once per base."""
+    """The table as the adversary sees it, read once per base."""
     return base.memory.once("studied", lambda: studied_table.studied(base))
 
 
@@ -55,9 +55,9 @@ def measured(
     normalise: distances.Normalise,
     log_base: int | str,
 ) -> Measured:
-    """The distance of that name; without one smoothed_js where sensitive values can be smoothed, else js.
+    """The distance of that name; by default smoothed_js if sensitive values can be smoothed, otherwise js.
 
-    `given` are distances of sensitive values that replace the table's own, `bandwidth` is the smoothing's.
+    `given` distances of sensitive values replace the table's own; `bandwidth` is for smoothing.
     """
     apart: Array | None = None
     if name in ("", "smoothed_js", "emd"):
@@ -106,13 +106,13 @@ def _smoothed(
         raise
     return partial(
         distances.jensen_shannon_smoothed_by,
-        weights=weights[:, : len(table.values)].astype(float),  # nobody believes in a value that is absent
+        weights=weights[:, : len(table.values)].astype(float),  # an absent value has no belief
         renormalise=normalise == "after",
         log_base=log_base,
     )
 
 
-NO_PRIOR = "without a prior"  # of a group that holds somebody nothing is believed about
+NO_PRIOR = "without a prior"  # the label of a group with somebody the adversary has no belief about
 
 
 def rows(
@@ -126,9 +126,9 @@ def rows(
     method: str,
     cap: int,
 ) -> list[Row]:
-    """One row of evidence per group; a move that is not a finite number is a reason to refuse."""
+    """One row of evidence per group; a move that is not a finite number fails."""
     before = prior.beliefs.astype(float)
-    # nobody is without a prior of the table's own, where each person resembles themselves
+    # a prior from the table itself covers everybody, because each person resembles themselves
     unknown = np.isnan(before).any(axis=1)
     found = group_moves(
         np.where(unknown[:, None], 0.0, before),
@@ -141,11 +141,11 @@ def rows(
         cap,
         decided,
     )
-    # what is not known of one person leaves everybody of the group open
+    # if one person has no belief, the whole group is undecided
     people_without = _people(groups, unknown[groups.kind])
     open_groups = np.array(people_without, dtype=bool)
     moves = np.where(open_groups[groups.group], np.nan, found.moves)
-    # the largest move in each group; None where a move is no finite number
+    # the largest move in each group; None if a move is not a finite number
     largest = np.full(len(groups.numbers), -np.inf)
     with np.errstate(invalid="ignore"):
         np.maximum.at(largest, groups.group, moves)
@@ -163,11 +163,11 @@ def rows(
 
 
 def _people(groups: beliefs.PublishedGroups, where: Array | np.bool) -> list[int]:
-    """How many people of each group are of the kinds that are marked."""
+    """How many people of each group are of the marked kinds."""
     marked = np.bincount(groups.group, groups.people * where, len(groups.numbers))
     return [int(n) for n in marked]
 
 
 def within(risk: float, t: Fraction) -> bool:
-    """Whether a move keeps to its limit beyond doubt: logarithms have no exact form."""
+    """Whether a move is certainly within its limit; logarithms have no exact form."""
     return risk <= float(t) - TOLERANCE

@@ -1,7 +1,7 @@
 """What an adversary who studied the table believes: Li et al. 2009, eq. (2), on a counted base.
 
-The prior is contracted in memory where that fits and is a chain of kernel joins in SQL where it does not;
-both agree, and which one was taken is said.
+The prior is computed in memory if it fits, and otherwise by a chain of kernel joins in SQL. Both agree, and
+the result says which one was used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EXACTLY_ALIKE = np.full((2, 2), Fraction(1), dtype=object)
 
 @dataclass(frozen=True)
 class Prior:
-    """P_pri(B, q): a row per kind, a column per sensitive value; nan (None) where nobody resembles it."""
+    """P_pri(B, q): a row per kind, a column per sensitive value; nan (None) if nobody resembles the kind."""
 
     beliefs: Array
     path: str  # dense, chain, running sums or chain of running sums
@@ -58,24 +58,26 @@ def bandwidths(given: Bandwidth, columns: Sequence[str]) -> tuple[Fraction | flo
         raise UsageError(
             "bad_bandwidth",
             f"{len(several)} bandwidths for {len(columns)} quasi-identifiers ({', '.join(columns)})",
-            hint="Give one number for all, or one for each in their order.",
+            hint="Give one number for all, or one for each in this order.",
         )
     try:
         numbers = tuple(as_number(b if isinstance(b, Fraction) else str(b)) for b in several)
     except (ValueError, ZeroDivisionError, UsageError):
-        raise UsageError("bad_bandwidth", "a bandwidth is a number, 0 or more, or inf") from None
+        raise UsageError("bad_bandwidth", "a bandwidth must be a number, 0 or more, or inf") from None
     if any(b < 0 for b in numbers):
         raise UsageError(
-            "bad_bandwidth", "a bandwidth is 0 or more", hint="0 knows each kind of person exactly."
+            "bad_bandwidth",
+            "a bandwidth must be 0 or more",
+            hint="With 0 the adversary knows each kind of person exactly.",
         )
     return numbers
 
 
 def prior(table: Studied, bandwidth: Bandwidth, kernel: Kernel = "epanechnikov", path: str = "auto") -> Prior:
-    """The prior of every kind: dense where it fits in memory, else (or when asked) the chain in SQL."""
+    """The prior of every kind: dense if it fits in memory, otherwise (or on request) the chain in SQL."""
     bs = bandwidths(bandwidth, [r.name for r in table.resemblances])
     alike = EXACTLY_ALIKE if table.exact and path != "chain" else EVERYBODY_ALIKE
-    weights = [  # None where a column has too many values to weigh pair by pair
+    weights = [  # None if a column has too many values to weigh pair by pair
         alike if b == math.inf else None if r.distances is None else weight_matrix(r.distances, b, kernel)
         for r, b in zip(table.resemblances, bs, strict=True)
     ]
@@ -101,24 +103,24 @@ def _with_wide_column(
     kernel: Kernel,
     path: str,
 ) -> Prior:
-    """The prior where one column has too many numbers to compare pair by pair: by running sums.
+    """The prior by running sums, for a column with too many numbers to compare pair by pair.
 
-    In memory, where the other columns tell only equal from different or nothing; else in SQL.
+    In memory if the other columns only tell equal from different, or nothing; otherwise in SQL.
     """
     column, place = table.resemblances[wide[0]], wide[0]
     if len(wide) > 1 or kernel != "epanechnikov":
-        # running sums know the Epanechnikov kernel, and one column at a time
+        # running sums support the Epanechnikov kernel and one column
         other = table.resemblances[wide[1]].name if len(wide) > 1 else ""
         beside = f"beside {other}" if other else f"with the {kernel} kernel"
         many = f"{column.name} has {len(column.numbers):,} different numbers"
         problem = f"{many}, too many to compare pair by pair {beside}"
-        raise UsageError("wide_column", problem, hint="Bin it first.")
+        raise UsageError("wide_column", problem, hint="Group its numbers into bands first.")
     same = [i for i, w in enumerate(weights) if is_identity(w)]
     mixing = any(not np.all(w == 1) for i, w in enumerate(weights) if i not in same)
     if path == "chain" or (path == "auto" and mixing):
         return Prior(chained(table, weights, (place, bs[place])), "chain of running sums")
     if mixing:
-        raise UsageError("wide_column", f"{column.name} is too wide for memory", hint="Ask for the chain.")
+        raise UsageError("wide_column", f"{column.name} is too wide for memory", hint='Use path="chain".')
     key = keys(np.concatenate([table.codes, table.kinds])[:, same], [len(weights[i]) for i in same])
     n = len(table.codes)
     rows = (key[:n], table.codes[:, place], table.sensitive, table.counts)
@@ -130,7 +132,7 @@ def _with_wide_column(
 
 @dataclass(frozen=True)
 class PublishedGroups:
-    """What a grouping tells: who is in which group, and which values each group holds."""
+    """What a grouping says: who is in which group, and which values each group has."""
 
     numbers: Array  # g of each group, ascending
     group: Array  # place of the group, one entry per (group, kind), ascending

@@ -1,4 +1,4 @@
-"""What is believed after a release, for all groups at once, in SQL: Li, Li and Zhang 2009, Sec. III."""
+"""Beliefs after a release, for all groups at once, in SQL: Li, Li and Zhang 2009, Sec. III."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from privacy_sql.query.template import Query, Sql, render
 Array = NDArray[Any]
 
 SWEEPS = 20
-"""Sweeps of Sinkhorn that all groups take."""
+"""The number of Sinkhorn sweeps for all groups."""
 
 TOGETHER = 5
-"""Sweeps that one statement holds: engines plan windows within windows in a time that doubles with each."""
+"""The sweeps in one statement; with each nested window, engines take twice the time to plan."""
 
 SQL_STATES = 20_000
-"""Count vectors of a group whose exact posterior is computed in SQL."""
+"""The most count vectors of a group for an exact posterior in SQL."""
 
 MOST_PEOPLE = 200
-"""People in a group whose exact posterior is computed in SQL: each is a statement over all groups."""
+"""The most people in a group for an exact posterior in SQL; each costs a statement over all groups."""
 
 
 def estimated(
     study: studied_table.Studied, groups: beliefs.PublishedGroups, before: Array, sweeps: int = SWEEPS
 ) -> dict[str, Array]:
-    """Ω and Sinkhorn of every kind in every group, all groups at once; nan where neither is defined."""
+    """Ω and Sinkhorn of every kind in every group, all groups at once; nan if neither is defined."""
     engine = study.base.engine
     told = _loaded(engine, groups, before, np.ones(len(groups.counts), dtype=bool))
     swept = None
@@ -53,10 +53,11 @@ def _sweeps(told: dict[str, Sql], swept: Sql | None, sweeps: int) -> Query:
 def exact(
     study: studied_table.Studied, groups: beliefs.PublishedGroups, before: Array, cap: int = SQL_STATES
 ) -> tuple[Array, tuple[str, ...]]:
-    """The exact posterior of every kind in every group (nan: none), and how it is known.
+    """The exact posterior of every kind in every group (nan: none), and how it was computed.
 
-    A layer per person of the largest group, each one statement over all groups and both ends: how likely is
-    each vector of values for the first people, and for the last? Groups above the cap are undecided.
+    Each person of the largest group is a layer: one statement over all groups that computes, from both ends,
+    how likely each vector of values is for the first people and for the last. Groups above the cap are
+    undecided.
     """
     size = groups.counts.sum(axis=1)
     fits = np.array([count_states(n) <= cap for n in groups.counts], dtype=bool) & (size <= MOST_PEOPLE)
@@ -82,7 +83,7 @@ def exact(
         after = _placed(groups, found, found["p"])
     off = np.zeros(groups.counts.shape)
     np.add.at(off, groups.group, after * groups.people[:, None])
-    # nan where nothing was found; columns must sum to what the group publishes
+    # nan if nothing was found; columns must sum to the counts that the group publishes
     possible = (np.abs(off - groups.counts) < 1e-6 * size[:, None]).all(axis=1)
     after[~possible[groups.group]] = np.nan
     known = np.where(fits, np.where(possible, EXACT, IMPOSSIBLE), UNDECIDED)
@@ -96,7 +97,7 @@ def _loaded(engine: Engine, groups: beliefs.PublishedGroups, before: Array, some
     c, value = np.nonzero(before > 0)
     people = {"g": groups.group[here], "c": groups.kind[here], "n_people": groups.people[here]}
     n_rows = groups.counts[g, s]
-    # the steps in which values count in the number of a count vector, group by group; 0 if too large
+    # the factors of values in the number of a count vector, group by group; 0 if too large
     strides, total, last = [], 1, -1
     for group, n in zip(g.tolist(), n_rows.tolist(), strict=True):
         total = 1 if group != last else total
@@ -111,7 +112,7 @@ def _loaded(engine: Engine, groups: beliefs.PublishedGroups, before: Array, some
 
 
 def _placed(groups: beliefs.PublishedGroups, found: dict[str, Array], values: Array) -> Array:
-    """Beliefs as a row per (group, kind); nan where none was found."""
+    """Beliefs with one row per (group, kind); nan if none was found."""
     place = {pair: i for i, pair in enumerate(zip(groups.group.tolist(), groups.kind.tolist(), strict=True))}
     at = [place[pair] for pair in zip(found["g"].tolist(), found["c"].tolist(), strict=True)]
     made = np.full((len(groups.group), groups.counts.shape[1]), np.nan)
@@ -121,7 +122,7 @@ def _placed(groups: beliefs.PublishedGroups, found: dict[str, Array], values: Ar
 
 
 def load(engine: Engine, origin: str, **columns: Array) -> Sql:
-    """Arrays as a small relation."""
+    """Load arrays as a small relation."""
     typed = {
         name: ("double" if column.dtype == float else "bigint", column.tolist())
         for name, column in columns.items()

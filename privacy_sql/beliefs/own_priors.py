@@ -1,7 +1,8 @@
-"""What an adversary believes who did not learn it from the table itself: beliefs of one's own, from a file.
+"""Beliefs that an adversary brings from elsewhere, read from a file.
 
-Either the beliefs are spelt out, or they are the kernel estimate (li2009, eq. (2)) of somebody who studied
-another table of people with the same columns. They may hold for values that nobody here has.
+The file either states the beliefs, or it is another table of people with the same columns, and the beliefs
+are the kernel estimate (li2009, eq. (2)) of somebody who studied it. They may cover values that nobody here
+has.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ VALUE, PROBABILITY = "value", "probability"
 FILE, LEARNED = "file", "learned_from"
 
 Given = Mapping[str, object]
-Kind = tuple[str, ...]  # a combination of quasi-identifiers as raw text; an empty text is a missing value
+Kind = tuple[str, ...]  # a combination of quasi-identifiers as raw text; empty text is a missing value
 
 
 @dataclass(frozen=True)
 class OwnPrior:
-    """Where beliefs come from: a file that spells them out, or a table that they are learned from."""
+    """Where beliefs come from: a file that states them, or a table that they are learned from."""
 
     place: Path
     learned: bool
@@ -44,18 +45,18 @@ class OwnPrior:
         return self.place.name
 
     def named(self) -> dict[str, object]:
-        """It by the name of its file, as it may be told."""
+        """The prior with the name of its file only, without the path."""
         return self._written(self.name)
 
     def below(self, directory: Path) -> dict[str, object]:
-        """It with a path that starts from a folder."""
+        """The prior with its path relative to a folder."""
         return self._written(str(directory / self.place))
 
     def _written(self, place: str) -> dict[str, object]:
         return {LEARNED: {FILE: place}} if self.learned else {FILE: place}
 
     def believed(self, table: studied_table.Studied, bandwidth: Bandwidth) -> Believed:
-        """The beliefs about everybody in a table; nan for kinds of people nothing is said of."""
+        """The beliefs about everybody in a table; nan for kinds of people without beliefs."""
         found = _learned(table, self.place, bandwidth) if self.learned else _spelt_out(table, self.place)
         values = {text_of(value) if value is not None else "": code for code, value in table.values.items()}
         more = [value for value in found.values if value not in values]
@@ -74,7 +75,7 @@ class OwnPrior:
 
 @dataclass(frozen=True)
 class Believed:
-    """A table with the values that somebody believes in beside its own, and what is believed of each kind."""
+    """A table, its values together with those only in the beliefs, and the belief about each kind."""
 
     table: studied_table.Studied
     prior: beliefs.Prior
@@ -82,7 +83,7 @@ class Believed:
 
 @dataclass(frozen=True)
 class _Found:
-    """Beliefs per kind (None: nothing is said), by values as text, and how they were computed."""
+    """Beliefs for each kind (None: no belief), by values as text, and how they were computed."""
 
     rows: Sequence[Mapping[str, Fraction | float] | None]
     values: Sequence[str]
@@ -90,7 +91,7 @@ class _Found:
 
 
 def own_prior(given: object) -> OwnPrior:
-    """What `prior` of a requirement or an attack names: {file: F}, or {learned_from: {file: F}}.
+    """Read `prior` of a requirement or an attack: {file: F}, or {learned_from: {file: F}}.
 
     >>> own_prior({"learned_from": {"file": "others.csv"}}).learned
     True
@@ -99,7 +100,9 @@ def own_prior(given: object) -> OwnPrior:
     place = inner.get(FILE) if isinstance(inner, Mapping) and set(inner) == {FILE} else None
     if not isinstance(place, str | Path) or not str(place):
         hint = "Write {file: prior.csv}, or {learned_from: {file: other.csv}}."
-        raise UsageError("bad_parameter", "a prior is a file of beliefs, or learned from one", hint=hint)
+        raise UsageError(
+            "bad_parameter", "prior must name a file of beliefs, or a file to learn them from", hint=hint
+        )
     return OwnPrior(Path(place), inner is not given)
 
 
@@ -115,10 +118,10 @@ def _spelt_out(table: studied_table.Studied, path: Path) -> _Found:
 
 
 def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fraction]]:
-    """Beliefs that are spelt out: one row per combination and value, which sum to 1 per combination, exactly.
+    """Read stated beliefs: one row per combination and value, which must sum to exactly 1 per combination.
 
-    A third has no decimals that do, and is written 1/3. What is wrong is counted and never quoted:
-    combinations and values are those of people.
+    No decimals are exact for a third, so write 1/3. Errors are counted and never quoted, because combinations
+    and values are those of people.
     """
     lines = _lines(path, columns)
     found: dict[Kind, dict[str, Fraction]] = {}
@@ -135,10 +138,12 @@ def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fract
     wrong = [
         (bad, "is not a probability between 0 and 1", "are not probabilities between 0 and 1", "row"),
         (twice, "repeats a combination and a value", "repeat a combination and a value", "row"),
-        # a row that was no number is missing from its sum, and is told above
+        # a row without a number is missing from its sum, and is reported above
         (0 if bad or twice else off, "does not sum to 1", "do not sum to 1", "combination"),
     ]
-    hints = {"combination": "Decimals are added exactly: write fractions such as 1/3, or mend the last one."}
+    hints = {
+        "combination": "Decimals are added exactly; write fractions such as 1/3, or correct the last one."
+    }
     problems: list[PrivacySqlError] = [
         DataError(
             "bad_prior",
@@ -150,16 +155,18 @@ def read_prior(path: Path, columns: Sequence[str]) -> dict[Kind, dict[str, Fract
         if n
     ]
     if not found and not problems:
-        problems = [DataError("bad_prior", f"{path.name} holds no belief", where="prior")]
+        problems = [DataError("bad_prior", f"{path.name} has no beliefs", where="prior")]
     raise_all(problems)
     return found
 
 
 def _lines(path: Path, columns: Sequence[str]) -> Iterator[tuple[Kind, str, str]]:
-    """Each row of a file of beliefs: the combination, the value, the probability."""
+    """Read each row of a file of beliefs: the combination, the value, the probability."""
     taken = sorted({VALUE, PROBABILITY} & set(columns))
     if taken:
-        problem = f'a quasi-identifier is called "{taken[0]}", as a column of the beliefs is'
+        problem = (
+            f'a quasi-identifier has the name "{taken[0]}", which the file of beliefs uses for another column'
+        )
         raise UsageError("taken_name", problem, where="prior", hint="Rename it.")
     refuse_no_file(path)
     needed = [*columns, VALUE, PROBABILITY]
@@ -174,7 +181,7 @@ def _lines(path: Path, columns: Sequence[str]) -> Iterator[tuple[Kind, str, str]
                     more
                 )
                 problem = f"{path.name} {' and '.join(told) or 'names a column twice'}"
-                hint = f"Its columns are {', '.join(needed)}."
+                hint = f"It needs the columns {', '.join(needed)}."
                 raise DataError("bad_prior", problem, where="prior", hint=hint)
             places = [header.index(name) for name in needed]
             for row in rows:
@@ -188,13 +195,13 @@ def _lines(path: Path, columns: Sequence[str]) -> Iterator[tuple[Kind, str, str]
 
 
 def refuse_no_file(path: Path) -> None:
-    """Refuse a file of beliefs, or of people to learn from, that is not there."""
+    """Refuse a missing file of beliefs or of people to learn from."""
     if not path.is_file():
         raise UsageError("no_such_file", f"there is no file {path.name}", where="prior")
 
 
 def _learned(table: studied_table.Studied, path: Path, bandwidth: Bandwidth) -> _Found:
-    """The kernel estimate from another table, for the people of this one; numbers lie apart over both."""
+    """The kernel estimate from another table for the people of this one, with number ranges over both."""
     refuse_no_file(path)
     dictionaries = [studied_table.dictionary(table.base, str(column)) for column in table.columns]
     targets = [
@@ -213,7 +220,7 @@ def _learned(table: studied_table.Studied, path: Path, bandwidth: Bandwidth) -> 
 
 
 def _other(table: studied_table.Studied, path: Path) -> Table:
-    """The table to learn from, whose columns mean what they mean here."""
+    """The table to learn from; its columns mean the same as here."""
     ours = table.base.table
     numeric = {alike.name: "numeric" for alike in table.resemblances if alike.kind == "numeric"}
     return replace(

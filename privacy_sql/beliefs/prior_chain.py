@@ -1,7 +1,7 @@
 """The prior in SQL: a chain of kernel joins, one attribute at a time (li2009, eq. (2)).
 
-Each step keeps only the values of the targets, so none lists pairs of people. A numeric
-column with too many values for a table of weights is told by running sums, exactly, in whole numbers.
+Each step keeps only the targets' values, so none lists pairs of people. A numeric column with too many values
+for a table of weights uses running sums, exactly, in whole numbers.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Block = tuple[int, int]
 
-CHAIN_ROWS = 10_000_000  # rows of the chain's widest state that are held at once; more are taken in blocks
+CHAIN_ROWS = 10_000_000  # the most rows of the chain's widest state at once; more are split into blocks
 DIGITS = 10**38  # whole numbers below this add up without loss on every engine
 
 
 def chained(
     table: Studied, weights: Sequence[Array], wide: tuple[int, Fraction | float] | None = None
 ) -> Array:
-    """The prior of every kind, target block by target block, so that its widest state stays bounded.
+    """The prior of every kind, in blocks of targets, so that the widest state stays bounded.
 
-    `wide` is a column told by running sums and its bandwidth; its weights are all 1 here.
+    `wide` is a column for running sums and its bandwidth; its weights are all 1 here.
     """
     chain = plan_chain(table.codes, weights, table.kinds)
     engine, n = table.base.engine, len(table.kinds)
@@ -53,7 +53,7 @@ def chained(
     beliefs = np.full((n, len(table.values)), np.nan)
     for first in range(0, n, size):
         block = (first, min(n, first + size) - 1)
-        report("working out what is believed before the release, person by person", first, n)
+        report("computing beliefs before the release, kind by kind", first, n)
         state = _steps(table, start(block), known, [*mixing, *told], joined, block)
         finish = {"combinations": table.combinations, "columns": columns, "block": block}
         found = engine.arrays(render("beliefs/finish.sql", state=state, **finish))
@@ -64,7 +64,7 @@ def chained(
 
 
 def _counted(table: Studied, chain: Chain) -> Callable[[Block], Sql]:
-    """What every block starts from: counts, with a few sums in place of the columns that these tell."""
+    """The start of every block: counts, with a few sums in place of some columns."""
     engine = table.base.engine
     columns = [table.columns[i] for i in (*chain.same, *chain.order, *chain.sums)]
     state = engine.create(render("beliefs/start.sql", base=table.base.relation, columns=columns))
@@ -85,7 +85,7 @@ def _summed(table: Studied, state: Sql, right: Array, column: int, rest: list[Sq
 def _running(
     table: Studied, chain: Chain, column: int, bandwidth: Fraction | float
 ) -> Callable[[Block], Sql]:
-    """What a block starts from when a column is told by running sums: those of the block's numbers."""
+    """The start of a block with running sums over a column: those of the block's numbers."""
     name = table.columns[column]
     same = [table.columns[i] for i in chain.same]
     others = [*same, *(table.columns[i] for i in (*chain.order, *chain.sums))]
@@ -119,7 +119,11 @@ def _numbers(table: Studied, column: int, bandwidth: Fraction | float) -> dict[s
     reach = reach_of(alike, bandwidth, scale)
     squared, spread = reach * reach, high - low + 2 * math.ceil(reach)
     if int(table.counts.sum()) * spread**2 * (squared.numerator + squared.denominator) >= DIGITS:
-        raise UsageError("wide_column", f"{alike.name} has numbers too large to sum", hint="Bin it first.")
+        raise UsageError(
+            "wide_column",
+            f"{alike.name} has numbers too large to sum",
+            hint="Group its numbers into bands first.",
+        )
     centred = whole[codes] - (low + high) // 2
     loaded = {"code": ("bigint", codes.tolist()), "x": ("bigint", centred.tolist())}
     return {
@@ -138,10 +142,10 @@ def _goals(table: Studied, columns: list[Sql], block: Block) -> Sql:
 
 
 def _blocks(table: Studied, chain: Chain, running: bool) -> int:
-    """In how many blocks the targets are taken."""
+    """The number of blocks of targets."""
     rows = chain.rows * len(table.values)
     if running:
-        # every target is asked once for each way in which people of its key differ otherwise
+        # every target occurs once for each way in which people with its key differ otherwise
         columns = np.column_stack([chain.key, table.codes[:, list(chain.order)], table.sensitive])
         first, _ = distinct(columns, [int(c.max()) + 1 for c in columns.T])
         sides = np.bincount(chain.key[first], minlength=int(chain.wanted_key.max()) + 1)
@@ -159,7 +163,7 @@ def _steps(
 ) -> Sql:
     engine, made = table.base.engine, []
     for i, column in enumerate(mixing):
-        report("working out what is believed before the release, column by column", i, len(mixing))
+        report("computing beliefs before the release, column by column", i, len(mixing))
         reached = [*fixed, *mixing[: i + 1]]
         goals = _goals(table, reached, block)
         step = render(
@@ -179,7 +183,7 @@ def _steps(
 
 
 def _loaded_weights(table: Studied, weights: Array, column: int, into: bool = False, of: bool = False) -> Sql:
-    """The weights between targets that are asked for and sources that occur; a sum counts as either."""
+    """The weights between requested targets and occurring sources; a sum may be on either side."""
     target, source = np.nonzero(weights)
     wanted = into | np.isin(target, np.unique(table.kinds[:, column]))
     wanted &= of | np.isin(source, np.unique(table.codes[:, column]))

@@ -1,7 +1,8 @@
 """How far apart two values of a column are: Li et al. 2009, Sec. II.C.
 
-The publisher's own matrix first, then numbers over their range, then the hierarchy; a column without any of
-them only tells equal from different. NULL is a value of its own, as far from all others as can be.
+The publisher's own matrix comes first, then numbers over their range, then the hierarchy; a column without
+any of them only tells equal from different. NULL is a value of its own, at the largest distance from all
+others.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from privacy_sql.kernels.beliefs.running_sums import ROOM, running_sum_mass
 Array = NDArray[Any]
 
 WIDE = 2_048
-"""A numeric column with more values than this gets no matrix: its pairs would fill the memory."""
+"""The most values of a numeric column for a matrix; the pairs of more would fill the memory."""
 
 
-# distances as a user gives them: a file, or rows of them, with the values they are for or in their order
+# distances from a user: a file or rows, with the values they are for or in their order
 Matrix: TypeAlias = str | Path | Mapping[str, Any] | Sequence[Sequence[Any]]
 
 
@@ -92,12 +93,12 @@ def _is_number(value: object) -> bool:
 
 
 def is_span(domain: object) -> TypeGuard[Sequence[int | float | Decimal]]:
-    """Whether a declared domain is (lowest, highest) rather than a list of values."""
+    """Whether a declared domain is (lowest, highest) and not a list of values."""
     return isinstance(domain, list | tuple) and len(domain) == 2 and all(map(_is_number, domain))
 
 
 def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> Resemblance:
-    """|a - b| / R, with R from the declared domain, else from the whole table and never from a group."""
+    """|a - b| / R, with R from the declared domain or else the whole table, never from a group."""
     numbers = tuple(None if value is None else _number(value) for value in values)
     bad = sum(v is not None and n is None for v, n in zip(values, numbers, strict=True))
     known = [n for n in numbers if n is not None]
@@ -109,9 +110,9 @@ def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> R
     if bad:
         raise DataError(
             "unmapped_value",
-            f"the domain of {name}, of numbers, does not cover {number_of(bad, 'value')}",
+            f"the numeric domain of {name} does not cover {number_of(bad, 'value')}",
             where=name,
-            hint="Mend them, or widen the declared domain.",
+            hint="Correct them, or widen the declared domain.",
         )
     span = high - low
     if len(values) > WIDE:
@@ -126,7 +127,7 @@ def _numeric(name: str, values: Sequence[Any], domain: object, exact: bool) -> R
 
 
 def _number(value: object) -> Fraction | None:
-    """A number as its shortest text says it; None for what is none."""
+    """A number, exactly as its shortest text; None if the text is not a number."""
     if _is_number(value) and not isinstance(value, Fraction):
         value = str(value)
     if isinstance(value, Fraction):
@@ -158,7 +159,7 @@ def _by_hierarchy(name: str, values: Sequence[Any], hierarchy: Hierarchy, exact:
 
 
 def _from_matrix(name: str, values: Sequence[Any], matrix: Matrix) -> Array:
-    """The cells of the publisher's matrix for these values, after checking that it is one."""
+    """The cells of the publisher's matrix for these values, after checking the matrix."""
     named, cells = read_matrix(matrix, values, name)
     place = {text_of(value): i for i, value in enumerate(named)}
     known = [value for value in values if value is not None]
@@ -182,10 +183,10 @@ def _from_matrix(name: str, values: Sequence[Any], matrix: Matrix) -> Array:
 
 
 def read_matrix(matrix: Matrix, values: Sequence[Any], name: str) -> tuple[list[Any], list[list[Fraction]]]:
-    """A distance matrix from a CSV file (values in the first row and column), a mapping of mappings, or rows.
+    """Read a distance matrix from a CSV file (values in the first row and column), nested mappings, or rows.
 
-    Rows without names are taken in the order of the column's values. Square, zero on the diagonal, the same
-    both ways, finite and never negative, or refused.
+    Rows without names follow the order of the column's values. The matrix must be square, symmetric, finite
+    and never negative, with zeros on the diagonal.
     """
     if isinstance(matrix, Mapping) and set(matrix) == {"file"}:
         matrix = matrix["file"]
@@ -205,7 +206,7 @@ def read_matrix(matrix: Matrix, values: Sequence[Any], name: str) -> tuple[list[
     elif any(cells[i][i] != 0 for i in range(size)):
         problem = "is not zero on its diagonal"
     elif any(cells[i][j] != cells[j][i] for i in range(size) for j in range(i)):
-        problem = "is not the same both ways"
+        problem = "is not symmetric"
     if problem:
         raise DataError("bad_matrix", f"the distance matrix of {name} {problem}", where=name)
     return named, [[cell for cell in row if cell is not None] for row in cells]
@@ -213,16 +214,14 @@ def read_matrix(matrix: Matrix, values: Sequence[Any], name: str) -> tuple[list[
 
 def _matrix_file(path: Path, name: str) -> tuple[list[Any], list[list[Any]]]:
     if not path.is_file():
-        raise UsageError("no_file", f"there is no distance matrix {path.name}", where=name)
+        raise UsageError("no_file", f"the distance matrix {path.name} does not exist", where=name)
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             header, *body = [row for row in csv.reader(lines) if row] or [[]]
     except (csv.Error, UnicodeError):
         raise DataError("bad_matrix", f"the matrix of {name} is not CSV in UTF-8") from None
     if sorted(header[1:]) != sorted(row[0] for row in body):
-        raise DataError(
-            "bad_matrix", f"the matrix of {name} names other values in its rows than in its columns"
-        )
+        raise DataError("bad_matrix", f"the matrix of {name} has different values in its rows and columns")
     by_value = {row[0]: row[1:] for row in body}
     return header[1:], [by_value[value] for value in header[1:]]
 
@@ -236,7 +235,7 @@ def wide_mass(
 ) -> Array:
     """Σ w·c over a numeric column too wide for a matrix; rows are key, code, sensitive value and count.
 
-    NULL is at distance 1 from every number and 0 from itself, so its people are weighed as a whole.
+    NULL is at distance 1 from every number and 0 from itself, so its people are weighed together.
     """
     whole, missing, scale = in_whole_numbers(column)
     reach = None if bandwidth == math.inf else reach_of(column, bandwidth, scale)
@@ -253,14 +252,18 @@ def wide_mass(
 
 
 def in_whole_numbers(column: Resemblance) -> tuple[Array, Array, int]:
-    """A numeric column times a scale as whole numbers, where it is NULL (0 there), and the scale."""
+    """A numeric column as whole numbers times a scale, its NULLs (0 in the numbers), and the scale."""
     scale = math.lcm(*(n.denominator for n in column.numbers if n is not None))
     if max((abs(n) * scale for n in column.numbers if n is not None), default=0) >= ROOM:
-        raise UsageError("wide_column", f"{column.name} has numbers too large to sum", hint="Bin it first.")
+        raise UsageError(
+            "wide_column",
+            f"{column.name} has numbers too large to sum",
+            hint="Group its numbers into bands first.",
+        )
     whole = np.array([0 if n is None else int(n * scale) for n in column.numbers], dtype=np.int64)
     return whole, np.array([n is None for n in column.numbers]), scale
 
 
 def reach_of(column: Resemblance, bandwidth: Fraction | float, scale: int) -> Fraction:
-    """How far a bandwidth reaches, in whole numbers; nobody but oneself is within half of one."""
+    """How far a bandwidth reaches, in whole numbers; below one half, only the same value is within reach."""
     return Fraction(bandwidth) * column.span * scale or Fraction(1, 2)

@@ -1,6 +1,6 @@
-"""A table as an adversary who studied it sees it: kinds of people, their values, and how far these lie apart.
+"""A table as an adversary who studied it sees it: kinds of people, their values, and distances of values.
 
-li2009, Sec. II. Beliefs are counted over it; codes stand for values everywhere.
+li2009, Sec. II. Beliefs are computed from it; codes replace values everywhere.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from privacy_sql.query.template import Sql, names, render
 if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
 
-SMALL = 1_000  # combinations times sensitive values that are computed in exact fractions on request
+SMALL = 1_000  # the most combinations times sensitive values for exact fractions
 
 
 @dataclass(frozen=True)
 class Studied:
-    """A table as the adversary sees it: kinds of people, their values, and how far apart values are.
+    """A table as the adversary sees it: kinds of people, their values, and distances of values.
 
-    A kind is a combination of quasi-identifiers, numbered as in `combinations`; codes index each column's
-    `resemblances`, and `sensitive` is the place of a value among `values`.
+    A kind is a combination of quasi-identifiers, numbered as in `combinations`. Codes index the
+    `resemblances` of each column, and `sensitive` is the index of a value in `values`.
     """
 
     base: Base
@@ -52,9 +52,9 @@ class Studied:
 def studied(
     base: Base, targets: Sequence[Sequence[Any]] | None = None, in_fractions: bool = False
 ) -> Studied:
-    """Read the counts and distances of a base; `targets` are kinds asked for instead of those that occur.
+    """Read the counts and distances of a base; `targets` replace the kinds that occur.
 
-    A small table is answered `in_fractions` on request.
+    `in_fractions` gives exact results for small tables.
     """
     refuse(base)
     quasi = names(base.aliases.values())
@@ -97,16 +97,16 @@ def studied(
 
 
 def refuse(base: Base) -> None:
-    """Beliefs are about people with one value each."""
+    """Refuse tables whose people do not have exactly one sensitive value."""
     if base.table.values_per_person != "one":
         raise UsageError(
             "several_values",
-            "beliefs are about one sensitive value per person",
+            "beliefs need one sensitive value per person",
             where=base.table.name,
-            hint="Keep one row per person, or require privacy_skyline, which knows several.",
+            hint="Keep one row per person, or require privacy_skyline, which allows several values.",
         )
     if not base.table.sensitives:
-        raise UsageError("no_sensitive", "a belief is about a sensitive column", hint="Name it.")
+        raise UsageError("no_sensitive", "beliefs need a sensitive column", hint="Name it.")
     if not base.rows:
         raise no_rows(base.table)
 
@@ -119,15 +119,15 @@ def _matrix(found: dict[str, NDArray[Any]], columns: Sequence[Sql]) -> Array:
 
 
 def dictionary(base: Base, column: str) -> dict[int, Any]:
-    """The values behind the codes of an internal column; code 0 is NULL where NULL occurs."""
+    """The values of the codes in an internal column; code 0 is NULL if NULL occurs."""
     rows = base.engine.fetch(render("beliefs/values.sql", dictionary=base.dictionaries[str(column)]))
     return {row["code"]: row["value"] for row in rows}
 
 
 def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: list[str]) -> Array:
-    """Targets in codes; a value the table does not have gets a code behind those that occur."""
+    """Targets as codes; a value that the table does not have gets a code above those that occur."""
     if any(len(target) != len(columns) for target in targets):
-        raise UsageError("bad_target", f"a target has one value for each of {', '.join(columns)}")
+        raise UsageError("bad_target", f"a target needs one value for each of {', '.join(columns)}")
     kinds = np.zeros((len(targets), len(columns)), dtype=np.int64)
     for i, known in enumerate(values):
         place = {value: code for code, value in reversed(list(enumerate(known)))}
@@ -142,7 +142,7 @@ def _coded(targets: Sequence[Sequence[Any]], values: list[list[Any]], columns: l
 
 
 def sensitive_distances(study: Studied) -> Array | None:
-    """The distances between the values of D[S]; None when the table declares none."""
+    """The distances between the values of D[S]; None if the table declares none."""
     table = study.base.table
     name = table.sensitives[0]
     domain, matrix = (table.domains or {}).get(name), (table.distances or {}).get(name)
@@ -152,7 +152,7 @@ def sensitive_distances(study: Studied) -> Array | None:
 
 
 def given_distances(table: Studied, given: Hierarchy | Matrix) -> Array | None:
-    """Distances between the values of D[S] from a hierarchy or a matrix given with the question."""
+    """Distances between the values of D[S] from a hierarchy or a matrix in the call."""
     if isinstance(given, Hierarchy):
         return _over_domain(table, given)
     return _over_domain(table, matrix=given)
@@ -164,7 +164,7 @@ def _over_domain(
     domain: object = None,
     matrix: Matrix | None = None,
 ) -> Array | None:
-    """Distances between the values believed in, then those only in the hierarchy, list or matrix."""
+    """Distances between the values with beliefs, followed by values only in the hierarchy, list or matrix."""
     name, occur = study.base.table.sensitives[0], list(study.values.values())
     if matrix is not None:
         others, _ = read_matrix(matrix, occur, name)
@@ -178,6 +178,6 @@ def _over_domain(
         raise UsageError(
             "wide_domain",
             f"the domain of {name} has {len(values):,} values, too many to compare pair by pair",
-            hint="Ask for distance=js, or leave values that cannot occur out of the hierarchy.",
+            hint="Use distance=js, or remove values that cannot occur from the hierarchy.",
         )
     return resemblance(name, values, hierarchy, domain, matrix).distances

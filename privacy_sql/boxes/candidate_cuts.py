@@ -1,10 +1,10 @@
-"""What cuts would give: the parts of boxes, counted in SQL before anything is decided.
+"""The parts that candidate cuts would give, counted in SQL before anything is decided.
 
-Chen et al. 2008, Fig. 4, line 5: candidate cuts of a box. All boxes of a level are asked about together, each
-along the ways its tries name. Among many places a cut is sought in two steps, from counts of bands of places
-and then within the band that holds the median, or within the two that the cut telling most lies between, so
-that no statement sorts or keeps as many lines as there are combinations. The base's distinct combinations
-move from box to box inside the engine; Python receives counts of boxes, never rows.
+Chen et al. 2008, Fig. 4, line 5: candidate cuts of a box. All boxes of a level are counted together, each
+along the ways that its tries name. Among many places, a cut is found in two steps: first from counts of bands
+of places, then within the band that has the median, or within the two bands around the most informative cut.
+So no statement sorts or keeps as many lines as there are combinations. The base's distinct combinations move
+from box to box inside the engine; Python receives counts of boxes, never rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from privacy_sql.spaces.partitions import Bools, Integers, Ranges, Tries
 
 
 class TrialInSql(Trial):
-    """Cuts that are tried together: the relations that say what each would give."""
+    """Cuts that are tried together, and the relations that say what each would give."""
 
     def __init__(self, counted: BoxesInSql, tries: Tries, asked: Sql, cells: Sql, cuts: Sql) -> None:
         self.counted, self.tries = counted, tries
@@ -35,13 +35,13 @@ class TrialInSql(Trial):
         self.cuts = cuts  # box, way, edge
         query = render("boxes/parts.sql", cells=cells, cuts=cuts, asked=asked, **counted.how, **counted.what)
         self.parts = counted.engine.create(query)  # g, what is told, measures
-        self.held = [self.parts, asked]  # what is forgotten when it is decided which cuts are taken
+        self.held = [self.parts, asked]  # dropped after deciding which cuts to take
 
     def classes(self) -> Columns:
         told, measure = self.counted.places.of_classes
         query = render("boxes/classes.sql", parts=self.parts, told=told, measure=measure)
         found = self.counted.engine.arrays(query)
-        self.counted.drop(self.parts, self.asked)  # they are read once, the places of its cuts again
+        self.counted.drop(self.parts, self.asked)  # read only once, unlike the places of the cuts
         self.held = [relation for relation in self.held if relation not in (self.parts, self.asked)]
         return found
 
@@ -57,7 +57,7 @@ class TrialInSql(Trial):
 
     @cached_property
     def _grouping(self) -> Grouping:
-        """The parts as groups that requirements are asked about."""
+        """The parts as groups for requirements to judge."""
         counted, create = self.counted, self.counted.engine.create
         places, base = counted.places, counted.places.base
         groups = create(render("boxes/part_sizes.sql", parts=self.parts))
@@ -66,7 +66,7 @@ class TrialInSql(Trial):
         how = {"measure": measure, "by_value": places.by_value, "several": several}
         histogram = create(render("boxes/part_values.sql", parts=parts, **how), view=True)
         made = [histogram, groups]
-        candidate = people = histogram  # read by requirements about the original quasi-identifiers only
+        candidate = people = histogram  # only requirements about the original quasi-identifiers read this
         if any(criterion.needs_base for criterion in counted.require):
             cut = {"asked": self.asked, "cuts": self.cuts, "relaxed": counted.relaxed}
             assigned = create(
@@ -78,13 +78,13 @@ class TrialInSql(Trial):
                 people = places.members_of(assigned, people=True)
                 made = [people, *made]
         self.held = [*made, *self.held]
-        # a part is compared with the whole table, not with the boxes that are tried beside it
+        # a part is compared with the whole table, not with the other boxes tried now
         whole = counted.overall if base.table.sensitives else None
         return Grouping(base, (Key("box"),), candidate, people, histogram, groups, whole=whole)
 
 
 class BoxesInSql(OpenBoxes[TrialInSql]):
-    """Open boxes as a relation of combinations; a `relaxed` median may part people of one place."""
+    """Open boxes as a relation of combinations; a `relaxed` median may separate people at one place."""
 
     def __init__(self, places: Places, require: Sequence[Criterion], fewest: int, relaxed: bool) -> None:
         self.places, self.require = places, require
@@ -93,11 +93,11 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         self.how: dict[str, Any] = {"relaxed": relaxed, "fewest": fewest}
         self.what: dict[str, Any] = {"told": places.told, "measures": places.measures}
         self.boxes = places.relation
-        self._pieces: list[Sql] = []  # combinations whose box is final
+        self._pieces: list[Sql] = []  # combinations with a final box
 
     @cached_property
     def ordered(self) -> Integers:
-        """Per axis whether its places have an order."""
+        """Whether the places of each axis have an order."""
         return np.array([axis.ordered for axis in self.places.axes], dtype=np.int64)
 
     @cached_property
@@ -109,7 +109,7 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         return self.engine.arrays(render("boxes/ranges.sql", boxes=self.boxes, axes=self.places.shown_axes))
 
     def tried(self, ranges: Ranges, tries: Tries, split: str, known: TrialInSql | None = None) -> TrialInSql:
-        # the middle of a range is known without counting
+        # the middle of a range needs no counting
         bands = np.ones_like(tries.row) if split == "range" else ranges.bands()[tries.row, tries.axis]
         row, axis = tries.row, tries.axis
         columns: dict[str, tuple[str, list[Any]]] = {
@@ -132,7 +132,7 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         return trial
 
     def _cells(self, asked: Sql, split: str, banded: bool) -> Sql:
-        """The people of each box by place along each way asked about: by single places where it is cut."""
+        """The people of each box by place along each requested way: by single places where it is cut."""
         known = {"boxes": self.boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
         cells = self.engine.create(render("boxes/cells.sql", banded=banded, **known))
         if not banded:
@@ -143,7 +143,7 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         return refined
 
     def _cuts(self, split: str, cells: Sql, asked: Sql, banded: bool = False) -> Query:
-        """Where ordered axes are cut; `banded` asks for the bands of places that are looked into."""
+        """Where ordered axes are cut; `banded` returns the bands of places to look into."""
         told, measure = self.places.of_classes
         sizes = self.places.sizes_of_ways if split == "range" else []
         about = {"class": told, "measure": measure, "sizes": sizes, "banded": banded}
@@ -178,7 +178,7 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         return True
 
     def _targets(self, ranges: Ranges, taken: Sequence[Taken[TrialInSql]]) -> Sql:
-        """Which boxes are cut, along which way and where, and the new numbers of their parts."""
+        """Which boxes are cut, along which way and where, and the new numbers of the parts."""
         columns: dict[str, list[int]] = {"box": [], "way": [], "trial": [], "ordered": [], "lowest": []}
         for number, (trial, accepted, first) in enumerate(taken):
             tries = trial.tries
@@ -202,6 +202,6 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         return final, self.places.reach_of(final)
 
     def drop(self, *relations: Sql) -> None:
-        """Drop what is not read any more."""
+        """Drop relations that nothing reads any more."""
         for relation in relations:
             self.engine.drop(relation)

@@ -1,8 +1,8 @@
-"""Boxes as arrays: the combinations of a table lie box after box, and a cut puts them in a new order.
+"""Boxes as arrays: the combinations of a table are stored box after box, and a cut reorders them.
 
-What `candidate_cuts.py` counts by statements, with the same cuts to the place and the same numbers of boxes.
-An axis is one column of ranks: the places of an ordered axis, or of a hierarchy its values by their highest
-node, then the next below, so that the ends of a box tell the highest level at which it differs.
+This gives exactly the cuts and box numbers that `candidate_cuts.py` gives in SQL. An axis is one column of
+ranks: the places of an ordered axis, or the values of a hierarchy sorted by their highest node, then the next
+one below, so that the ends of a box give the highest level at which it differs.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays, decided_on
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.partitions import Axis, Bools, Floats, Ranges, Tries
 
-# above this many combinations the engine cuts: it has a memory limit, and spills
+# above this many combinations the engine cuts, because it has a memory limit and spills to disk
 MOST_COMBINATIONS = 4_000_000
-# combinations that are looked at together, each once for every try of its box
+# combinations that are handled together, each once for every try of its box
 AT_ONCE = 2_000_000
-# logarithms of whole numbers up to this one are kept
+# logarithms of whole numbers up to this one are cached
 MOST_LOGARITHMS = 10_000_000
 Ranks = npt.NDArray[np.int32]
-NOWHERE = np.iinfo(np.int64).min  # the edge of a cut that has none: everybody lies above
+NOWHERE = np.iinfo(np.int64).min  # the edge of a cut without one: everybody lies above it
 
 
 def fits(base: Base, require: Sequence[Criterion]) -> bool:
-    """Whether a table can be cut in memory, and everything required be decided there."""
+    """Whether a table can be cut, and all requirements decided, in memory."""
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
         return False
     return all(
@@ -46,12 +46,12 @@ def fits(base: Base, require: Sequence[Criterion]) -> bool:
 
 @dataclass(frozen=True)
 class Counts:
-    """What is told of each combination: the counts from start[i] up to start[i + 1], each of one code."""
+    """What each combination has: the counts from start[i] up to start[i + 1], each of one code."""
 
     start: Ints
     code: Ints
     n: Ints
-    n_codes: int  # no code is as high
+    n_codes: int  # above every code
 
     @classmethod
     def of(cls, at: Ints, code: Ints, n: Ints, combinations: int) -> Counts:
@@ -60,7 +60,7 @@ class Counts:
         return cls(start, code[order], n[order], int(code.max(initial=0)) + 1)
 
     def at(self, combinations: Ints) -> tuple[Ints, Ints, Ints]:
-        """The counts of some combinations: the place of each among these, its code, and how often."""
+        """The counts of some combinations: the index of each among them, its code, and the count."""
         owner, place = spread(self.start, combinations)
         return owner, self.code[place], self.n[place]
 
@@ -74,7 +74,7 @@ class Counts:
 
 
 def spread(start: Ints, wanted: Ints) -> tuple[Ints, Ints]:
-    """What lies between start[i] and start[i + 1] for every wanted i: whose it is, and where it lies.
+    """The entries from start[i] up to start[i + 1] for every wanted i: their owner and their position.
 
     >>> owner, place = spread(np.array([0, 2, 5]), np.array([1, 0]))
     >>> owner.tolist(), place.tolist()
@@ -107,7 +107,7 @@ class AxisInMemory:
         self.rank[code] = rank
 
     def ends(self, rank: Ranks, begin: Ints) -> dict[str, Ints]:
-        """The least and the largest place, or node of every level, of finished boxes."""
+        """The smallest and the largest place, or node at every level, of finished boxes."""
         places = {f"_{level}": codes[rank] for level, codes in enumerate(self.at)}
         if self.axis.ordered:
             places = {"": rank.astype(np.int64)}
@@ -134,18 +134,18 @@ class AxisInMemory:
 
 
 class Parts(NamedTuple):
-    """Where everybody would lie by some tries: combinations, each as often as its box is tried."""
+    """Where everybody would be after some tries: combinations, each once for every try of its box."""
 
     first: int  # the first of the tries
     tried: Ints
     combination: Ints
-    part: Ints  # the place of its part among `number`
+    part: Ints  # the index of its part in `number`
     number: Ints  # of every part, in order
     people: Ints  # of every part
 
 
 class TrialInMemory(Trial):
-    """Cuts that are tried together, and the place of each."""
+    """Cuts that are tried together, and their places."""
 
     def __init__(self, counted: BoxesInMemory, tries: Tries, edge: Ints, edge_c: Ints | None) -> None:
         self.counted, self.tries = counted, tries
@@ -156,7 +156,7 @@ class TrialInMemory(Trial):
         self._groups: Groups | None = None
 
     def part_of(self, tried: Ints, combination: Ints) -> Ints:
-        """The number of the part that each combination would lie in by a try."""
+        """The number of the part that each combination would be in after a try."""
         place = self.counted.places_along(self.tries, tried, combination)
         edge = self.edge[tried]
         above = place >= edge
@@ -193,7 +193,7 @@ class TrialInMemory(Trial):
         return np.setdiff1d(able, self.tries.of_parts(groups.key[gone])), groups.key
 
     def _large(self) -> tuple[Ints, Groups]:
-        """The tries that give several parts, each large enough, and their parts as groups."""
+        """The tries that give several parts, all large enough, and their parts as groups."""
         values, fewest = self.counted.values, self.counted.fewest
         able, keys, people, cells, n_before = [], [], [], [], 0
         for parts in self._parts():
@@ -220,7 +220,7 @@ class TrialInMemory(Trial):
 
 
 class BoxesInMemory(OpenBoxes[TrialInMemory]):
-    """Open boxes as arrays; a `relaxed` median may part people of one place."""
+    """Open boxes as arrays; a `relaxed` median may separate people at one place."""
 
     def __init__(self, places: Places, fewest: int, relaxed: bool) -> None:
         self.places, self.base = places, places.base
@@ -237,7 +237,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         self._read()
 
     def _read(self) -> None:
-        """Everybody in the first boxes."""
+        """Put everybody into the first boxes."""
         base, places = self.base, self.places
         told, columns = places.told_of_members, list(base.columns)
         # lines of a combination add up here
@@ -296,7 +296,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         return {name: np.asarray(column).astype(np.int64) for name, column in found.items()}
 
     def _ordered_by(self, box: Ints, combinations: Ints) -> None:
-        """Go on with some of the combinations, each in a box."""
+        """Continue with some of the combinations, each in a box."""
         order = np.argsort(box, kind="stable")
         box, combinations = box[order], combinations[order]
         self.c, self.people = self.c[combinations], self.people[combinations]
@@ -313,12 +313,12 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
 
     @property
     def classes(self) -> Counts:
-        """What an information gain is about."""
+        """The class of an information gain."""
         assert self._classes is not None
         return self._classes
 
     def lying(self, rows: Ints) -> Iterator[tuple[int, int, Ints, Ints]]:
-        """The combinations of boxes, in portions: the first box, the last, and the place of each."""
+        """The combinations of boxes, in portions: the first box, the last, and the index of each."""
         upto = np.cumsum((self._begin[1:] - self._begin[:-1])[rows])
         first = 0
         while first < len(rows):
@@ -329,7 +329,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
             first = last
 
     def places_along(self, tries: Tries, tried: Ints, combination: Ints) -> Ints:
-        """Where combinations lie along the ways they are tried."""
+        """Where combinations lie along the tried ways."""
         return np.asarray(self._places[self._along(tries, tried, combination)])
 
     def _along(self, tries: Tries, tried: Ints, combination: Ints) -> Ints:
@@ -374,12 +374,12 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         return TrialInMemory(self, tries, edge, edge_c)
 
     def let_go(self, trial: TrialInMemory) -> None:
-        """Nothing is held but the places of its cuts."""
+        """Keep nothing but the places of its cuts."""
 
     def _medians(
         self, ranges: Ranges, tries: Tries, asked: Ints, tried: Ints, combination: Ints
     ) -> tuple[Ints, Ints | None]:
-        """At the place of the person in the middle, on the side that leaves the halves more alike."""
+        """Cut next to the place of the middle person, on the side that makes the halves more equal."""
         place = self.places_along(tries, asked[tried], combination)
         n = self.people[combination]
         if self.relaxed:
@@ -407,7 +407,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
     def _middles(
         self, ranges: Ranges, tries: Tries, asked: Ints, tried: Ints, combination: Ints
     ) -> tuple[Ints, Ints | None]:
-        """Above the last place that lies in the lower half of the range; NULL lies below, the top above."""
+        """Cut above the last place in the lower half of the range; NULL lies below, the top above."""
         row, axis = tries.row[asked], tries.axis[asked]
         along = self._along(tries, asked[tried], combination)
         place = self._places[along]
@@ -418,7 +418,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
     def _most_telling(
         self, ranges: Ranges, tries: Tries, asked: Ints, tried: Ints, combination: Ints
     ) -> tuple[Ints, Ints | None]:
-        """Where most is told about a class; among many places between the two bands that tell most."""
+        """The most informative cut about a class; among many places, between the two best bands."""
         owner, code, n = self.classes.at(combination)
         place = self.places_along(tries, asked[tried], combination)[owner]
         tried = tried[owner]
@@ -435,7 +435,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
     def _told(
         self, tried: Ints, place: Ints, code: Ints, n: Ints, n_tries: int, *, banded: bool
     ) -> tuple[Ints, Ints]:
-        """The place below the cut that tells most and the one above it, the lowest of several."""
+        """The places below and above the most informative cut, the lowest of several."""
         span, n_codes = int(place.max(initial=0)) + 2, self.classes.n_codes
         number, at = numbered(tried * span + place + 1, n_tries * span)
         cells = Combinations.added_up(at * n_codes + code, n)
@@ -454,7 +454,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         last = np.append(its[1:] != its[:-1], True)
         edge = np.where(last, NOWHERE, np.append(above[1:], 0))
         left = everybody - below >= self.fewest
-        if banded:  # one band holds all places that leave enough people on both sides
+        if banded:  # one band has all places that leave enough people on both sides
             left |= below - n_line < self.fewest
         allowed = (below >= self.fewest) & left
         begin = starts(its)
@@ -468,11 +468,11 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
         return found[0], found[1]
 
     def _nats(self, one: Ints, other: Ints) -> Ints:
-        """n ln n of two numbers together, in whole millionths of a nat, to the last digit as in SQL."""
+        """The sum of n ln n of two numbers in whole millionths of a nat, with the same digits as in SQL."""
         return np.floor(1_000_000 * (one * self._ln(one) + other * self._ln(other))).astype(np.int64)
 
     def _ln(self, numbers: Ints) -> Floats:
-        """Logarithms of whole numbers, 0 of 0, by the library that engines use: not all round alike."""
+        """Logarithms of whole numbers (0 for 0) from the library of the engines; others round differently."""
         most = int(numbers.max(initial=0))
         if most > MOST_LOGARITHMS:
             found, at = np.unique(numbers, return_inverse=True)
@@ -510,7 +510,7 @@ class BoxesInMemory(OpenBoxes[TrialInMemory]):
 
 
 def _running(n: Ints, of: Ints) -> tuple[Ints, Ints]:
-    """Sums up to each place, and of all of them, over runs of equal numbers."""
+    """Running sums and totals over runs of equal numbers."""
     first = starts(of)
     upto = np.cumsum(n)
     before = np.repeat(upto[first] - n[first], np.diff(np.append(first, len(n))))
@@ -519,7 +519,7 @@ def _running(n: Ints, of: Ints) -> tuple[Ints, Ints]:
 
 
 def numbered(numbers: Ints, span: int) -> tuple[Ints, Ints]:
-    """The numbers below `span` that occur, in order, and the place of each among these."""
+    """The numbers below `span` that occur, in order, and the index of each among them."""
     if span > 8 * len(numbers) + 1024:
         found, place = np.unique(numbers, return_inverse=True)
         return found, place

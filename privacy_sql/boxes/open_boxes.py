@@ -1,7 +1,7 @@
-"""What a level of the tree asks about the boxes that are still open, however they are counted.
+"""What a level of the tree needs to know about the boxes that are still open.
 
-`candidate_cuts.py` counts them in SQL, `in_memory.py` in arrays: the same boxes under the same numbers. Which
-cuts are taken is decided alike for both, in `partitioning.py`.
+`candidate_cuts.py` counts them in SQL and `in_memory.py` in arrays, with the same boxes and numbers.
+`partitioning.py` decides for both which cuts to take.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ class Trial(ABC):
 
     @abstractmethod
     def able(self, alone: Sequence[Criterion]) -> tuple[Integers, Integers]:
-        """The tries that give several parts, all large enough and each keeping what is asked of it `alone`.
+        """The tries that give several parts, all large enough and each meeting the requirements `alone`.
 
-        And the numbers of these parts, in order; others may lie between them.
+        Also returns the numbers of these parts, in order; they may have gaps.
         """
 
     @abstractmethod
     def seen(self, splits: Splits) -> Evidence:
-        """What a requirement that looks at all groups at once has to know of the parts."""
+        """The parts, for a requirement that judges all groups at once."""
 
 
 T = TypeVar("T", bound=Trial)
 
 
 class Taken(NamedTuple, Generic[T]):
-    """Cuts of a trial that are taken, and what is added to the numbers of their parts."""
+    """The cuts of a trial that are taken, and the offset of their parts' numbers."""
 
     trial: T
     tries: Integers
@@ -50,7 +50,7 @@ class Taken(NamedTuple, Generic[T]):
 
 
 class OpenBoxes(ABC, Generic[T]):
-    """Everybody in the boxes that may still be cut; at first these hold the whole table."""
+    """The people in boxes that may still be cut; at first this is the whole table."""
 
     @abstractmethod
     def reach(self) -> Columns:
@@ -58,17 +58,17 @@ class OpenBoxes(ABC, Generic[T]):
 
     @abstractmethod
     def tried(self, ranges: Ranges, tries: Tries, split: str, known: T | None = None) -> T:
-        """What cuts would give where `split` says; `known` has all these cuts and more."""
+        """What the cuts at `split` would give; `known` has all these cuts and more."""
 
     @abstractmethod
     def let_go(self, trial: T) -> None:
-        """Forget what was counted for a trial; the places of its cuts are still known."""
+        """Forget the counts of a trial, but keep the places of its cuts."""
 
     @abstractmethod
     def move(self, ranges: Ranges, taken: Sequence[Taken[T]], cut: Bools) -> bool:
-        """Move everybody of the boxes that are `cut`; the others stay where they are for good.
+        """Move everybody in the boxes that are `cut`; the other boxes are final.
 
-        Whether any box is open then.
+        Returns whether any box is still open.
         """
 
     @abstractmethod

@@ -1,9 +1,9 @@
 """Cut a table into boxes as long as it stays safe, a whole level of the tree at a time.
 
 Chen et al. 2008, Fig. 4 (SkylineAnonymize), for every criterion. The base's distinct combinations move from
-box to box: in arrays where they fit and every requirement is decided there, else inside the engine, where a
-level costs a fixed number of statements over the combinations of boxes that are still open. From the reach of
-each open box and the evidence about candidate parts it is decided here which cuts are taken.
+box to box: in arrays if they fit and every requirement supports it, and otherwise inside the engine, where a
+level takes a fixed number of statements over the combinations in open boxes. This module decides which cuts
+to take, from the reach of each open box and the evidence about candidate parts.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from privacy_sql.spaces.partitions import Bools, Floats, Integers, Ranges, Tries
 
 @dataclass(frozen=True)
 class Plan:
-    """How boxes are cut: which axis first, where, and whether people of one place may be parted."""
+    """How boxes are cut: which axis first, where, and whether people at one place may be separated."""
 
     split: str = "median"
     class_column: str | None = None
     relaxed: bool = False
-    as_they_are: tuple[str, ...] = ()  # no box holds two values of these columns
+    as_they_are: tuple[str, ...] = ()  # no box has two values of these columns
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """A partition: the grouping it makes, and how far each box reaches along every quasi-identifier."""
+    """A partition: its grouping, and how far each box reaches along every quasi-identifier."""
 
     places: Places
     grouping: Grouping
@@ -54,7 +54,7 @@ class Boxes:
 
     @cached_property
     def printed(self) -> Sql:
-        """What is published of each box, a column for each quasi-identifier: (g, label_q1..)."""
+        """The published labels of each box, one column for each quasi-identifier: (g, label_q1..)."""
         places, base = self.places, self.places.base
         as_they_are = {base.aliases[name] for name in places.as_they_are}
         columns: list[tuple[Sql, str, Sql, Sql | None, bool | int]] = []
@@ -71,10 +71,10 @@ class Boxes:
         return base.engine.create(render("boxes/labels.sql", reach=self.reach, columns=columns))
 
     def apart(self) -> Boxes:
-        """The same partition with boxes that print alike joined, until each prints something of its own.
+        """The same partition after joining boxes with the same labels, until all labels differ.
 
-        A reader sees one group where two boxes print the same, as they may where a tree has one label at two
-        levels, so that group is what is judged. A joined box reaches as far as both.
+        A reader sees one group if two boxes have the same labels, which happens if a tree has one label at
+        two levels; so the joined group is judged. A joined box reaches as far as both.
         """
         boxes, engine, places = self, self.places.engine, self.places
         columns = labels_of(places.base.columns)
@@ -99,7 +99,7 @@ class Partitioning:
         about_values = by_gain or any(c.reads_sensitive for c in require)
         by_value = about_values and bool(base.table.sensitives)
         self.places = Places(base, by_value, plan.class_column if by_gain else None, plan.as_they_are)
-        self.in_memory = in_memory  # whether boxes are counted there; decided from the table where not said
+        self.in_memory = in_memory  # whether to count boxes in memory; None: decide from the table
 
     @cached_property
     def fewest(self) -> int:
@@ -134,11 +134,11 @@ class Partitioning:
 
     @cached_property
     def whole(self) -> Grouping:
-        """The whole table as one group, or one for each combination of the columns that stay as they are."""
+        """The whole table as one group, or one group for each combination of the columns that are not cut."""
         return Grouping.by(self.base, [self.base.key(self.base.aliases[c]) for c in self.plan.as_they_are])
 
     def run(self) -> Boxes:
-        """Cut until no box can be cut safely along any axis. The whole table has to be safe already."""
+        """Cut until no box can be cut safely along any axis. The whole table must be safe."""
         if self.in_arrays is not None:
             whole = self.in_arrays.whole
             found = {str(c): c.splits_in(whole) for c in self.require if isinstance(c, OnArrays)}
@@ -154,15 +154,15 @@ class _Tree(Generic[T]):
         self.open, self.of, self.fewest = open_, of, of.fewest
         self.splits = {name: its for name, its in splits.items() if its is not None}
         self.axes = of.places.axes
-        # what is asked of every part by itself
+        # the requirements on every part by itself
         self.alone = [criterion for criterion in of.require if str(criterion) not in self.splits]
         self.by_gain = of.plan.split == "information_gain"
         self.cuts = 0
         self.stopped: str | None = None
-        self._next = 0  # no box has had this number or a larger one
+        self._next = 0  # the next free number of a box
 
     def grown(self) -> Boxes:
-        """Every box cut as long as it stays safe."""
+        """Cut every box as long as it stays safe."""
         closed: list[int] = []
         people = done = 0
         reach: Floats | None = None
@@ -183,7 +183,7 @@ class _Tree(Generic[T]):
         return Boxes(places, places.grouped(final), reached, self.cuts, final, self.stopped)
 
     def _level_in_time(self, ranges: Ranges) -> tuple[Bools, list[Taken[T]]]:
-        """The same as a level, and no cut at all when the time is up: what was cut before is safe."""
+        """Like `_level`, but without any cut when the time is up; what was cut before is safe."""
         cuts = self.cuts
         self.stopped = deadlines.reason()
         if self.stopped is None:
@@ -196,10 +196,10 @@ class _Tree(Generic[T]):
         return np.zeros(len(ranges.boxes), np.bool_), []
 
     def _level(self, ranges: Ranges) -> tuple[Bools, list[Taken[T]]]:
-        """Try to cut every open box once: those that are cut, and where."""
-        # both parts of a box that is cut hold as many people as any requirement takes
+        """Try to cut every open box once; returns the boxes that are cut, and where."""
+        # both parts of a cut box must have as many people as any requirement needs
         large = ranges.people >= 2 * self.fewest
-        # the cut that tells most along every axis of each box; None where the widest axis comes first
+        # the most informative cut along every axis of each box; None if the widest axis comes first
         tries = Tries.of(ranges, ranges.order(), self.axes, large & self.by_gain)
         seen = self.open.tried(ranges, tries, self.of.plan.split) if len(tries) else None
         scores = None  # information gain of the cut along each axis, per box
@@ -227,10 +227,10 @@ class _Tree(Generic[T]):
         return large & ~undecided, taken
 
     def _rounds(self, axes: int) -> Iterator[tuple[str, slice]]:
-        """What is asked of a level: where boxes are cut, and along which of their axes.
+        """The rounds of a level: where to cut boxes, and along which axes.
 
-        The first axis of every box alone, then the others together for the boxes that are left, and medians
-        where no cut that tells most is safe. Requirements that read the original quasi-identifiers see each
+        First the first axis of every box alone, then the others together for the remaining boxes, then
+        medians if no informative cut is safe. Requirements that read the original quasi-identifiers see each
         combination in one part at a time.
         """
         alone = any(criterion.needs_base for criterion in self.of.require)
@@ -239,7 +239,7 @@ class _Tree(Generic[T]):
             yield from ((split, turn) for turn in turns)
 
     def _accepted(self, trial: T) -> Integers:
-        """The tries that are taken: their parts are safe, alone and with all the others, in queue order."""
+        """The accepted tries: their parts are safe, alone and with all the others, in queue order."""
         able, parts = trial.able(self.alone)
         if self.splits and len(able):
             taken = self._together(trial, able, parts)
@@ -249,7 +249,7 @@ class _Tree(Generic[T]):
         return taken
 
     def _together(self, trial: T, able: Integers, parts: Integers) -> Integers:
-        """Ask the criteria that look at all groups at once, one try after the other."""
+        """Judge the criteria that look at all groups at once, one try after the other."""
         asked = [(splits, trial.seen(splits)) for splits in self.splits.values()]
         tries = trial.tries
         for splits, evidence in asked:
@@ -260,7 +260,7 @@ class _Tree(Generic[T]):
         numbers, taken, box = parts.tolist(), list[int](), -1
         for number, row, first, last in np.column_stack([able, tries.row[able], begin, end]).tolist():
             if row == box:
-                continue  # an earlier try has cut it
+                continue  # an earlier try cut it
             groups = numbers[first:last]
             if all(splits.allows(evidence, groups) for splits, evidence in asked):
                 for splits, evidence in asked:
@@ -276,7 +276,7 @@ def labels_of(columns: Iterable[str]) -> list[Sql]:
 
 
 def printing_alike(grouping: Grouping, unknown: Collection[str]) -> tuple[Sql, Sql]:
-    """Values (g, s, n_rows) and people (g, n_rows) of boxes, together where all but some labels are alike."""
+    """Values (g, s, n_rows) and people (g, n_rows) of boxes, joined if all labels but some are equal."""
     create = grouping.base.engine.create
     columns = labels_of(alias for name, alias in grouping.base.aliases.items() if name not in unknown)
     alike = create(render("boxes/alike.sql", labels=grouping.printed, columns=columns))

@@ -1,8 +1,8 @@
-"""Where everybody stands before a partition: the place of each combination of the base on every axis.
+"""Where everybody is before a partition: the place of each combination of the base on every axis.
 
-One relation holds what is cut, so that a level of the tree reads it and joins nothing large: combinations in
-places, what is told of them (a sensitive value, a class) and how often. LeFevre et al.'s AVC sets, which
-Chen et al. 2008 (Sec. 6.2, Scalability) choose splits from, are counted from it.
+One relation holds what is cut, so that a level of the tree reads it without large joins: combinations with
+their places, what is known of them (a sensitive value, a class) and how often it occurs. LeFevre et al.'s AVC
+sets, which Chen et al. 2008 (Sec. 6.2, Scalability) choose splits from, are counted from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PEOPLE, VALUES, CLASSES = Sql("n_people"), Sql("n_values"), Sql("n_class")
 
 
 class Measured(NamedTuple):
-    """A relation by combination: what it tells beside the quasi-identifiers, and what it counts."""
+    """A relation by combination: its columns beside the quasi-identifiers, and what it counts."""
 
     relation: Sql
     told: str | None
@@ -32,7 +32,7 @@ class Measured(NamedTuple):
 
 
 class Places:
-    """The places of one base; `by_value` and `class_column` say what has to be told of people besides."""
+    """The places of one base; `by_value` and `class_column` say what else the relation needs about people."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Places:
         as_they_are: Sequence[str] = (),
     ) -> None:
         self.base, self.by_value = base, by_value
-        self.as_they_are = tuple(as_they_are)  # each combination of these columns begins in a box of its own
+        self.as_they_are = tuple(as_they_are)  # each combination of these columns starts in a box of its own
         self.class_column = None if class_column in base.table.sensitives else class_column
         self.engine = base.engine
 
@@ -73,7 +73,7 @@ class Places:
         return {n: c for n, (c, (_, kind)) in enumerate(self.base.columns.items()) if kind.ordered}
 
     def _in_order(self, column: str) -> bool:
-        """Whether the engine stores numbers, so that their codes are in the order of their size."""
+        """Whether the engine stores numbers, so that codes sort by size."""
         return self.base.source_columns[self.base.columns[column][0]] in ("integer", "number")
 
     @cached_property
@@ -110,7 +110,7 @@ class Places:
 
     @cached_property
     def ordered_tables(self) -> dict[str, Sql]:
-        """The same of the ordered axes alone: (code, place, size)."""
+        """The same for the ordered axes: (code, place, size)."""
         return {
             column: Sql(f"(select code, place, size from {self.of_axes} where axis = {number})")
             for number, column in self._ordered.items()
@@ -118,7 +118,7 @@ class Places:
 
     @cached_property
     def sizes(self) -> dict[str, Sql]:
-        """Per numeric axis the number at every place."""
+        """For each numeric axis, the number at every place."""
         tables = {axis.column: self.ordered_tables[axis.column] for axis in self.axes if axis.numeric}
         return {
             column: table
@@ -129,7 +129,7 @@ class Places:
 
     @cached_property
     def shown_axes(self) -> list[tuple[Sql, bool, Sql | None, bool, int]]:
-        """The axes as templates read them."""
+        """The axes in the form that templates read."""
         nulls = {column: bool(self.base.statistics[column]["n_nulls"]) for column in self.base.columns}
         return [
             (Sql(a.column), a.ordered, self.sizes.get(a.column), nulls[a.column], a.levels) for a in self.axes
@@ -137,7 +137,7 @@ class Places:
 
     @cached_property
     def ways(self) -> list[tuple[int, Sql]]:
-        """Every column a box can be cut along, numbered; a hierarchy has several."""
+        """Every way to cut a box, numbered; a hierarchy has several."""
         return list(enumerate(Sql(column) for axis in self.axes for column in axis.places))
 
     @cached_property
@@ -151,11 +151,11 @@ class Places:
         """The columns of the relation but for the combination and its box."""
         return [*(place for _, place in self.ways), *self.told, *self.measures]
 
-    # -- what is told, and how often -------------------------------------------------------------------
+    # -- what is known, and how often -------------------------------------------------------------------
 
     @cached_property
     def counted(self) -> list[Measured]:
-        """The relations that are brought together, everybody first."""
+        """The relations to combine, everybody first."""
         return [Measured(self.members, self.told_of_members, PEOPLE), *self.beside]
 
     @property
@@ -164,7 +164,7 @@ class Places:
 
     @cached_property
     def beside(self) -> list[Measured]:
-        """What is counted apart from people."""
+        """What is counted besides people."""
         found = []
         if self.by_value and self.base.people:
             found.append(Measured(self.candidate, "s", VALUES))
@@ -191,12 +191,12 @@ class Places:
 
     @property
     def of_values(self) -> Sql:
-        """What counts the sensitive values."""
+        """The relation that counts the sensitive values."""
         return VALUES if self.base.people else PEOPLE
 
     @property
     def of_classes(self) -> tuple[Sql, Sql]:
-        """What an information gain is about, and what counts it."""
+        """The class of an information gain, and the relation that counts it."""
         return (Sql("s"), self.of_values) if self.class_column is None else (Sql("class"), CLASSES)
 
     # -- combinations ------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ class Places:
 
     @cached_property
     def _people(self) -> Sql | None:
-        """Combinations and their people, where the base tells more than the cuts need to know."""
+        """Combinations and their people, if the base has more columns than the cuts need."""
         if self.by_value or self.base.people:
             return self.base.people
         columns = names(self.base.columns)
@@ -215,7 +215,7 @@ class Places:
 
     @cached_property
     def numbers(self) -> Sql | None:
-        """The numbers of the combinations, where they cannot be packed."""
+        """The numbers of the combinations, if they cannot be packed."""
         if packed(self.keys):
             return None
         keyed = self.engine.create(self.base.keyed(self.keys, self.base.people), view=True)
@@ -240,7 +240,7 @@ class Places:
 
     @cached_property
     def relation(self) -> Sql:
-        """Everybody in the first boxes: c, box, the places, what is told and the measures."""
+        """Everybody in the first boxes: c, box, the places, what is known and the measures."""
         axes = [(Sql(a.column), self.axis_tables[a.column], a.ordered, a.levels) for a in self.axes]
         return self.engine.create(
             render(
@@ -256,7 +256,7 @@ class Places:
     # -- groupings ---------------------------------------------------------------------------------------
 
     def grouped(self, final: Sql) -> Grouping:
-        """The boxes (c, g) of a finished partition as a grouping of the base and of its source rows."""
+        """The boxes (c, g) of a finished partition as a grouping of the base and its source rows."""
         base, engine = self.base, self.engine
         candidate = self.members_of(final)
         people = self.members_of(final, people=True) if base.people else candidate
@@ -272,7 +272,7 @@ class Places:
 
         def rows() -> Sql:
             """The source rows with the number of their box."""
-            nothing = self.candidate  # of the combinations as groups only the source rows are read
+            nothing = self.candidate  # if combinations are groups, only the source rows are read
             combinations = Grouping(base, tuple(self.keys), nothing, nothing, nothing, nothing, self.numbers)
             raw = names(f"r_{column}" for column in base.columns)
             columns = [*names(base.columns), *raw, *names(base.others.values())]

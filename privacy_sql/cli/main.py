@@ -20,7 +20,7 @@ from privacy_sql.cli.outcome import Outcome
 from privacy_sql.display import progress
 from privacy_sql.errors import EngineError, PrivacySqlError, as_error, ended, interrupted
 
-# what the verbs are for, in the order in which people need them
+# the groups of verbs, in the order in which people need them
 GROUPS = {
     "start": "Start",
     "decide": "Decide what is safe",
@@ -37,7 +37,7 @@ def _is_verb(name: str) -> bool:
 
 
 class Verbs(click.Group):
-    """The verbs, loaded when asked for, so that `--help` imports neither pandas nor an engine."""
+    """The verbs, loaded on first use, so that `--help` imports neither pandas nor an engine."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         from privacy_sql import registry
@@ -53,7 +53,7 @@ class Verbs(click.Group):
         return found
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """The verbs in groups, each as its module says it is in; those that say none come last."""
+        """The verbs in the groups that their modules name; verbs without a group come last."""
         from privacy_sql import registry
 
         in_group: dict[str, list[tuple[str, str]]] = {name: [] for name in (*GROUPS, "more")}
@@ -69,7 +69,7 @@ class Verbs(click.Group):
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
-        except OSError as problem:  # click would leave with 1 for a broken pipe, which is no answer
+        except OSError as problem:  # click would exit with 1 for a broken pipe, which is not an answer
             raise as_error(problem) from None
 
     def resolve_command(
@@ -96,8 +96,8 @@ def verbs() -> None:
     As a project:    privacy-sql init --from people.csv
 
     \b
-    Exit codes: 0 safe or done, 1 not safe, 2 a mistake in the question or in privacy.yml, 3 in the data,
-    4 a failure of the engine or the machine, 5 nothing safe found or undecided, 130 interrupted.
+    Exit codes: 0 safe or done, 1 not safe, 2 a mistake in the command or in privacy.yml, 3 a mistake in the
+    data, 4 a failure of the engine or the machine, 5 nothing safe found or undecided, 130 interrupted.
     """
 
 
@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for problem in outcome.problems:
             streams.say(sys.stderr, "".join(traceback.format_exception(problem)))
     if "--json" in given and not outcome.quiet:
-        # only ASCII, so that no terminal and no pipe can fail on a name
+        # only ASCII, so that a name cannot break a terminal or a pipe
         told, wrong = json.dumps(outcome.to_json(), allow_nan=False) + "\n", ""
     else:
         told, wrong = _text(outcome)
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     exec("")  # an interrupt inside generated code is remembered until the next, and would be the exit code
     if unsaid is None or isinstance(unsaid, BrokenPipeError):  # whoever reads has read enough
         sys.exit(outcome.exit)
-    # the answer did not arrive, and that is no answer
+    # the answer did not arrive, so there is no answer
     streams.say(sys.stderr, f"error: the answer could not be written: {unsaid.strerror}.\n")
     sys.exit(EngineError.exit)
 
@@ -137,7 +137,7 @@ def run(arguments: Sequence[str]) -> Outcome:
     from privacy_sql import registry
 
     verb = next((word for word in arguments if not word.startswith("-")), "")
-    said = io.StringIO()  # a help text is written by click; that it arrives is looked after by `main`
+    said = io.StringIO()  # click writes help texts; `main` checks that they arrive
     try:
         "".join(arguments).encode()
         with contextlib.redirect_stdout(said):
@@ -154,7 +154,7 @@ def run(arguments: Sequence[str]) -> Outcome:
         )
     except (click.Abort, KeyboardInterrupt) as problem:
         return failed(verb, interrupted(problem))
-    except SystemExit as leaving:  # what completes words in a shell ends so
+    except SystemExit as leaving:  # shell completion ends this way
         returned = leaving.code
     except Exception as problem:
         return failed(verb, as_error(problem))
@@ -170,11 +170,11 @@ def failed(verb: str, problem: PrivacySqlError) -> Outcome:
 
 
 def _text(outcome: Outcome) -> tuple[str, str]:
-    """What people read: the answer, and the errors."""
+    """The text for people: the answer and the errors."""
     errors = []
     for error in outcome.errors:
         if any(line.startswith("fault: ") and error["message"] in line for line in outcome.lines):
-            continue  # the answer says so already
+            continue  # the answer already says it
         place = f" ({error['where']})" if error["where"] else ""
         hint = f" {error['hint']}" if error["hint"] else ""
         message = error["message"].rstrip(".")

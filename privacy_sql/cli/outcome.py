@@ -1,4 +1,4 @@
-"""The verbs of the command line, one file each: parse options, call a verb, say what came of it."""
+"""The outcome of a verb: its lines, its JSON object and its exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Common(TypedDict):
-    """What every verb is given by `shared`, beside the folder."""
+    """What `shared` gives every verb, besides the folder."""
 
     as_json: bool
     unsafe_debug: bool
@@ -32,7 +32,7 @@ class Common(TypedDict):
 
 @dataclass
 class Outcome:
-    """What a verb came to: lines for people, one object for programs, and the exit code."""
+    """The outcome of a verb: lines for people, one object for programs, and the exit code."""
 
     verb: str
     exit: int = 0
@@ -45,16 +45,16 @@ class Outcome:
     errors: list[dict[str, Any]] = field(default_factory=list)
     more: Mapping[str, Any] = field(default_factory=dict)
     quiet: bool = False
-    problems: list[PrivacySqlError] = field(default_factory=list)  # told in full under --unsafe-debug only
+    problems: list[PrivacySqlError] = field(default_factory=list)  # shown in full only with --unsafe-debug
 
     def add(self, problem: PrivacySqlError) -> None:
-        """Note what stood in the way of a part of the answer."""
+        """Add the error that prevented a part of the answer."""
         self.exit = first_exit([self.exit, problem.exit])
         self.errors += [part.to_json() for part in problem.parts]
         self.problems.append(problem)
 
     def to_json(self) -> dict[str, Any]:
-        """The object of `--json`: the same keys on success and on failure."""
+        """The object of `--json`, with the same keys on success and on failure."""
         unsaid = ("lines", "more", "quiet", "problems")
         fixed = {key: part for key, part in given(self).items() if key not in unsaid}
         return {"schema": SCHEMA, **{key: plain(part) for key, part in {**fixed, **self.more}.items()}}
@@ -66,15 +66,15 @@ def shared(verb: F) -> F:
     help_text = "The folder of privacy.yml."
     for option in (
         click.option("--project", "directory", type=folder, default=".", show_default=True, help=help_text),
-        click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout."),
-        click.option("--unsafe-debug", is_flag=True, help="Engine errors in full. They may quote rows."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
+        click.option("--unsafe-debug", is_flag=True, help="Show engine errors in full. They may quote rows."),
     ):
         verb = option(verb)
     return verb
 
 
 def public(verdict: Verdict, show_values: bool) -> dict[str, Any]:
-    """A verdict for `--json`: names of keys and values only where somebody asked for them."""
+    """A verdict for `--json`, with names of keys and values only on request."""
     content = verdict.to_json()
     if show_values:
         content["witness"] = dict(verdict.witness.reveal())
@@ -82,7 +82,7 @@ def public(verdict: Verdict, show_values: bool) -> dict[str, Any]:
 
 
 class Sized(Protocol):
-    """Something of so many rows in so many groups."""
+    """Something with a number of rows and groups."""
 
     @property
     def rows(self) -> int: ...
@@ -92,7 +92,7 @@ class Sized(Protocol):
 
 
 def size(found: Sized) -> str:
-    """How large what was asked about is: its rows and groups."""
+    """The size in rows and groups."""
     return f"{number_of(found.rows, 'row')}, {number_of(found.groups, 'group')}"
 
 
@@ -112,7 +112,7 @@ def explained(verdicts: Mapping[str, Verdict], show_values: bool) -> list[str]:
 
 
 def connected(project: Project, plan: Plan, unsafe_debug: bool = False) -> Engine:
-    """The engine a release runs on: that of its output table, else of its source, else embedded."""
+    """The engine of a release: that of its output table, or of its source, or embedded."""
     from privacy_sql.engines import connect
 
     settings = dict(project.connections[plan.engine])

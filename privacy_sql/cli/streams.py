@@ -1,4 +1,4 @@
-"""What the command line is connected to: streams that may be closed or full, signals, the names of files."""
+"""The surroundings of the command line: streams that may be closed or full, signals, file names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, TextIO
 
 
 def prepare() -> None:
-    """Make the streams of this program usable, whatever the shell closed."""
+    """Make the standard streams usable, even if the shell closed them."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
-            # else the next file that is opened gets its number, and messages would be written into it
+            # otherwise the next opened file gets its number, and messages would be written into it
             os.open(os.devnull, os.O_RDWR)
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
@@ -28,14 +28,14 @@ def prepare() -> None:
 
 
 def in_utf8() -> None:
-    """Start this program again in UTF-8 where the locale knows ASCII alone: files have other names too."""
+    """Restart this program in UTF-8 if the locale has only ASCII, because file names may need more."""
     if sys.getfilesystemencoding() == "ascii":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 @contextlib.contextmanager
 def ending_as_interrupts(interrupt: Callable[..., Any] = signal.default_int_handler) -> Iterator[None]:
-    """Let the signals that end a program end it as an interrupt does: with everything of it taken away."""
+    """Treat the signals that end a program like an interrupt, so that it removes everything temporary."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -53,7 +53,7 @@ def ending_as_interrupts(interrupt: Callable[..., Any] = signal.default_int_hand
 
 
 def say(stream: TextIO, text: str) -> OSError | None:
-    """Write and flush; a failure comes back, and what could not be written is forgotten."""
+    """Write and flush; returns a failure, and drops what could not be written."""
     try:
         stream.write(text)
         stream.flush()
@@ -64,7 +64,7 @@ def say(stream: TextIO, text: str) -> OSError | None:
 
 
 def silence(stream: TextIO) -> None:
-    """Let nothing more reach a stream, so that the end of the program does not fail on what waits in it."""
+    """Discard everything for a stream, so that its buffer cannot fail at the end of the program."""
     with contextlib.suppress(OSError, ValueError):  # a stream of a test has no number
         number = stream.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""Which table a verb is about: named on the command line, or the releases of a project."""
+"""The table of a verb: named on the command line, or the releases of a project."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from privacy_sql.release import Release
     from privacy_sql.table import Table
 
-EMBEDDED = "duckdb:"  # an engine in memory, which holds no table of anybody's
+EMBEDDED = "duckdb:"  # an engine in memory, without tables of a user
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class About(Common):
-    """The table that is asked about, from the options of `about_a_table`."""
+    """The table, from the options of `about_a_table`."""
 
     source: str | None
     quasi: str
@@ -51,12 +51,16 @@ def about_a_table(verb: F) -> F:
         click.option("--source", help="A CSV or Parquet file, or a relation of --connect."),
         click.option("--quasi", default="", help="Quasi-identifiers, separated by commas."),
         click.option("--sensitive", default="", help="Sensitive columns, separated by commas."),
-        click.option("--group", help="The column that says which group a row is in."),
-        click.option("--identifier", help="The column that says who a row is about."),
-        click.option("--household", help="The column that says who lives together."),
+        click.option("--group", help="The column of group numbers."),
+        click.option(
+            "--identifier", help="The column that identifies the person of a row; it is never published."
+        ),
+        click.option("--household", help="The column that identifies households."),
         click.option("--values-per-person", type=per_person, default="one"),
-        click.option("--connect", "url", default=EMBEDDED, show_default=True, help="Where the relation is."),
-        click.option("--where", "condition", help="Only the rows for which this SQL expression holds."),
+        click.option(
+            "--connect", "url", default=EMBEDDED, show_default=True, help="The database of the relation."
+        ),
+        click.option("--where", "condition", help="Use only the rows that meet this SQL expression."),
         click.option("--select", "names", multiple=True, help="A release of the project. Repeatable."),
     ):
         verb = option(verb)
@@ -74,27 +78,27 @@ OF_A_TABLE = {
 
 
 def is_named(options: About) -> bool:
-    """Whether the options name a table rather than releases of the project; never both."""
+    """Whether the options name a table or releases of the project; never both."""
     if options["source"] is not None:
         if options["names"]:
-            hint = "Leave out --source to ask about a release of the project."
+            hint = "Remove --source to use a release of the project."
             raise UsageError("two_tables", "--select and --source exclude each other", hint=hint)
         return True
     given: Mapping[str, object] = options
     useless = [word for name, word in OF_A_TABLE.items() if given.get(name)]
     if useless:
-        hint = "Name the table with --source; without it, privacy.yml says what its releases must keep."
+        hint = "Name the table with --source; without it, privacy.yml defines the tables."
         raise UsageError("no_source", f"{', '.join(useless)} needs --source", hint=hint)
     return False
 
 
 def named_table(options: About) -> Table:
-    """The table the options describe."""
+    """The table in the options."""
     from privacy_sql.engines._sources import parquet_files
     from privacy_sql.table import Table
 
     source: str | Path | None = options["source"]
-    # a folder may be called like a relation; embedded, there is none
+    # a folder may have the name of a relation; an embedded engine has no relations
     if source is not None and options["url"] == EMBEDDED and parquet_files(Path(source)):
         source = Path(source)
     return Table(
@@ -112,13 +116,13 @@ def named_table(options: About) -> Table:
 
 
 def refuse_promise(plan: Plan, asked: str) -> None:
-    """Refuse what is asked about rows of a release that publishes none."""
+    """Refuse questions about the rows of a release without rows."""
     from privacy_sql.errors import UsageError
 
     if plan.method is not None and plan.method.promises:
         raise UsageError(
             "no_groups",
-            f"{plan.method.name} publishes noise and no rows, so you cannot {asked}",
+            f"{plan.method.name} publishes noisy counts instead of rows, so you cannot {asked}",
             where=plan.name,
             hint="`privacy-sql run --dry-run` shows its promise, `privacy-sql budget show` what was spent.",
         )
@@ -132,9 +136,9 @@ def each_table(
     *,
     published: bool = True,
 ) -> None:
-    """Ask about the named table, or without one about each selected release's, with its engine.
+    """Call a function with the named table, or with the table of each selected release, and its engine.
 
-    A release's table comes as it stands or, when `published`, as the release would publish it.
+    A release's table is unchanged or, if `published`, as the release would publish it.
     """
     from privacy_sql import api
     from privacy_sql.project import reading
@@ -158,9 +162,9 @@ def each_table(
 
 
 def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], None]) -> None:
-    """Ask about one release after the other; what stops one is named, and costs the others nothing.
+    """Call a function for one release after the other; an error of one does not affect the others.
 
-    An interrupt ends it, and what was answered before is told.
+    An interrupt ends it, and earlier answers are still shown.
     """
     from privacy_sql.display import progress
     from privacy_sql.errors import Interrupted, as_error, interrupted
@@ -186,17 +190,19 @@ def each_release(whole: Outcome, plans: Sequence[Plan], ask: Callable[[Plan], No
 
 
 def named_engine(url: str, *, unsafe_debug: bool) -> Engine:
-    """The engine that `--connect` names; it is read, so a database of DuckDB must be there."""
+    """The engine of `--connect`; a DuckDB database must exist, because it is read."""
     from privacy_sql.engines import connect
 
     place = url.removeprefix(EMBEDDED)
     if url.startswith(EMBEDDED) and place not in ("", ":memory:") and not Path(place).is_file():
-        raise UsageError("no_database", f"there is no database {place}", hint="Check the path after duckdb:.")
+        raise UsageError(
+            "no_database", f"the database {place} does not exist", hint="Check the path after duckdb:."
+        )
     return connect(url, unsafe_debug=unsafe_debug)
 
 
 def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) -> Engine | None:
-    """The engine that holds the tables of a manifest, as named or as the project says; None for files."""
+    """The engine with the tables of a manifest, as named or from the project; None for files."""
     from privacy_sql.project import reading
     from privacy_sql.publishing import verifying
 
@@ -208,7 +214,7 @@ def holding(path: Path, url: str | None, directory: Path, unsafe_debug: bool) ->
         return None
     read = reading.read(directory) if (directory / reading.FILE).is_file() else None
     if read is None or content["release"] not in read.plans:
-        hint = "Say where it is: --connect duckdb:file.db, or --project with its connection."
+        hint = "Name its database: --connect duckdb:file.db, or --project with its connection."
         raise UsageError("no_engine", f"{place.name} describes a table", hint=hint)
     return connected(read, read.plans[content["release"]], unsafe_debug)
 
@@ -219,7 +225,7 @@ def each_published(
     options: About,
     ask: Callable[[str, Engine, Path], None],
 ) -> None:
-    """Ask about each published file or table by its manifest, with an engine that reaches it."""
+    """Call a function for each published file or table by its manifest, with an engine that can read it."""
     from privacy_sql.engines import connect
 
     given: Mapping[str, object] = options
@@ -230,7 +236,7 @@ def each_published(
             for word, is_there in (("--source", options["source"]), ("--select", options["names"]))
             if is_there
         ]
-        hint = "A manifest says which columns are published, and as what."
+        hint = "A manifest already says which columns are published, and in which roles."
         told = f"a MANIFEST and {', '.join([*named, *useless])} exclude each other"
         raise UsageError("two_tables", told, hint=hint)
     for path in (manifest_of_table(path, directory) for path in paths):
@@ -241,7 +247,7 @@ def each_published(
 
 
 def manifest_of_table(path: Path, directory: Path) -> Path:
-    """The manifest of a table that the project published under that name, else the path itself."""
+    """The manifest of a table that the project published under that name, or the path itself."""
     from privacy_sql import manifest
     from privacy_sql.project import reading
 
@@ -259,7 +265,7 @@ def manifest_of_table(path: Path, directory: Path) -> Path:
 
 
 def listed(text: str) -> list[str]:
-    """Names between commas; a name with a comma is written in double quotes.
+    """Names between commas; put a name that contains a comma in double quotes.
 
     >>> listed('age, "a, b"')
     ['age', 'a, b']
@@ -267,11 +273,11 @@ def listed(text: str) -> list[str]:
     try:
         return [name for name in next(csv.reader([text], skipinitialspace=True), []) if name]
     except csv.Error:
-        raise UsageError("bad_name", "names between commas hold a line break outside quotes") from None
+        raise UsageError("bad_name", "the list of names has a line break outside quotes") from None
 
 
 def exact_number(text: str, where: str) -> Fraction:
-    """A number as the exact fraction its text says.
+    """A number as the exact fraction of its text.
 
     >>> exact_number("0.05", "--max-exposed")
     Fraction(1, 20)

@@ -1,6 +1,6 @@
 """The counted base: the source reduced, in SQL, to distinct combinations in dictionary codes.
 
-Everything after it works on counts: trying a choice re-counts the combinations, not the rows.
+Everything after it works on counts: trying a choice counts the combinations again, not the rows.
 Internal names: `q1`, `q2`, ... the quasi-identifiers, `grp` the group column, `s` the sensitive value.
 """
 
@@ -29,43 +29,43 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class Key:
-    """One column that says which group a row is published in: a base column at a level."""
+    """One column that decides the group of a published row: a base column at a level."""
 
     column: str  # q1, grp
     level: int = 0
-    top: int = 0  # no code of the column is higher
+    top: int = 0  # the highest code of the column
     labels: Sql | None = None  # code, value: what the codes stand for, where that is not one level
 
 
 T = TypeVar("T")
-# in a memory: what depends on what else is out, which others may add to at any time
+# a key of the memory: facts that depend on other releases, which others may add at any time
 OUT = "what is out"
 
 
 class Memory:
-    """What was worked out of a base, for as long as anybody holds it, or the same counts elsewhere."""
+    """Results for a base, kept as long as anybody holds it or a copy of its counts."""
 
     def __init__(self, **known: object) -> None:
         self.found: dict[Hashable, Any] = dict(known.items())
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is known under a key, else what `make` finds."""
+        """The result for a key, computed by `make` if it is not known."""
         if key not in self.found:
             self.found[key] = make()
         found: T = self.found[key]
         return found
 
     def known(self, *keys: str) -> dict[str, object]:
-        """What is known under keys, of those that are."""
+        """The known results for some keys."""
         return {key: self.found[key] for key in keys if key in self.found}
 
     def forget(self, key: Hashable) -> None:
-        """What may have changed is found out again."""
+        """Forget what may have changed."""
         self.found.pop(key, None)
 
 
-class remembered(Generic[T]):  # written like a property
-    """A property of a base that is worked out once, with its engine, and kept in its memory."""
+class remembered(Generic[T]):  # used like a property
+    """A property of a base that is computed once per engine and kept in its memory."""
 
     def __init__(self, make: Callable[[Base], T]) -> None:
         self.make, self.__doc__ = make, make.__doc__
@@ -88,7 +88,7 @@ class remembered(Generic[T]):  # written like a property
 
 @dataclass(frozen=True)
 class Base:
-    """The counted source of one table, with the dictionaries behind its codes."""
+    """The counted source of one table, with the dictionaries of its codes."""
 
     engine: Engine
     table: Table
@@ -106,9 +106,9 @@ class Base:
     # the table counted again without one of several sensitive columns
     dropping: Callable[[str], Base] | None = None
     declared: Mapping[str, Hierarchy] = field(default_factory=dict)  # as they were before they met the data
-    # everybody who might be in the table: what `table` names, or the copy of it; a frame would print rows
+    # everybody who might be in the table: the population of `table`, or a copy; a frame would print rows
     population: Any = field(default=None, repr=False)
-    home: Engine | None = None  # where it lies, when `engine` is but a session of that
+    home: Engine | None = None  # the engine that has the relations, if `engine` is a session of it
     memory: Memory = field(default_factory=Memory, repr=False, compare=False)
 
     @property
@@ -118,23 +118,23 @@ class Base:
 
     @property
     def holds_rows(self) -> bool:
-        """Whether there is anybody in the table, be it somebody without a sensitive value."""
+        """Whether anybody is in the table, with or without a sensitive value."""
         return bool(self.rows) or any(sizes["n_rows"] for sizes in self.statistics.values())
 
     @property
     def at_home(self) -> Base:
-        """The same counts on the engine where they lie: what is made there stays as long as they do."""
+        """The same counts on the engine that has them; relations created there stay as long as the counts."""
         return self if self.home is None else replace(self, engine=self.home, home=None)
 
     def beside(self) -> Base:
-        """The same counts, whose further relations go when nobody holds them any more."""
+        """The same counts; further relations are dropped when nobody holds them any more."""
         return replace(self, engine=self.engine.session(), home=self.home or self.engine)
 
     def left(self, relation: Sql, sides: tuple[Base, ...] = (), **labels: Mapping[str, Sql]) -> Base:
-        """What is left of the counts, in a relation of their own: a base that was told nothing yet.
+        """A new base for the remaining counts, with an empty memory.
 
-        Codes stay as they are, so do the labels behind them where no others are given as `dictionaries` of
-        raw values or `levels` of hierarchies.
+        Codes stay the same. So do their labels, unless `dictionaries` of raw values or `levels` of
+        hierarchies are given.
         """
         found = sizes(self.engine, relation)
         return replace(
@@ -153,14 +153,14 @@ class Base:
         )
 
     def refuse_changed(self) -> None:
-        """Refuse to go on when a file of the table is not the one that was counted."""
+        """Refuse to go on if a file of the table has changed since it was counted."""
         for path, seen in self.stamps.items():
             if not path.exists() or stamp(path) != seen:
-                raise DataError("source_changed", f"{path.name} changed meanwhile", hint="Run again.")
+                raise DataError("source_changed", f"{path.name} changed during the run", hint="Run it again.")
 
     @remembered
     def lines(self) -> Sql:
-        """The source rows that say something new: where people have several values, one for each of them."""
+        """The source rows without repetitions: if people have several values, one row for each value."""
         table = self.table
         repeats = table.values_per_person == "multiset"
         if self.holders is None or (repeats and not table.sensitives):
@@ -177,7 +177,7 @@ class Base:
 
     @remembered
     def n_lines(self) -> int:
-        """How many lines there are to publish: the rows, without those that say what another one says."""
+        """How many lines can be published: the rows without repetitions."""
         return self.rows + self.n_people - self.n_holders
 
     @remembered
@@ -204,7 +204,7 @@ class Base:
 
     @remembered
     def others(self) -> dict[str, str]:
-        """Columns published as they are, and their internal names."""
+        """Insensitive columns, and their internal names."""
         free = {name: f"i{number}" for number, name in enumerate(self.table.insensitive, start=1)}
         return {**dict.fromkeys(self.table.sensitives, "s"), **free}
 
@@ -220,7 +220,7 @@ class Base:
 
     @remembered
     def levels(self) -> dict[str, Sql]:
-        """Per column with a hierarchy its labels: (code, n_rows, l0..lH); unmapped values are refused."""
+        """The labels of each column with a hierarchy: (code, n_rows, l0..lH); refuses uncovered values."""
         made = {column: self.engine.create(query) for column, query in self._labelled.items()}
         if "labels" not in self.memory.found:  # these would have been refused
             kinds = {column: self.columns[column] for column in made}
@@ -233,7 +233,7 @@ class Base:
 
     @remembered
     def _labelled(self) -> dict[str, Query]:
-        """Per column with a hierarchy the query for its labels."""
+        """For each column with a hierarchy, the query for its labels."""
         return {
             column: levels.labelled(self.engine, self.dictionaries[column], kind)
             for column, (_, kind) in self.columns.items()
@@ -242,7 +242,7 @@ class Base:
 
     @property
     def shown_levels(self) -> Mapping[str, Sql]:
-        """The labels to be read once: those that are kept, else the queries for them."""
+        """The labels to read once: relations that are kept, or else the queries for them."""
         if "levels" in self.memory.found:
             return self.levels
         return {column: Sql(f"({query.sql})") for column, query in self._labelled.items()}
@@ -256,7 +256,7 @@ class Base:
 
     @remembered
     def domains(self) -> list[Labels]:
-        """The same of the whole table, where only what is left of it is searched."""
+        """The same for the whole table, if only a part of it is searched."""
         return self.labels
 
     @remembered
@@ -270,14 +270,16 @@ class Base:
         name, kind = self.table.sensitives[0], self.table.sensitive_hierarchy
         if kind is None:
             raise UsageError(
-                "no_hierarchy", f"{name} has no hierarchy", hint="Give the sensitive column one in its entry."
+                "no_hierarchy",
+                f"{name} has no hierarchy",
+                hint="Add a hierarchy to the entry of the sensitive column.",
             )
         made = levels.labels(self.engine, self.dictionaries["s"], kind)
         raise_all(levels.unmapped(self.engine, made, kind, self.table.name, name))
         return levels.codes(self.engine, made, kind)
 
     def label(self, column: str, level: int, code: int, meant: Sql | None = None) -> object:
-        """INTERNAL: the label behind a code of a column at a level, or among those `meant` by a key."""
+        """INTERNAL: the label of a code of a column at a level, or among those that a key `meant`."""
         levels, codes = meant or self.dictionaries[column], None
         if level:
             levels, codes = self.levels[column], self.level_codes[column]
@@ -285,28 +287,28 @@ class Base:
         return self.engine.fetch(query)[0]["label"]
 
     def level_sizes(self, column: str) -> list[int]:
-        """How many values each level of a column's hierarchy leaves apart, the raw one first."""
+        """How many different labels each level of a column's hierarchy has, level 0 first."""
         height = self.columns[column][1].height
         if not height:
             return [self.statistics[column]["n_values"]]
-        import numpy as np  # a check asks for no labels, and loads no arrays
+        import numpy as np  # a check needs no labels and loads no arrays
 
         (labels,) = [its for its, other in zip(self.labels, self.columns, strict=True) if other == column]
         return [len(np.unique(codes)) for codes in labels.at]
 
     def keys(self, choice: Mapping[str, int]) -> list[Key]:
-        """The keys of full-domain generalisation: every quasi-identifier at its level (0 when not named)."""
+        """The keys of full-domain generalisation: every quasi-identifier at its level (0 if not named)."""
         return [self.key(self.aliases[name], choice.get(name, 0)) for name in self.table.quasi]
 
     def key(self, column: str, level: int = 0) -> Key:
         return Key(column, level, self.statistics[column]["top"] + 1)
 
     def own_keys(self) -> list[Key]:
-        """The keys of the table as it stands: its group column, else its quasi-identifiers."""
+        """The keys of the unchanged table: its group column, or else its quasi-identifiers."""
         return [self.key("grp")] if self.table.group else self.keys({})
 
     def keyed(self, keys: Sequence[Key], relation: Sql | None = None) -> Query:
-        """The base (or its people) with key columns k1.. beside its own."""
+        """The base (or its people) with added key columns k1.."""
         return render(
             "counted/keyed.sql",
             base=relation or self.relation,
@@ -328,27 +330,28 @@ class Base:
 
 
 def sizes(engine: Engine, counted: Sql) -> dict[str, int]:
-    """How many rows a counted relation stands for, and how many combinations it holds."""
+    """How many rows a counted relation counts, and how many combinations it has."""
     (found,) = engine.fetch(render("counted/sizes.sql", counted=counted))
     return {"rows": found["n_rows"], "combinations": found["n_combinations"]}
 
 
 def no_rows(table: Table) -> DataError:
-    """Why there is nothing to judge: the source is empty, or its condition keeps no row."""
+    """The error for a table with nothing to judge: the source is empty, or its condition keeps no row."""
     if table.where is None:
         return DataError(
-            "empty_table", f"{table.name} has no rows", hint="There is nothing to judge or publish."
+            "empty_table",
+            f"{table.name} has no rows",
+            hint="Check the source; there is nothing to judge or publish.",
         )
-    hint = "Check the condition; text stands in single quotes, as in sex = 'F'."
+    hint = "Check the condition; put text in single quotes, as in sex = 'F'."
     return DataError("empty_table", f"`where:` keeps no row of {table.name}", hint=hint)
 
 
 def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool = False) -> Base:
     """Count a table once on its engine; `several`: for each of its sensitive columns, or all as one.
 
-    `frozen`: a relation or frame is copied first, by one statement, so that what is judged now is what is
-    written later although others write to it meanwhile; so is its population. Of files it is looked whether
-    they are the same.
+    `frozen`: one statement first copies a relation or frame, and its population, so that later steps see the
+    same rows even if others write to it meanwhile. Files are checked for changes instead.
     """
     refuse_strangers(engine, table)
     if table.counted is not None and (several or len(table.sensitives) < 2):
@@ -379,7 +382,7 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
 
 
 def counted_once(engine: Engine, table: Table) -> Table:
-    """The same table with its counts: what takes it afterwards does not count again."""
+    """The same table with its counts, so that later calls do not count again."""
     if table.counted is not None and table.counted[0] is engine:
         return table
     made = copy(table)
@@ -395,13 +398,13 @@ def _copied(engine: Engine, source: Sql) -> Sql:
 
 
 STRANGERS = (
-    (Engine, "the first argument must be an engine", "For example ps.connect()."),
-    (Table, "the second argument must be a Table", "ps.Table(source, quasi, sensitive)."),
+    (Engine, "the first argument must be an engine", "Use for example ps.connect()."),
+    (Table, "the second argument must be a Table", "Use ps.Table(source, quasi, sensitive)."),
 )
 
 
 def refuse_strangers(*given: object) -> None:
-    """Refuse what is no engine or no table before anything is asked of it."""
+    """Refuse anything but an engine and a table before using them."""
     for thing, (kind, what, hint) in zip(given, STRANGERS, strict=False):
         if not isinstance(thing, kind):
             raise UsageError("bad_argument", f"{what}, not a {type(thing).__name__}", hint=hint)
@@ -409,7 +412,7 @@ def refuse_strangers(*given: object) -> None:
 
 @dataclass(frozen=True)
 class Opened:
-    """A source that is open: its rows, its columns, and the files it is read from as they are now."""
+    """An open source: its rows, its columns, and the state of its files."""
 
     engine: Engine
     source: Sql
@@ -423,7 +426,9 @@ def _several(found: Opened, table: Table, several: bool) -> Base:
         return _counted(found, table)
     if not several:
         hint = "Name one with --sensitive, or with Table.with_sensitive in Python."
-        raise UsageError("several_sensitive", "one sensitive column at a time", where=table.name, hint=hint)
+        raise UsageError(
+            "several_sensitive", "this takes one sensitive column at a time", where=table.name, hint=hint
+        )
     if table.joint:
         return _counted(found, table)
     first, *others = (table.with_sensitive(name) for name in table.sensitives)
@@ -435,10 +440,10 @@ def _several(found: Opened, table: Table, several: bool) -> Base:
 
 
 def _counted(start: Opened, table: Table) -> Base:
-    """Count a table and check what it declares about its rows."""
+    """Count a table and check its declarations about rows."""
     engine, source, columns = start.engine, start.source, start.columns
     if len(table.sensitives) > 1:
-        # one column more, which holds all sensitive values of a row
+        # one more column, with all sensitive values of a row
         table = table.with_joint()
         parts, name = list(table.joined), table.sensitives[0]
         query = render("counted/joint.sql", source=source, columns=list(columns), parts=parts, name=name)
@@ -474,9 +479,9 @@ def _counted(start: Opened, table: Table) -> Base:
             DataError(
                 "null_refused",
                 f"{name} is missing in {number_of(base.statistics[column]['n_nulls'], 'row')},"
-                " and its nulls are refused",
+                " and `nulls:` refuses them",
                 where=base.table.name,
-                hint="Fill them in, leave the rows out with `where:`, or declare `nulls: value`.",
+                hint="Fill them in, exclude the rows with `where:`, or declare `nulls: value`.",
             )
             for column, (name, rule) in nulls.items()
             if rule != "value" and base.statistics[column]["n_nulls"]
@@ -486,7 +491,7 @@ def _counted(start: Opened, table: Table) -> Base:
 
 
 def files(table: Table) -> list[Path]:
-    """The files a table is read from."""
+    """The source files of a table."""
     found: list[Path] = []
     for source in (table.source, table.population):
         if isinstance(source, (str, Path)) and (is_file(source) or Path(source).is_file()):
@@ -499,12 +504,12 @@ def stamp(path: Path) -> tuple[int, ...]:
     if path.is_dir():
         return tuple(number for file in sorted(path.iterdir()) for number in stamp(file))
     found = path.stat()
-    # the last time is that of any change, which nobody can set back
+    # the last field is the time of any change, which nobody can set back
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
-    """The source as a relation, its condition applied, and its columns; all unknown columns at once."""
+    """The source as a relation with its condition applied, and its columns; names all unknown columns."""
     source = engine.source(table.source)
     columns = engine.columns(source)
     raise_all(table.unknown(list(columns)))

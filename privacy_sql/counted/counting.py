@@ -1,7 +1,7 @@
-"""Count a source: its distinct combinations in dictionary codes, the dictionaries, and how many of each.
+"""Count a source: its distinct combinations in dictionary codes, the dictionaries, and their sizes.
 
-One statement reads every row. What it returns is one relation of several parts, so that no text of the
-source is written twice: part 0 holds the combinations as codes, each further part a column's dictionary.
+One statement reads every row. It returns one relation with several parts, so that no text of the source is
+written twice: part 0 has the combinations as codes, and each further part is a column's dictionary.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NOTHING: Mapping[str, int] = {"n_values": 0, "n_rows": 0, "n_nulls": 0, "top": 0
 
 @dataclass(frozen=True)
 class Counted:
-    """What counting a source gave, on the engine that has the rows."""
+    """The result of counting a source, on the engine that has the rows."""
 
     relation: Sql  # q1.., grp, s, n_rows
     people: Sql | None  # q1.., grp, n_rows as people, when a person may have several values
@@ -33,7 +33,7 @@ class Counted:
 
 
 def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str]) -> Counted:
-    """Count a table's source; people without a value are in the dictionaries of the quasi-identifiers too."""
+    """Count a table's source; the dictionaries of the quasi-identifiers include people without a value."""
     inside = _internal(table)
     if table.values_per_person == "one":
         alike = None if table.count else engine.alike(source)
@@ -67,20 +67,20 @@ def counted_with(
 ) -> Counted:
     """How many people share each combination and each value of a further column: q1.., grp, s, n_rows.
 
-    Combinations are in the codes of the dictionaries that are `given`; the column has one of its own, `s`.
+    Combinations use the codes of the `given` dictionaries; the column has its own, `s`.
     """
     plain = replace(
         table, sensitive=column, household=None, weight=None, insensitive=(), drop=(), joined=(), joint=False
     )
     inside = _internal(replace(plain, sensitive_hierarchy=None, also_sensitive=()))
     one = table.values_per_person == "one"
-    # a person is counted once, however many values of another column they have
+    # count a person once, however many values of another column they have
     counting = _rows(source, plain, inside) if one else _people(source, plain, inside)
     return _coded(engine, counting, inside, kinds, given)
 
 
 def _internal(table: Table) -> list[tuple[str, Sql]]:
-    """The columns that are counted, and their internal names."""
+    """The columns to count, and their internal names."""
     inside = [(name, Sql(f"q{number}")) for number, name in enumerate(table.quasi, start=1)]
     if table.group:
         inside.append((table.group, Sql("grp")))
@@ -120,7 +120,7 @@ def _coded(
     kinds: Mapping[str, str],
     given: Mapping[str, Sql],
 ) -> Counted:
-    """A counted source in codes, with a dictionary of each column that has none yet."""
+    """A counted source in codes, with a dictionary for each column that has none yet."""
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
     own: list[tuple[Sql, int, Sql]] = []
     texts: dict[Sql, None] = {}
@@ -133,7 +133,7 @@ def _coded(
     whole = engine.create(
         render(
             "counted/counted.sql",
-            # where a step named twice would be worked out twice, it is kept first
+            # if the engine would run a step twice that is named twice, the step is stored first
             counting=Sql(counting.sql) if engine.one_pass else None,
             counted=COUNTED if engine.one_pass else engine.create(counting),
             own=own,

@@ -1,4 +1,4 @@
-"""What the rows of a table amount to, whatever their order."""
+"""A checksum of the rows of a table that ignores their order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from privacy_sql.query.template import Sql, render
 
 
 class Alike(NamedTuple):
-    """Rows whose alike ones are counted together: the columns of the rows, and how many each stands for."""
+    """Distinct rows with their counts: the columns of the rows, and the column of counts."""
 
     relation: Sql
     n: Sql
@@ -25,7 +25,7 @@ def fingerprint(
     empty_is_null: bool = False,
     counted: Sql | None = None,
 ) -> dict[str, int]:
-    """Row count and a checksum of the rows that ignores their order; a row may stand for several."""
+    """The row count and a checksum of the rows that ignores their order; a row may have a count."""
     query = render(
         "counted/fingerprint.sql",
         relation=relation,
@@ -38,7 +38,7 @@ def fingerprint(
 
 
 def is_csv(place: object) -> bool:
-    """Whether rows were written to a form that does not tell NULL from an empty text."""
+    """Whether rows were written in a format that cannot tell NULL from empty text."""
     return isinstance(place, Path) and place.suffix.lower() == ".csv"
 
 

@@ -1,6 +1,6 @@
-"""A column beside those of the counted base, such as a household or a weight: its values, group by group.
+"""The values, by group, of a column that the base does not count, such as a household or a weight.
 
-It is counted once more, in the codes of the base, and grouped as the candidate is.
+The table is counted again with this column, in the codes of the base, and grouped like the candidate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
     if any(key.labels is not None or key.column not in base.dictionaries for key in grouping.keys):
         raise UsageError(
             f"no_{what}_groups",
-            f"{what}s are counted in groups that show labels of quasi-identifiers, a level for each column",
+            f"{what}s can be counted only in groups that show one level of each quasi-identifier",
             where=base.table.name,
             hint="Publish by generalise or full_domain without local_recoding.",
         )

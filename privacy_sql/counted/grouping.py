@@ -1,4 +1,4 @@
-"""Candidates: what requirements are judged on, by whichever method they were made.
+"""Candidates: what requirements judge, whatever method made them.
 
 A `Grouping` of the base, in a few small relations; several marginals together are another `Candidate`.
 """
@@ -20,7 +20,7 @@ from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
 from privacy_sql.verdict import Witness
 
-# group numbers are packed into one bigint while the codes fit with room to spare
+# group numbers are packed into one bigint if the codes fit with room to spare
 PACKED_LIMIT = 2**62
 
 Row = Mapping[str, Any]
@@ -29,7 +29,7 @@ Found = TypeVar("Found", covariant=True)
 
 @dataclass(frozen=True)
 class Clique:
-    """One marginal among those that are judged together, and what it shares with its parent in their tree."""
+    """One of several marginals judged together, and what it shares with its parent in their tree."""
 
     number: int
     relation: Sql  # g, shared columns, s where it holds the sensitive value, n_rows
@@ -41,7 +41,7 @@ class Clique:
 
 
 class Known(Protocol):
-    """Where the counts come from: a `Base`, or what stands in published files."""
+    """The origin of the counts: a `Base`, or published files."""
 
     @property
     def engine(self) -> Engine: ...
@@ -54,14 +54,14 @@ class Known(Protocol):
 
     @property
     def holds_rows(self) -> bool:
-        """Whether there is anybody at all."""
+        """Whether anybody is in it."""
 
     def label(self, column: str, level: int, code: int) -> object:
-        """INTERNAL: what a code of a column stands for at a level."""
+        """INTERNAL: the label of a column's code at a level."""
 
 
 class Together(Protocol):
-    """What is decided of several marginals without SQL; None where the template says it."""
+    """What is decided about several marginals without SQL; None if the template decides it."""
 
     def smallest_bound(self, k: int) -> Sequence[Row] | None:
         """The cell with the smallest positive bound."""
@@ -70,7 +70,7 @@ class Together(Protocol):
         """The groups that are least diverse."""
 
     def possible(self) -> Grouping:
-        """Everybody with the sensitive values that all marginals together leave them."""
+        """Everybody with the sensitive values that all marginals together allow."""
 
 
 class Asks(Protocol[Found]):
@@ -82,58 +82,58 @@ class Asks(Protocol[Found]):
 
 
 class Candidate(Protocol):
-    """What may be asked of a table in groups and of marginals alike."""
+    """The interface that a table in groups and several marginals share."""
 
     @property
     def base(self) -> Known: ...
 
     @property
     def one_table(self) -> Grouping | None:
-        """The groups, where it is one table; None of marginals together."""
+        """The groups, if it is one table; None for several marginals."""
 
     @property
     def attacked(self) -> Grouping | None:
-        """The groups that an attack finds people in; of marginals, everybody with what their join leaves.
+        """The groups in which an attack finds people; for marginals, everybody with the possible values.
 
-        None where marginals say more together than their join.
+        None if the marginals together say more than their join.
         """
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The marginals it consists of; a table is one."""
+        """Its marginals; a table is one."""
 
     @property
     def unknowing(self) -> Candidate | None:
-        """The coarser groups of a reader who knows no insensitive column; None where none counts as known."""
+        """The coarser groups for a reader who knows no insensitive column; None if none counts as known."""
 
     def of_each_column(self) -> Sequence[Candidate]:
         """The same people once for each sensitive column."""
 
     def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
-        """The names a criterion's template may use."""
+        """The names that a criterion's template may use."""
 
     def relation(self, name: str) -> object:
-        """What the template of a criterion reads beside these, by the name it gives in `reads`."""
+        """A further relation for a criterion's template, by its name in `reads`."""
 
     def gathered(self, asked: Asks[Found]) -> Found | None:
-        """The evidence a requirement gathers itself; None when the rows of its template say it all."""
+        """The evidence that a requirement gathers itself; None if the rows of its template are enough."""
 
     def told(self, witness: Witness) -> Witness:
-        """A witness with its place, and with the door to the keys and values behind it."""
+        """A witness with its position, and with access to its keys and values."""
 
 
 class Judgeable(ABC):
-    """Something made of a candidate, that requirements can be asked of as it is."""
+    """Something that has a candidate to judge."""
 
     @property
     @abstractmethod
     def grouping(self) -> Candidate:
-        """What they are asked of."""
+        """The candidate to judge."""
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """A candidate and the small relations every criterion's template may read."""
+    """A candidate and the small relations that every criterion's template may read."""
 
     base: Base
     keys: tuple[Key, ...]
@@ -153,7 +153,7 @@ class Grouping:
 
     @classmethod
     def by(cls, base: Base, keys: Sequence[Key]) -> Grouping:
-        """A base grouped by keys: the candidate a set of requirements is judged on."""
+        """A base grouped by keys: the candidate to judge."""
         people = base.keyed(keys, base.people) if base.people else None
         return cls.of(base, keys, base.keyed(keys), people)
 
@@ -169,12 +169,12 @@ class Grouping:
         """Count the groups of a keyed base (k1.. beside its own columns, or beside `columns`)."""
         engine = base.engine
         values = engine.create(keyed, view=True)
-        # people without a value are in `people` only, so the groups are numbered there
+        # people without a value are only in `people`, so that relation numbers the groups
         everybody = values if people is None else engine.create(people, view=True)
         numbers = numbers_of(engine, everybody, keys)
         inside = base.inside() if columns is None else list(columns)
         candidate = numbered(engine, values, keys, numbers, inside)
-        # when no column is generalised or left out, a combination of the base is a group and a value already
+        # if no column is generalised or left out, a combination of the base is already a group and a value
         counted = {str(column) for column in base.inside()} - {"s"} <= {
             key.column for key in keys if not key.level and key.labels is None
         }
@@ -200,7 +200,7 @@ class Grouping:
         return replace(self, placed=cache(placed))
 
     def without(self, groups: Collection[int]) -> Grouping:
-        """The same grouping with some groups left out, and with all that were left out before."""
+        """The same grouping without some groups, in addition to those left out before."""
         engine, base = self.base.engine, self.base
         gone = engine.load({"g": ("bigint", sorted(groups))}, "gone")
         key_columns = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
@@ -226,11 +226,11 @@ class Grouping:
 
     @cached_property
     def unknowing(self) -> Grouping | None:
-        """The coarser groups of a reader who knows no insensitive column; None where none counts as known."""
+        """The coarser groups for a reader who knows no insensitive column; None if none counts as known."""
         return self.without_keys(self.base.table.also_known)
 
     def without_keys(self, columns: Collection[str]) -> Grouping | None:
-        """The coarser groups of a reader who does not know some columns; None where no key is one of them."""
+        """The coarser groups for a reader who does not know some columns; None if no key is one of them."""
         base = self.base
         unknown = {base.aliases[column] for column in columns}
         kept = [
@@ -241,7 +241,7 @@ class Grouping:
         if len(kept) == len(self.keys):
             return None
         renamed = [(alias, Sql(f"k{number}")) for number, (alias, _) in enumerate(kept, start=1)]
-        # a candidate holds the original columns beside its keys, that of a roll-up the value alone
+        # a candidate has the original columns beside its keys; that of a roll-up only the value
         inside = [Sql("s")] if self.whole is not None else []
         if self.candidate != self.histogram:
             inside = base.inside()
@@ -255,13 +255,13 @@ class Grouping:
 
     @property
     def row_columns(self) -> list[Sql]:
-        """What source rows hold beside their group: codes, raw values and the other columns."""
+        """The columns of source rows beside their group: codes, raw values and the other columns."""
         base = self.base
         return names([*base.columns, *(f"r_{alias}" for alias in base.columns), *base.others.values()])
 
     @cached_property
     def rows(self) -> Sql:
-        """The source rows that stay, with the number of their group: what a view reads from."""
+        """The remaining source rows with the number of their group, for a view to read."""
         base, columns = self.base, self.row_columns
         if self.placed is not None:
             if self.gone is None:
@@ -292,18 +292,18 @@ class Grouping:
 
     @property
     def cliques(self) -> tuple[Clique, ...]:
-        """The table as one marginal; where people have several values it counts people, not rows."""
+        """The table as one marginal; if people have several values it counts people, not rows."""
         with_values = bool(self.base.table.sensitives) and self.base.people is None
         return (Clique(1, self.histogram, self.groups, with_values),)
 
     @cached_property
     def n_rows(self) -> int:
-        """How many rows the groups hold."""
+        """How many rows are in the groups."""
         return sizes(self.base.engine, self.histogram)["rows"]
 
     @cached_property
     def holders(self) -> Sql:
-        """Where people may have several values: how many of each group have at least one (g, n_rows)."""
+        """If people may have several values: how many in each group have at least one (g, n_rows)."""
         base = self.base
         counted: Sql | None = base.holders
         assert counted is not None
@@ -352,8 +352,8 @@ class Grouping:
         if self.gone is not None or any(k.labels or k.column not in base.columns for k in self.keys):
             raise UsageError(
                 "several_sensitive",
-                "several sensitive columns are judged together only where each group shows its"
-                " quasi-identifiers, and nothing is suppressed",
+                "several sensitive columns can be judged together only if each group shows its"
+                " quasi-identifiers and nothing is suppressed",
                 where=base.table.name,
                 hint="Declare joint: true, or use full_domain or generalise without max_suppressed.",
             )
@@ -364,7 +364,7 @@ class Grouping:
         return asked.gather(self)
 
     def relations(self, reads_sensitive: bool = True) -> dict[str, Sql]:
-        """The names a criterion's template may use."""
+        """The names that a criterion's template may use."""
         found = {
             "candidate": self.candidate,
             "histogram": self.histogram,
@@ -377,7 +377,7 @@ class Grouping:
         return found
 
     def relation(self, name: str) -> object:
-        """What the template of a criterion reads beside these, by the name it gives in `reads`."""
+        """A further relation for a criterion's template, by its name in `reads`."""
         if name == "cliques":
             return self.cliques
         if name == "sensitive_codes":
@@ -387,21 +387,21 @@ class Grouping:
         raise KeyError(name)
 
     def number(self, group: int) -> dict[str, int]:
-        """The place of a group among all groups, in the order of their keys."""
+        """The number of a group among all groups, in the order of their keys."""
         (found,) = self.base.engine.fetch(render("counted/group_number.sql", groups=self.groups, group=group))
         return {"group": found["number"], "groups": found["n_groups"]}
 
     def told(self, witness: Witness) -> Witness:
-        """A witness with its group's number, and with the door to the group's keys and values."""
+        """A witness with its group's number, and with access to the group's keys and values."""
         group = witness.private.get("g")
         if group is None:
             return witness
         return witness.revealed_by(self._revealed, **self.number(group))
 
     def _revealed(self, seen: Witness) -> dict[str, Any]:
-        """INTERNAL: the group the witness is about and, where the worst case needs several, the others."""
+        """INTERNAL: the group of the witness and, if the worst case needs several groups, the others."""
         found = self.revealed(seen.private["g"])
-        if "ends" in seen.private:  # of the sensitive values that lie near one another
+        if "ends" in seen.private:  # the sensitive values that are near one another
             found["interval"] = [self.base.label("s", 0, code) for code in seen.private["ends"]]
         if "value_code" in seen.private:  # the value in question
             found["value"] = self.base.label("s", 0, seen.private["value_code"])
@@ -411,21 +411,21 @@ class Grouping:
         return found
 
     def revealed(self, group: int) -> dict[str, Any]:
-        """INTERNAL: what is published of one group, its keys by name and its sensitive values with counts."""
+        """INTERNAL: what is published of one group: keys by name, and sensitive values with counts."""
         base = self.base
         found: dict[str, Any] = {"keys": self._labels(group)}
         if base.table.sensitives:
             values = base.dictionaries["s"]
             query = render("counted/group_values.sql", histogram=self.histogram, values=values, group=group)
             found["values"] = {
-                # lists and structs are no keys of a mapping
+                # lists and structs cannot be keys of a mapping
                 str(row["value"]) if isinstance(row["value"], (list, dict)) else row["value"]: row["n_rows"]
                 for row in base.engine.fetch(query)
             }
         return found
 
     def _labels(self, group: int) -> dict[str, object]:
-        """The labels of a group's keys, looked up one column at a time."""
+        """The labels of a group's keys, looked up column by column."""
         base = self.base
         aliases = names(f"k{number}" for number, _ in enumerate(self.keys, start=1))
         if not aliases:
@@ -449,7 +449,7 @@ def packed(keys: Sequence[Key]) -> bool:
 
 
 def numbers_of(engine: Engine, keyed: Sql, keys: Sequence[Key]) -> Sql | None:
-    """Numbers for the combinations of keys, where there are too many to pack them into one bigint."""
+    """Numbers for the combinations of keys, if there are too many to pack into one bigint."""
     if packed(keys):
         return None
     return engine.create(render("counted/numbers.sql", keyed=keyed, keys=_sized(keys)))
@@ -464,5 +464,5 @@ def numbered(
 
 
 def _sized(keys: Sequence[Key]) -> list[tuple[Sql, int]]:
-    """The names of the key columns, and how many codes each may have."""
+    """The names of the key columns, with the number of codes each may have."""
     return [(Sql(f"k{number}"), key.top + 1) for number, key in enumerate(keys, start=1)]

@@ -1,7 +1,7 @@
-"""Groups as arrays: how many people each holds, and how often each sensitive value occurs in it.
+"""Groups as arrays: how many people each has, and how often each sensitive value occurs in it.
 
-The same facts as the relations of a `Grouping`: a search judges hundreds of choices on them without a
-statement. Made from combinations of codes, which are as many as groups and values, never as many as rows.
+The arrays have the same facts as the relations of a `Grouping`; a search judges hundreds of choices on them
+without SQL. They come from combinations of codes and grow with groups and values, never with rows.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]
 
-# sums of whole numbers made in floats are exact below this
+# sums of whole numbers are exact in floats below this
 EXACT = 2**53
 # a packed key stays below the sign of 64 bits
 MOST_BITS = 62
 
 
 class SensitiveValues:
-    """What criteria ask about the sensitive values of a table, by code; its base remembers each thing."""
+    """Facts about the sensitive values of a table, by code; the base remembers each of them."""
 
     def __init__(self, base: Base) -> None:
         self.base = base
@@ -76,7 +76,7 @@ class SensitiveValues:
         return self.base.memory.once("levels of values", counted)
 
     def watched(self, named: Sequence[str]) -> Bools:
-        """Which values have one of these names, by code."""
+        """The values with one of these names, as a mask by code."""
         wanted = tuple(named)
 
         def looked_up() -> Bools:
@@ -92,15 +92,15 @@ class SensitiveValues:
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of one choice, or parts that are tried beside one another in the same table.
+    """The groups of one choice, or parts of the same table that are tried together.
 
     The counts of group i are `value` and `n` from start[i] up to start[i + 1].
 
-    `people` and `holders` are counted apart where a person may have several values: there a group may have no
-    value at all. Without a sensitive column, or where nobody asks for it, `value` is empty.
+    `people` and `holders` are counted separately if a person may have several values, because a group may
+    then have no value at all. Without a sensitive column, or if nobody needs it, `value` is empty.
     """
 
-    key: Ints  # what each group is published under, packed; in their order
+    key: Ints  # the packed key of each group, in ascending order
     people: Ints
     start: Ints
     value: Ints
@@ -112,7 +112,7 @@ class Groups:
 
     @classmethod
     def of(cls, histogram: Sequence[dict[Any, int]], people: Sequence[int] | None = None) -> Groups:
-        """From one mapping code -> count per group.
+        """Make groups from one mapping code -> count per group.
 
         >>> Groups.of([{1: 2, 2: 1}, {2: 4}]).people.tolist()
         [3, 4]
@@ -149,7 +149,7 @@ class Groups:
 
     @cached_property
     def n_all(self) -> int:
-        """How many values the whole table shows, each as often as it occurs."""
+        """How many values the whole table has, counting repetitions."""
         return int((self.n if self.overall is None else self.overall).sum())
 
     @cached_property
@@ -157,7 +157,7 @@ class Groups:
         """The counts of every group, the largest first."""
         most = int(self.n.max(initial=0))
         bits = most.bit_length()
-        if len(self).bit_length() + bits < 63:  # one key sorts ten times faster than two
+        if len(self).bit_length() + bits < 63:  # sorting by one key is ten times faster than by two
             packed = (self.of_each << bits) | (most - self.n)
             packed.sort()
             return most - (packed & ((1 << bits) - 1))
@@ -165,16 +165,16 @@ class Groups:
 
     @cached_property
     def top(self) -> Ints:
-        """How often the commonest value of each group occurs; 0 where it has none."""
+        """How often the most common value of each group occurs; 0 where it has none."""
         return self.largest(self.n)
 
     def top_sums(self, places: int) -> Ints:
-        """How often the `places` commonest values of each group occur together."""
+        """How often the `places` most common values of each group occur together."""
         sums = np.concatenate([[0], np.cumsum(self.ranked)])
         return np.asarray(sums[self.start[:-1] + np.minimum(places, self.n_values)] - sums[self.start[:-1]])
 
     def top_of(self, named: Sequence[str]) -> Ints:
-        """How often the commonest of some values occurs in each group."""
+        """How often the most common of some values occurs in each group."""
         assert self.values is not None
         return self.largest(np.where(self.values.watched(named)[self.value], self.n, 0))
 
@@ -243,7 +243,7 @@ class Groups:
 
     @property
     def shown(self) -> tuple[Ints, Ints]:
-        """How often each label, with each value where there are some, occurs; and the group of each."""
+        """How often each label (with each value, if any) occurs, and the group of each."""
         if self.overall is not None:
             return self.n, self.of_each
         return self.people if self.rows is None else self.rows, np.arange(len(self))
@@ -266,15 +266,15 @@ class Groups:
 
     @staticmethod
     def in_any(kinds: Ints, wanted: Collection[int]) -> Bools:
-        """Which groups are of one of some kinds."""
+        """The groups of some kinds, as a mask."""
         return np.isin(kinds, np.fromiter(wanted, np.int64, len(wanted)))
 
     def sums(self, numbers: Numbers) -> Numbers:
-        """One number per count added up over each group."""
+        """Add up one number per count over each group."""
         return self._reduced(np.add, numbers)
 
     def largest(self, numbers: Numbers) -> Numbers:
-        """The largest of one number per count in each group; 0 where there is none."""
+        """The largest of one number per count in each group; 0 if there is none."""
         return self._reduced(np.maximum, numbers)
 
     def _reduced(self, reduce: np.ufunc, numbers: Numbers) -> Numbers:
@@ -285,7 +285,7 @@ class Groups:
         return found
 
     def holding(self, counts: Bools) -> Groups:
-        """The groups with some of their counts, where everybody has one value; empty ones are none."""
+        """The groups with some of their counts, if everybody has one value; empty groups disappear."""
         n_values = np.bincount(self.of_each[counts], minlength=len(self))
         kept, value, n = n_values > 0, self.value[counts], self.n[counts]
         start = np.concatenate([[0], np.cumsum(n_values[kept])])
@@ -295,7 +295,7 @@ class Groups:
         return replace(made, overall=overall)
 
     def without(self, gone: Bools) -> Groups:
-        """The groups that stay, the whole table being what they hold."""
+        """The groups that stay, which then form the whole table."""
         kept = ~gone
         counts = kept[self.of_each]
         value, n = self.value[counts], self.n[counts]
@@ -313,20 +313,20 @@ class Groups:
 
 
 def sum_of_logs(n: Ints, of: Numbers | None = None) -> float:
-    """The sum of n ln x, x being n itself unless it is said; what does not occur adds nothing."""
+    """The sum of n ln x, where x is n by default; what does not occur adds nothing."""
     counted = n > 0
     return float((n[counted] * np.log((n if of is None else of)[counted])).sum())
 
 
 def totals(codes: Ints, n: Ints, length: int) -> Ints:
-    """How often each code occurs; sums made in floats, which are exact as far as they go here."""
-    assert int(n.sum()) < EXACT, "more people than doubles count exactly"
+    """How often each code occurs; the float sums are exact in this range."""
+    assert int(n.sum()) < EXACT, "more people than doubles can count exactly"
     return np.bincount(codes, n, minlength=length).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Combinations:
-    """Combinations that occur, packed and in order, and how often each does."""
+    """Distinct combinations, packed and in order, with their counts."""
 
     keys: Ints
     n: Ints

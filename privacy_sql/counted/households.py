@@ -1,6 +1,6 @@
 """Households behind a table: how many people of each live in each published group.
 
-The household of a person is never published. Those of whom it is missing are taken for one household.
+The household of a person is never published. People without one count as one household.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ def household_groups(grouping: Grouping) -> Sql:
     """How many people of each household are in each group: g, s (the household), n_rows."""
     table = grouping.base.table
     if not isinstance(table.household, str):
-        hint = "Name it with --household, or `household: {column: H}` in privacy.yml."
-        raise UsageError(
-            "no_household", "which people live together is not declared", where=table.name, hint=hint
-        )
+        hint = "Name the column with --household, or `household: {column: H}` in privacy.yml."
+        raise UsageError("no_household", "the table has no household column", where=table.name, hint=hint)
     histogram, _ = further_column.by_group(grouping, table.household, "household")
     return histogram

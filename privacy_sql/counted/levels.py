@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fitted(engine: Engine, table: Table, dictionaries: Mapping[str, Sql]) -> Table:
-    """The table with bands written for fractions, `[20, 25)`, where a column in whole bands holds some."""
+    """The table with bands for fractions, `[20, 25)`, if a column with whole bands has fractions."""
     written = {}
     for number, (column, kind) in enumerate(table.hierarchies.items(), start=1):
         if kind.of_whole_numbers:
@@ -37,7 +37,7 @@ def labels(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Sql:
 
 
 def labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
-    """The query that says so."""
+    """The query for them."""
     lookup = None
     if isinstance(kind, Tree):
         by_level = zip(*kind.rows(), strict=True)
@@ -55,11 +55,11 @@ def labelled(engine: Engine, dictionary: Sql, kind: Hierarchy) -> Query:
 
 @dataclass(frozen=True)
 class Labels:
-    """The values of one column, one place each: their codes, their rows, and their label at every level."""
+    """The values of one column by index: their codes, their rows, and their label at every level."""
 
     code: npt.NDArray[np.int64]
     n_rows: npt.NDArray[np.int64]
-    number: npt.NDArray[np.float64] | None  # not a number where a value is none; of a numeric hierarchy only
+    number: npt.NDArray[np.float64] | None  # NaN if a value is not a number; only for a numeric hierarchy
     at: tuple[npt.NDArray[np.int64], ...]  # per level the code of each value's label, the value itself first
 
 
@@ -71,9 +71,9 @@ def every_label(
     shown: Mapping[str, Sql],
     codes: Mapping[str, Sql],
 ) -> list[Labels]:
-    """The labels of several columns, gathered in one statement; unmapped values are refused.
+    """The labels of several columns, from one statement; refuses uncovered values.
 
-    `shown` has them, of columns with a hierarchy, and `codes` their codes, where these are made already.
+    `shown` has the labels of columns with a hierarchy, and `codes` their codes, if these exist already.
     """
     import numpy as np
 
@@ -105,7 +105,7 @@ def codes(engine: Engine, levels: Sql, kind: Hierarchy) -> Sql:
 
 
 def unmapped(engine: Engine, levels: Sql, kind: Hierarchy, table: str, column: str) -> list[PrivacySqlError]:
-    """The error for values a hierarchy does not cover: how many, never which."""
+    """The error for values that a hierarchy does not cover: how many, never which."""
     (found,) = engine.fetch(render("counted/unmapped.sql", levels=levels, height=kind.height))
     return _unmapped(found["n_values"], found["n_rows"], kind, table, column)
 

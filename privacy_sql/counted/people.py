@@ -1,4 +1,4 @@
-"""Who a row is about: a repeated person is refused, or all rows of a person must agree."""
+"""Repeated people are refused, or all rows of a person must agree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from privacy_sql.table import Table
 
 
 def check_people(engine: Engine, source: Sql, table: Table) -> None:
-    """A repeated person is refused, unless declared; then all rows of a person must agree who that is."""
+    """Refuse repeated people unless the table declares them; then the rows of a person must agree."""
     if table.identifier is None:
         return
     (found,) = engine.fetch(render("counted/people.sql", source=source, identifier=table.identifier))
@@ -34,7 +34,7 @@ def check_people(engine: Engine, source: Sql, table: Table) -> None:
             "scattered_person",
             f"the rows of {people(apart['n_people'])} differ in a quasi-identifier",
             where=table.name,
-            hint="All rows of a person must lie in one group; make their quasi-identifiers agree first.",
+            hint="All rows of a person must be in one group; give them the same quasi-identifiers first.",
         )
 
 
@@ -45,7 +45,7 @@ def check_multiplicities(engine: Engine, source: Sql, table: Table) -> None:
     if found["n_rows"]:
         raise DataError(
             "bad_count",
-            f"{table.count} is no whole number of at least 0 in {number_of(found['n_rows'], 'row')}",
+            f"{table.count} is not a whole number of at least 0 in {number_of(found['n_rows'], 'row')}",
             where=table.name,
-            hint="A multiplicity says how many rows a row stands for.",
+            hint="The column must say how many rows each row counts for.",
         )

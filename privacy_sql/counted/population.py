@@ -1,7 +1,7 @@
 """The population behind a table: how many of its people fit each published group.
 
 k-map and δ-presence compare a release with everybody who might be in it. A person of the population fits a
-group when their values have the labels of the group's keys.
+group if their values have the labels of the group.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def population_groups(grouping: Grouping) -> Sql:
-    """Per group its people and the population that fits it: g, n_people, n_population."""
+    """For each group, its people and the population that fits it: g, n_people, n_population."""
     base, engine = grouping.base, grouping.base.engine
     columns = _columns(grouping)
     text = base.table.where
@@ -67,7 +67,7 @@ def population_groups(grouping: Grouping) -> Sql:
 
 
 def _columns(grouping: Grouping) -> dict[str, str]:
-    """The published keys and the columns of the population they are compared with."""
+    """The published keys and the columns of the population to compare with."""
     base, named = grouping.base, {}
     for key in grouping.keys:
         if key.column in base.columns:
@@ -77,7 +77,7 @@ def _columns(grouping: Grouping) -> dict[str, str]:
         else:
             raise UsageError(
                 "no_population_groups",
-                "groups that are not labels of quasi-identifiers cannot be compared with a population",
+                "a population can be compared only with groups that show labels of quasi-identifiers",
                 hint="Publish by generalise or full_domain.",
             )
     known = base.engine.columns(base.engine.source(base.population))
@@ -92,11 +92,11 @@ def _columns(grouping: Grouping) -> dict[str, str]:
 
 
 def _labels(base: Base, theirs: Base, key: Key, name: str) -> tuple[Sql, list[PrivacySqlError]]:
-    """The values of the population for a key, at every level where it is generalised; and what is wrong."""
+    """The values of the population for a key, at every level if it is generalised; and what is wrong."""
     dictionary = theirs.dictionaries[theirs.aliases[name]]
     if key.level == 0:
         return dictionary, []
     kind: Hierarchy = base.columns[key.column][1]
     made = labels(base.engine, dictionary, kind)
-    # a value without a label is not a missing one: it must not fit people whose value is missing
+    # a value without a label must not fit people whose value is missing
     return made, unmapped(base.engine, made, kind, "population", name)

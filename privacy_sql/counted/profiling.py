@@ -1,4 +1,4 @@
-"""What is in a table, in counts: of each column its values, how many are missing or alone, and their kind."""
+"""A table in counts: for each column its number of values, how many are missing or unique, and their kind."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Column:
     """One column in counts; all but the first five are counts of distinct values, or of their characters."""
 
     name: str
-    type: str  # as the engine holds it: text, integer, number, boolean, date or other
+    type: str  # the type in the engine: text, integer, number, boolean, date or other
     n_rows: int
     n_nulls: int
-    n_single: int  # values that one row has
-    n_top: int  # rows of the commonest value, missing ones together being one
+    n_single: int  # values of a single row
+    n_top: int  # rows of the most common value, missing ones together being one
     n_values: int
     n_numbers: int
     n_whole: int
@@ -51,17 +51,17 @@ class Column:
 
     @property
     def alone(self) -> Fraction:
-        """The share of rows that nobody else shares the value of."""
+        """The share of rows with a value that no other row has."""
         return Fraction(self.n_single, self.n_rows or 1)
 
     @property
     def dates(self) -> bool:
-        """Whether its values are dates, in whichever order."""
+        """Whether its values are dates, in any order of day, month and year."""
         return 0 < self.n_values == self.n_dates + self.n_other_dates
 
     @property
     def decimal_commas(self) -> bool:
-        """Whether its values are numbers, some with a comma where hierarchies read a point."""
+        """Whether its values are numbers, some with a decimal comma, which hierarchies do not read."""
         return 0 < self.n_commas == self.n_values - self.n_numbers
 
     @property
@@ -71,7 +71,7 @@ class Column:
 
     @property
     def code(self) -> bool:
-        """Whether its values are many, and as long as one another.
+        """Whether it has many values, all of the same length.
 
         Numbers are one where some begin with 0, or where the name says so: amounts may have one length too.
         """
@@ -102,14 +102,14 @@ class Column:
         return "number" if numbers or self.decimal_commas else "text"
 
     def to_json(self) -> dict[str, object]:
-        """Its counts, what it looks like, and the share of rows that it tells from all others."""
+        """Its counts, its kind, and the share of rows that it singles out."""
         counts = {name: part for name, part in asdict(self).items() if name not in ("name", "low", "high")}
         return {"column": self.name, "kind": self.kind, **counts, "alone": str(self.alone)}
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A source that was read once: its rows as a relation, and its columns in counts."""
+    """A source, read once: its rows as a relation, and its columns in counts."""
 
     engine: Engine
     relation: Sql
@@ -122,7 +122,7 @@ class Profile:
 
 
 def profile(engine: Engine, source: Source) -> Profile:
-    """The columns of a source in counts, in its order; a file is read once, not for every column."""
+    """The columns of a source in counts, in its order; a file is read once, not once per column."""
     named = members(Path(source)) if is_file(source) else []
     session = engine.session(named)
     relation = session.source(source)

@@ -29,35 +29,35 @@ if TYPE_CHECKING:
     from privacy_sql.table import Table
 
 Row = Mapping[str, Any]
-# the rows of the template, or what `gather` made: each requirement reads its own, and nobody else reads it
+# the rows of the template, or the result of `gather`; only the requirement itself reads them
 Evidence: TypeAlias = Any
 # a limit as the user wrote it: kept as text so that 0.6 means three fifths
 Exact = str | int | float | Fraction
-# a limit beyond this is none: no float comes near it
+# a limit beyond this has no effect, because no float comes near it
 LARGEST = 10**300
-EMPTY = "requires nothing: no table can fail it"
+EMPTY = "requires nothing, because no table can fail it"
 
 
 class Splits(Protocol):
-    """The state of a requirement that looks at all groups at once, while a search cuts groups."""
+    """The state of a requirement that judges all groups at once, while a search cuts groups."""
 
     def seen(self, grouping: Grouping) -> Evidence:
-        """The evidence about all parts that are tried together."""
+        """The evidence about all parts tried together."""
 
     def hopeless(self, evidence: Evidence) -> Collection[int]:
         """Parts that break the requirement whatever is cut beside them; nobody asks about their cuts."""
         return ()
 
     def allows(self, evidence: Evidence, groups: Sequence[int]) -> bool:
-        """Whether a group may be replaced by these parts of it."""
+        """Whether these parts may replace their group."""
 
     def accept(self, evidence: Evidence, groups: Sequence[int]) -> None:
-        """The group is replaced by these parts of it."""
+        """Replace the group with these parts."""
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What every requirement shares; a subclass binds its parameters as fields."""
+    """The base of every requirement; a subclass has its parameters as fields."""
 
     name: ClassVar[str]
     question: ClassVar[str]  # what a person would ask
@@ -67,7 +67,7 @@ class Criterion:
     reads_sensitive: ClassVar[bool] = True
     needs_population: ClassVar[bool] = False
     needs_base: ClassVar[bool] = (
-        False  # reads the original quasi-identifiers, so not decidable from a release
+        False  # reads the original quasi-identifiers, so published rows cannot decide it
     )
     of_labels: ClassVar[bool] = False  # asked of groups that show a label of every quasi-identifier
     without_labels: ClassVar[str] = "Publish by generalise or full_domain."  # what to do where they show none
@@ -80,25 +80,25 @@ class Criterion:
 
     @property
     def safe_under_generalisation(self) -> bool:
-        """Whether mapping the labels of a column together keeps it, as merging whole groups does.
+        """Whether mapping labels of a column together keeps it, as merging whole groups does.
 
-        Only a search over levels that leaves nobody out may prune by it: other merges are of single groups.
+        Only a search over levels without suppression may prune by it, because others merge single groups.
         """
         return self.safe_under_merging
 
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
-        """What a verdict with these parameters counts: people, values, households, a share, or nothing."""
+        """The unit of a verdict with these parameters: people, values, households, a share, or nothing."""
         return cls.unit
 
     @property
     def needs_one_value(self) -> bool:
-        """Whether it is defined for one value per person only, as what compares distributions is."""
+        """Whether it is defined only for one value per person, like comparisons of distributions."""
         return False
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """What the template needs of the grouping beside the usual relations, by attribute."""
+        """Further relations of the grouping that the template needs, by attribute."""
         return ()
 
     @property
@@ -109,16 +109,16 @@ class Criterion:
         raise AttributeError(f"{self.name} does not judge")
 
     def keeps(self, evidence: Sequence[Row]) -> bool:
-        """Whether `judge` would say safe, where nobody asks why."""
+        """Whether `judge` would say safe, without the reason."""
         return self.judge(evidence).safe
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
         """The groups that break the requirement on their own, from evidence `by_group`."""
         by_group: dict[int, list[Row]] = {}
         for row in evidence:
-            if row["g"] is not None:  # people of a population whom no group fits cannot be left out
+            if row["g"] is not None:  # suppression cannot remove people outside every group
                 by_group.setdefault(row["g"], []).append(row)
-        kinds: dict[Any, bool] = {}  # alike groups are judged once
+        kinds: dict[Any, bool] = {}  # equal groups are judged once
         broken = []
         for group, rows in by_group.items():
             kind = tuple(tuple((key, row[key]) for key in row if key != "g") for row in rows)
@@ -130,49 +130,49 @@ class Criterion:
 
     @property
     def cannot_fail(self) -> bool:
-        """Whether no table breaks it, so that it asks nothing."""
+        """Whether no table can break it, so that it requires nothing."""
         return False
 
     def necessary(self) -> Sequence[Criterion]:
-        """Weaker requirements this one implies, all `safe_in_larger_groups`; a search bounds with them."""
+        """Weaker requirements that this one implies, all `safe_in_larger_groups`, as bounds for a search."""
         return ()
 
     def fewest_people(self, table: Table) -> int:
-        """No group with fewer people keeps the requirement; a search does not ask about smaller ones."""
+        """No group with fewer people meets the requirement, so a search skips smaller ones."""
         return max((weaker.fewest_people(table) for weaker in self.necessary()), default=1)
 
     def context(self) -> dict[str, Any]:
-        """What the template receives beside the relations: whole numbers and words only."""
+        """What the template receives besides relations: only whole numbers and words."""
         return given(self)
 
-    # -- hooks that only a few requirements have a use for: by default they do nothing -----------------------
+    # -- hooks that only a few requirements use: by default they do nothing -----------------------
 
-    # the whole table as one group may break it although a partition of it does not
+    # the whole table as one group may break it even if a partition does not
     cuts_may_help: ClassVar[bool] = False
 
     def on(self, table: Table) -> Criterion:
-        """The requirement as it stands for one table, where a property depends on what the table declares."""
+        """The requirement for one table, if a property depends on the declarations of the table."""
         return self
 
     @property
     def slider(self) -> str | None:
-        """The parameter that values are only compared with: another one changes verdicts, and no value."""
+        """The parameter that is only a limit: changing it changes verdicts but no value."""
         return None
 
     def in_project(self) -> Self:
-        """The requirement as a project file means it, where that is stricter."""
+        """The requirement in a project file, if its meaning is stricter there."""
         return self
 
     def as_published(self) -> Self:
-        """The requirement as published rows are asked it, which may hold less than the table they are of."""
+        """The requirement for published rows, which may have fewer values than the table."""
         return self
 
     def within(self, directory: Path) -> Self:
-        """The requirement with the files it names read from a folder."""
+        """The requirement with its files relative to a folder."""
         return self
 
     def beforehand(self, base: Base) -> str | None:
-        """What a person should know before a search over this table begins; None when there is nothing."""
+        """What a person should know before a search over this table; None if there is nothing."""
         return None
 
     def tables(self, base: Base) -> Mapping[str, Columns]:
@@ -180,28 +180,28 @@ class Criterion:
         return {}
 
     def gather(self, grouping: Grouping) -> Evidence | None:
-        """Evidence that takes more than one statement, group by group, or arrays instead of rows; None when
-        the rows of the template say it all."""
+        """Evidence from several statements or as arrays; None if the rows of the template are enough."""
         return None
 
     @property
     def of_marginals(self) -> bool:
-        """Whether it may be asked of several marginals together."""
+        """Whether it can judge several marginals together."""
         return "cliques" in self.reads
 
     def together(self, collection: Together) -> Evidence | None:
-        """Of marginals together what SQL does not decide; None when the rows of the template say it all."""
+        """Evidence about marginals that SQL cannot give; None if the rows of the template are enough."""
         return None
 
     def splits(self, whole: Grouping) -> Splits | None:
-        """How a search that cuts groups asks about one cut at a time; None when each group stands alone.
+        """How a search judges one cut at a time; None if groups are independent.
 
         A requirement over all groups at once keeps its state here, starting with the `whole` table as one
         group.
         """
         return None
 
-    # -- what is said of it ---------------------------------------------------------------------------------
+    # -- how it is written and shown
+    # ---------------------------------------------------------------------------------
 
     @property
     def params(self) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class Criterion:
         notes: tuple[str, ...] = (),
         points: tuple[Any, ...] = (),
     ) -> Verdict:
-        """A verdict of this requirement; unless `safe` is given, the value is compared with the limit."""
+        """A verdict of this requirement; compares the value with the limit unless `safe` is given."""
         limit = self.limit if limit is None else limit
         relation = relation or self.relation
         decided = holds(value, relation, limit) if safe is None else safe
@@ -258,7 +258,7 @@ def _plain(value: object) -> object:
 
 
 def _text(value: object) -> str:
-    """A parameter as it is written: lists without quotes around their parts."""
+    """A parameter as users write it: lists without quotes around their parts."""
     plain = _plain(value)
     if isinstance(plain, list):
         return f"[{', '.join(map(_text, plain))}]"
@@ -268,7 +268,7 @@ def _text(value: object) -> str:
 
 
 def exact(value: Exact, criterion: str, parameter: str, low: Number, high: Number | None = None) -> Fraction:
-    """A limit as the exact number its text says, inside its range; floats by their shortest text.
+    """A limit as the exact number of its text, inside its range; floats by their shortest text.
 
     >>> exact("0.6", "ck_safety", "c", 0, 1), exact(0.1, "ck_safety", "c", 0, 1)
     (Fraction(3, 5), Fraction(1, 10))
@@ -287,11 +287,11 @@ def at_least(value: object, low: int, criterion: str, parameter: str) -> int:
 
 
 def one_of(value: object, words: Sequence[str], criterion: str, parameter: str) -> str:
-    """One of a few words."""
+    """Check that a value is one of a few words."""
     if value not in words:
         hint = did_you_mean(str(value), words)
         raise UsageError(
-            "bad_parameter", f"{parameter} of {criterion} is one of {', '.join(words)}", hint=hint
+            "bad_parameter", f"{parameter} of {criterion} must be one of {', '.join(words)}", hint=hint
         )
     return str(value)
 
@@ -301,7 +301,7 @@ def _bad(criterion: str, parameter: str, need: str) -> UsageError:
 
 
 def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
-    """A criterion from its name and parameters as text, all problems at once.
+    """A criterion from its name and parameters as text; one error names all problems.
 
     >>> str(make("k_anonymity", {"k": "5"}))
     'k_anonymity(k=5)'
@@ -311,20 +311,20 @@ def make(name: str, params: Mapping[str, Any], where: str = "") -> Criterion:
 
 
 def least(require: Sequence[Any]) -> int:
-    """The size below which a group singles people out: the largest k that is required, at least two."""
+    """The size below which a group singles people out: the largest required k, at least two."""
     return max([2, *(int(criterion.k) for criterion in require if criterion.name == "k_anonymity")])
 
 
 def refuse_empty(criterion: Criterion, where: str = "") -> Criterion:
-    """The same requirement; one that no table can fail is refused, because a SAFE of it says nothing."""
+    """Refuse a requirement that no table can fail, because its SAFE would mean nothing."""
     if criterion.cannot_fail:
-        hint = "Ask for more, or leave it out."
+        hint = "Make it stricter, or remove it."
         raise UsageError("cannot_fail", f"{criterion} {EMPTY}", where=where, hint=hint)
     return criterion
 
 
 def read(text: str) -> Criterion:
-    """A criterion as it is written everywhere.
+    """Read a criterion in its usual notation.
 
     >>> read("k_anonymity(k=5)")
     KAnonymity(k=5)

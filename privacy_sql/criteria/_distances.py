@@ -1,4 +1,4 @@
-"""How far the values of each group lie from those of the whole table: whole numbers and the scale of each.
+"""The distance of each group's values from those of the whole table, as whole numbers and their scale.
 
 The earth mover's distances of t-closeness, as difference / (scale · people · rows of the table).
 """
@@ -13,19 +13,19 @@ Distances = tuple[Ints, int]
 
 
 def equal(groups: Groups) -> Distances:
-    """Half the sum of the differences in share; a value that a group lacks differs by its whole share."""
+    """Half the sum of the differences in share; a missing value differs by its whole share."""
     assert groups.overall is not None
     return _apart(groups, groups.of_each, groups.n, groups.overall[groups.value]), 2
 
 
 def hierarchical(groups: Groups) -> Distances:
-    """The same at every level of the values' hierarchy below the one label of all, over their number."""
+    """The same at every level of the values' hierarchy below the top, divided by the number of levels."""
     assert groups.overall is not None and groups.values is not None
     levels = groups.values.levels[:-1]
     found = np.zeros(len(groups), np.int64)
     bits = len(groups.overall).bit_length()
     for codes in levels:
-        # the values of a group that share a label count together
+        # values of a group with the same label count together
         order = np.argsort((groups.of_each << bits) | codes[groups.value], kind="stable")
         packed = ((groups.of_each << bits) | codes[groups.value])[order]
         first = np.flatnonzero(np.concatenate([[True], packed[1:] != packed[:-1]])[: len(packed)])
@@ -48,10 +48,10 @@ def _apart(groups: Groups, of_each: Ints, n: Ints, overall: Ints) -> Ints:
 
 
 def ordered(groups: Groups) -> Distances:
-    """The difference of running shares added up over the places of the values, over the number of steps.
+    """The sum of differences of running shares over the ranks of the values, divided by the number of steps.
 
-    Between two places that a group shows its own running count stands still, and the table's overtakes it
-    once there: two running sums and the place of that turn tell the whole piece.
+    Between two ranks that a group shows, its own running count is constant, and the table's overtakes it
+    once; two running sums and the rank of that turn give the whole piece.
     """
     assert groups.overall is not None and groups.values is not None and groups.values.numbers is not None
     shown = np.flatnonzero(groups.overall)
@@ -71,7 +71,7 @@ def ordered(groups: Groups) -> Distances:
     turn = np.clip(np.searchsorted(upto, reached * groups.n_all // people, side="right"), low, high)
     pieces = reached * groups.n_all * (2 * turn - low - high)
     pieces += people * (running[low] + running[high] - 2 * running[turn])
-    before = groups.people * running[low[groups.start[:-1]]]  # up to the first place it shows
+    before = groups.people * running[low[groups.start[:-1]]]  # up to the first rank it shows
     return np.asarray(groups.sums(pieces) + before), max(1, len(places) - 1)
 
 

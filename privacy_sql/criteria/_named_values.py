@@ -1,4 +1,4 @@
-"""Sensitive values that a requirement names, each with limits of its own."""
+"""Sensitive values that a requirement names, each with its own limits."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def named_values(
 ) -> tuple[dict[int, int], tuple[str, ...]]:
     """Code of each named value -> its number, from 1; and the values that do not occur.
 
-    Where they must occur, as in a project, one that does not is an error; of several sensitive columns, each
-    judged in turn, it is enough that one has it.
+    In a project, a value that does not occur is an error. With several sensitive columns, each judged in
+    turn, it must occur in one of them.
     """
     if not wanted:
         return {}, ()
@@ -34,7 +34,7 @@ def named_values(
 
 
 def _occurring(base: Base, wanted: Sequence[str], column: str) -> dict[int, int]:
-    """Code of each named value that a column has -> its number, from 1."""
+    """Code of each named value in a column -> its number, from 1."""
     named = base.engine.load(
         {"position": ("bigint", [*range(len(wanted))]), "name": ("varchar", list(wanted))}, "named"
     )
@@ -43,28 +43,28 @@ def _occurring(base: Base, wanted: Sequence[str], column: str) -> dict[int, int]
 
 
 def refuse_named_twice(named: Iterable[object], criterion: str) -> None:
-    """Refuse a value that is named as a number and as text (one limit would hold), and a missing one."""
+    """Refuse a value named both as a number and as text (only one limit would apply), and a missing value."""
     if None in (named := list(named)):
-        hint = "The limit of all values holds for those who have none."
-        raise UsageError("bad_parameter", f"per_value of {criterion} names no value by None", hint=hint)
+        hint = "The general limit applies to people without a value."
+        raise UsageError("bad_parameter", f"per_value of {criterion} cannot name a missing value", hint=hint)
     told = list(map(text_of, named))
     twice = sorted({value for value in told if told.count(value) > 1})
     if twice:
         raise UsageError(
-            "bad_parameter", f'per_value of {criterion} names "{twice[0]}" twice', hint="Remove one."
+            "bad_parameter", f'per_value of {criterion} names "{twice[0]}" twice', hint="Remove one of them."
         )
 
 
 def absent_notes(absent: Iterable[str]) -> tuple[str, ...]:
-    """What a verdict says of named values that nobody has."""
+    """What a verdict says about named values that nobody has."""
     return tuple(f'"{value}" of per_value does not occur: 0' for value in absent)
 
 
 def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UnknownValue]:
-    """One error for each value that does not occur, with one that is spelt nearly so where it was declared.
+    """One error for each value that does not occur, with a similar declared value if there is one.
 
-    What only rows hold is not told: whoever reads an error may not see the rows. `run` lists the nearest of
-    these in a private file.
+    Values that only rows have are not shown, because readers of an error may not see rows. `run` lists the
+    nearest of them in a private file.
     """
     table = base.table
     tree = table.sensitive_hierarchy
@@ -73,6 +73,6 @@ def _unknown(base: Base, absent: Iterable[str], criterion: str) -> list[UnknownV
     known += map(str, domain) if isinstance(domain, list | tuple) else []
     where = f"{table.name}.require.{criterion}.per_value"
     hints = {value: f'Did you mean "{near}"?' for value in absent if (near := nearest(value, known))}
-    plain = "Values are compared letter by letter; `run` lists the nearest one in target/private/nearest.csv."
+    plain = "Values must match exactly; `run` lists the nearest one in target/private/nearest.csv."
     columns = [*table.sensitives, *table.also_sensitive]
     return [UnknownValue(value, columns, where=where, hint=hints.get(value, plain)) for value in absent]

@@ -1,4 +1,4 @@
-"""How many people of each group have near values, on arrays: its fullest window or its fullest ball."""
+"""How many people of each group have near values, on arrays: the fullest window or the fullest ball."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from privacy_sql.kernels.near_values import Line
 
 
 class _Windows(NamedTuple):
-    """Every count in the order of group and place, and the window that begins at its place."""
+    """Every count in the order of group and place, and the window that starts at its place."""
 
     group: Ints
     place: Ints
     n: Ints
-    first: Ints  # where its window begins, and the place after its last one
+    first: Ints  # the start of its window, and the place after its end
     after: Ints
-    held: Ints  # how many people it holds
+    held: Ints  # how many people are in it
 
 
 def _in_order(*columns: Ints) -> list[Ints]:
@@ -45,7 +45,7 @@ def _windows(group: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line
     upto_of = np.zeros(int(line.place.max(initial=0)) + 1, np.int64)
     place_of[codes], upto_of[line.place] = line.place, line.upto
     group, place, n = _in_order(group, place_of[value], n)
-    # places are in order within each group, and one search finds where all windows end
+    # places are sorted within each group, so one search finds the ends of all windows
     bits = int(upto_of.max(initial=0)).bit_length()
     found = (group << bits) | place
     begins = np.concatenate([[True], found[1:] != found[:-1]])[: len(found)]
@@ -56,14 +56,14 @@ def _windows(group: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line
 
 
 def fullest_window(groups: Groups, codes: Sequence[int], line: Line) -> Ints:
-    """The most people of each group between the place of one of its values and the last place near it."""
+    """The most people of each group between the place of one of its values and the last near place."""
     return np.asarray(groups.largest(_windows(groups.of_each, groups.value, groups.n, codes, line).held))
 
 
 def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: Line) -> list[Row]:
-    """Rows as the template has them, one for all groups of one size with equally many near values.
+    """Rows like those of the template, one for all groups of the same size and number of near values.
 
-    `groups` are all of them, and the rest of the row is about the first.
+    `groups` lists all of them; the rest of the row is about the first.
 
     >>> counts = np.array([[7, 7, 8], [1, 2, 3], [2, 1, 4]])
     >>> line = Line(place=np.array([1, 2, 3]), upto=np.array([2, 2, 3]))
@@ -73,7 +73,7 @@ def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: 
     """
     if not len(g):
         return []
-    # a place has to fit beside the number of the group
+    # a place must fit next to the number of the group
     names, group = (
         (None, g) if 0 <= int(g.min()) <= int(g.max()) < 2**31 else np.unique(g, return_inverse=True)
     )
@@ -110,7 +110,7 @@ def fullest_of_kinds(g: Ints, value: Ints, n: Ints, codes: Sequence[int], line: 
 
 
 def fullest_ball(groups: Groups, balls: Iterable[frozenset[int]]) -> Ints:
-    """The most people of each group who have values of one ball."""
+    """The most people of each group with values in one ball."""
     fullest = np.zeros(len(groups), np.int64)
     for ball in balls:
         held = groups.sums(np.where(np.isin(groups.value, [*ball]), groups.n, 0))

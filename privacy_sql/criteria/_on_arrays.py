@@ -1,8 +1,8 @@
-"""Requirements decided on groups in memory: the same answers as from a template's rows, without a statement.
+"""Requirements decided on groups in memory: the same results as from a template's rows, without SQL.
 
-A requirement that compares a ratio of whole numbers in every group with a limit says which (`formulas`), and
-one comparison gives the verdict, its exact value and the groups that fail. Arrays are loaded when some are
-decided on, not before: a table that is checked needs none.
+A requirement that compares a ratio of whole numbers in every group with a limit declares the ratio
+(`formulas`); one comparison gives the verdict, its exact value and the failing groups. Arrays are loaded on
+first use; a check of a table needs none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.base import Base
     from privacy_sql.counted.groups import Bools, Groups, Ints
 
-# what a class of somebody's own may say anew without changing how it is decided
+# what a user's subclass may override without changing the decision
 BESIDE = {
     "question", "against", "unit", "unit_of", "safe_under_merging", "safe_under_suppression",
     "safe_in_larger_groups", "fewest_people", "beforehand", "in_project",
@@ -26,40 +26,40 @@ BESIDE = {
 
 
 class Formula(NamedTuple):
-    """What groups are held to: above / below compared with a limit; `above` alone is a whole number.
+    """A ratio above / below to compare with a limit; `above` alone is a whole number.
 
-    Where `below` is 0 the ratio is unbounded and keeps to no limit.
+    If `below` is 0 the ratio is unbounded and meets no limit.
     """
 
     above: Ints
     below: Ints | None
     relation: str
     limit: Number
-    groups: Ints | None = None  # of each ratio, where not every group has exactly one
+    groups: Ints | None = None  # the group of each ratio, if groups do not have exactly one each
 
 
 class SplitsOnArrays(Splits):
-    """The state of a requirement that looks at all groups at once, for parts that are arrays."""
+    """The state of a requirement that judges all groups at once, for parts as arrays."""
 
     @abstractmethod
     def seen_in(self, groups: Groups) -> Evidence:
-        """The evidence about the parts of cuts, which are known by their keys."""
+        """The evidence about the parts of cuts, identified by their keys."""
 
 
 class OnArrays(Criterion, ABC):
     """A requirement that can be decided on groups in memory."""
 
     def fits(self, base: Base) -> bool:
-        """Whether this table is one it decides there exactly as its template does."""
+        """Whether it decides this table in memory exactly as its template does."""
         return True
 
     @abstractmethod
     def decide(self, groups: Groups) -> Verdict:
-        """The verdict, its worst group not named: enough for a search."""
+        """The verdict without naming the worst group, which is enough for a search."""
 
     @abstractmethod
     def breaking(self, groups: Groups) -> Bools:
-        """Which groups have to leave for the others to be safe."""
+        """The groups to leave out so that the others are safe."""
 
     def splits_in(self, whole: Groups) -> SplitsOnArrays | None:
         """The same as `splits`, from arrays."""
@@ -67,11 +67,11 @@ class OnArrays(Criterion, ABC):
 
 
 class ByFormula(OnArrays):
-    """A requirement that is one or more ratios of whole numbers, each with its limit."""
+    """A requirement on one or more ratios of whole numbers, each with its limit."""
 
     @abstractmethod
     def formulas(self, groups: Groups) -> Sequence[Formula]:
-        """What every group is held to; the first that fails is told, or the first of all."""
+        """The ratios to compare; the verdict shows the first that fails, or the first of all."""
 
     def decide(self, groups: Groups) -> Verdict:
         from privacy_sql.kernels.ratios import Ratios
@@ -97,10 +97,10 @@ class ByFormula(OnArrays):
 
 
 def decided_on_arrays(criterion: Criterion) -> bool:
-    """Whether a requirement is decided on arrays as it stands.
+    """Whether arrays decide this requirement.
 
-    A class of somebody's own must not keep the formula of the one it is made from when it may judge
-    otherwise: its template and its `judge` are asked.
+    A user's subclass must not inherit the formula if it may judge differently; then its template and its
+    `judge` decide.
     """
     if not isinstance(criterion, OnArrays):
         return False

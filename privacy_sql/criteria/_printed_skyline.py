@@ -1,4 +1,4 @@
-"""What published rows show of people with several values, and what a privacy skyline says of it."""
+"""What published rows show about people with several values, judged by a privacy skyline."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from privacy_sql.verdict import Witness
 if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
 
-UNDECIDED = "groups of people with several values are too large here to count every way they may have them"
+UNDECIDED = "the groups are too large to count every way in which people may have several values"
 
 
 class PrintedAnswer(NamedTuple):
-    """One point asked about one sensitive value; without a value it was too large to decide."""
+    """One point for one sensitive value; without a result it was too large to decide."""
 
     value_code: int
     point: Limit
@@ -37,7 +37,7 @@ class PrintedAnswer(NamedTuple):
     safe: bool
 
     def slack(self) -> tuple[bool, Fraction]:
-        """How far below its limit it stays; what fails or has no answer comes first."""
+        """The distance below the limit; failing and undecided ones come first."""
         return self.safe, self.point.limit - Fraction(2 if self.value is None else self.value)
 
 
@@ -49,7 +49,7 @@ class PrintedGroups:
     tables: Histograms
     groups: Integers  # g of each row of `tables`
     without: Integers
-    number: Any = None  # the place of a group among all groups
+    number: Any = None  # the index of a group among all groups
     own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its own skyline
     absent: tuple[str, ...] = ()
 
@@ -73,7 +73,7 @@ class PrintedGroups:
         )
 
     def about(self, value: int, rows: Iterable[int]) -> list[Printed]:
-        """What some groups show about a value; those without it tell nothing about it."""
+        """What some groups show about a value; groups without it say nothing about it."""
         column = self.tables.values.index(value)
         found = []
         for row in rows:
@@ -85,7 +85,7 @@ class PrintedGroups:
         return found
 
     def questions(self, limits: Sequence[Limit]) -> list[tuple[int, Limit]]:
-        """Every value with the points it is asked about."""
+        """Every value with its points."""
         return [
             (value, limit)
             for value in self.tables.values
@@ -94,7 +94,7 @@ class PrintedGroups:
         ]
 
     def answers(self, limits: Sequence[Limit], rows: Sequence[int] | None = None) -> list[PrintedAnswer]:
-        """Every question asked about all groups, or about some of them."""
+        """The result of every question for all groups, or for some of them."""
         counted = PrintedSkyline(self.case)
         rows = range(len(self.groups)) if rows is None else rows
         return [
@@ -102,7 +102,7 @@ class PrintedGroups:
         ]
 
     def to_leave_out(self, limits: Sequence[Limit]) -> Iterable[int]:
-        """Groups without which the others are safe together: those that fail alone, then the worst ones."""
+        """The groups to leave out so that the others together are safe: failing ones, then the worst."""
         counted, questions = PrintedSkyline(self.case), self.questions(limits)
         alone = [
             row
@@ -130,7 +130,7 @@ class PrintedGroups:
             return Witness({}), ""
         target, amounts = part.worst.target, part.point.amounts
         place = self.number(int(self.groups[target.number]))
-        knows = [f"that {people(target.without)} of group {place} have no value, as is printed"]
+        knows = [f"that {people(target.without)} of group {place} have no value, as the table shows"]
         knows += in_words(amounts, place, place, place, self.case)
         facts = {
             "values_per_person": self.case,
@@ -151,27 +151,27 @@ class PrintedGroups:
 
 
 def answer(counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[Printed]) -> PrintedAnswer:
-    """One question about some groups; what is too much work to count is not safe."""
+    """One question about some groups; one that takes too much work is not safe."""
     if not groups:
         return PrintedAnswer(value, limit, None, Fraction(0), limit.limit > 0)
     if not counted.affordable(groups, limit.amounts):
         return PrintedAnswer(value, limit, None, None, False)
     worst = counted.worst(groups, limit.amounts)
     assert worst is not None
-    # certainty alone reaches 1, and nothing else is excluded by a limit of 1
+    # only certainty reaches 1, and a limit of 1 excludes nothing else
     return PrintedAnswer(value, limit, worst, worst.chance, worst.chance < limit.limit)
 
 
 class PrintedSplits(Splits):
-    """Which cuts keep every answer below its limit, as far as the worst groups so far tell.
+    """The cuts that keep every result below its limit, as far as the worst groups so far show.
 
-    Only a guide for the search: every group is asked about again, together with all others, at the end.
+    This only guides the search: every group is judged again at the end, together with all others.
     """
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], case: ValuesPerPerson) -> None:
         self.limits, self.own = limits, own
         self.counted = PrintedSkyline(case)
-        self.worst: dict[tuple[int, Amounts], list[Printed]] = {}  # groups that tell most, so far
+        self.worst: dict[tuple[int, Amounts], list[Printed]] = {}  # the most telling groups so far
 
     def seen(self, grouping: Grouping) -> tuple[PrintedGroups, dict[int, int]]:
         found = PrintedGroups.of(grouping, self.own)
@@ -182,7 +182,7 @@ class PrintedSplits(Splits):
         for value, limit in found.questions(self.limits):
             parts = found.about(value, [rows[g] for g in groups])
             beside = self.worst.get((value, limit.amounts), [])
-            # parts too large to be counted are cut further, and judged when they are not
+            # parts too large to count are cut further, and judged when they are small enough
             if not self.counted.affordable([*parts, *beside], limit.amounts):
                 continue
             if not answer(self.counted, value, limit, [*parts, *beside]).safe:

@@ -1,4 +1,4 @@
-"""The risk of being found again, one person at a time: sizes of groups in, exact shares out."""
+"""The risk of being found again, person by person: sizes of groups in, exact shares out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from privacy_sql.errors import DataError, number_of
 
 
 class Crowd(NamedTuple):
-    """Groups alike: people who are published, people among whom one of them is looked for, and how many."""
+    """Equal groups: their published people, the people among whom somebody is sought, and how many groups."""
 
     people: int
     among: int
@@ -30,26 +30,26 @@ def average(crowds: Sequence[Crowd]) -> Fraction:
     >>> average([Crowd(12, 12), Crowd(3, 3)])
     Fraction(2, 15)
     """
-    alike: dict[int, int] = {}  # the risks of all who have the same are added up first
+    alike: dict[int, int] = {}  # equal risks are added up first
     for crowd in crowds:
         alike[crowd.among] = alike.get(crowd.among, 0) + crowd.people * crowd.alike
     return _sum([Fraction(n, among) for among, n in alike.items()]) / _people(crowds)
 
 
 def of_table(crowds: Sequence[Crowd]) -> Fraction:
-    """The share of the population's groups in its people: who takes anybody of it and guesses the row."""
+    """Groups over people of the population: the risk if somebody picks any person and guesses a row."""
     everybody = sum(crowd.among * crowd.alike for crowd in crowds)
     return Fraction(sum(crowd.alike for crowd in crowds), everybody)
 
 
 def above(crowds: Sequence[Crowd], risk: Fraction) -> Fraction:
-    """The share of people whose risk is above one; exactly as large is not above."""
+    """The share of people whose risk is above a threshold; equal does not count."""
     found = sum(crowd.people * crowd.alike for crowd in crowds if Fraction(1, crowd.among) > risk)
     return Fraction(found, _people(crowds))
 
 
 def asks_for(risk: Fraction) -> int:
-    """The fewest people among whom nobody has a higher risk.
+    """The smallest group size with at most this risk.
 
     >>> asks_for(Fraction("0.09")), asks_for(Fraction("1/11")), asks_for(Fraction("0.33"))
     (12, 11, 4)
@@ -58,12 +58,12 @@ def asks_for(risk: Fraction) -> int:
 
 
 def in_population(rows: Sequence[Row]) -> list[Crowd]:
-    """The published groups and how many of the population fit each."""
+    """The published groups, and how many people of the population fit each."""
     return [Crowd(row["n_people"], row["n_population"], row["n_groups"]) for row in refuse_strangers(rows)]
 
 
 def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
-    """The groups that hold people of the table, when the population holds all of them."""
+    """The groups with people of the table; refuses a population that lacks some of them."""
     groups = [row for row in evidence if row["n_people"] > 0]
     lacking = sum(row["n_groups"] for row in groups if row["n_population"] < row["n_people"])
     if lacking:
@@ -71,7 +71,7 @@ def refuse_strangers(evidence: Sequence[Row]) -> list[Row]:
             "not_in_population",
             f"in {number_of(lacking, 'group')} the population has fewer people than the table",
             where="population",
-            hint="The population must hold everybody of the table, coded alike.",
+            hint="The population must include everybody in the table, with the same coding.",
         )
     return groups
 
@@ -81,7 +81,7 @@ def _people(crowds: Iterable[Crowd]) -> int:
 
 
 def _sum(parts: Sequence[Fraction]) -> Fraction:
-    """A sum by halves: denominators stay small for as long as they can."""
+    """A sum by halves, which keeps denominators small for as long as possible."""
     if len(parts) < 3:
         return sum(parts, Fraction(0))
     middle = len(parts) // 2

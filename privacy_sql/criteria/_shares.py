@@ -1,4 +1,4 @@
-"""What criteria that compare a group's shares with the whole table's tell about the worst one."""
+"""What criteria that compare a group's shares with those of the whole table say about the worst share."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from privacy_sql.verdict import Witness
 if TYPE_CHECKING:
     from privacy_sql.counted.groups import Bools, Groups, Ints
 
-# shares in groups of fewer people are different doubles when they are different
+# in groups with fewer people, different shares are different doubles
 TOLD_APART = 2**26
 
 
 def rise(row: Row) -> Fraction:
-    """Share in the group over overall share."""
+    """The share in the group divided by the overall share."""
     return Fraction(row["n_rows"] * row["n_all"], row["n_people"] * row["n_overall"])
 
 
 def told(row: Row) -> tuple[Witness, str]:
-    """The counts behind both shares, as a witness and in words."""
+    """The counts of both shares, as a witness and in words."""
     facts = {
         "size": row["n_people"],
         "count": row["n_rows"],
@@ -37,7 +37,7 @@ def told(row: Row) -> tuple[Witness, str]:
 
 
 def extremes(groups: Groups) -> tuple[list[Row], list[Row]]:
-    """For each value its count where its share is largest, and where it is smallest."""
+    """For each value, its counts at its largest and its smallest share."""
     order, ends = groups.by_share
     most, least = order[ends[1:] - 1], order[ends[:-1]]
     return _rows(groups, most), _rows(groups, least)
@@ -46,7 +46,7 @@ def extremes(groups: Groups) -> tuple[list[Row], list[Row]]:
 def gaining(groups: Groups, kept: Callable[[Row], bool], *, losing: bool = False) -> Bools:
     """The groups in which some value has a share too far above its overall share, or `losing` below it.
 
-    What is kept at one share is kept at all nearer ones, so the first that is not is found by halving.
+    If one share is within the limit, so are all nearer ones, so the first that is not is found by bisection.
     """
     order, ends = groups.by_share
     gone = groups.none
@@ -55,7 +55,7 @@ def gaining(groups: Groups, kept: Callable[[Row], bool], *, losing: bool = False
         step = -1 if losing else 1
         if near == far or kept(_rows(groups, order[[far - step]])[0]):
             continue
-        good, bad = near - step, far - step  # the one kept, as far as is known, the other not
+        good, bad = near - step, far - step  # one within the limit so far, the other not
         while abs(bad - good) > 1:
             between = (good + bad) // 2
             if kept(_rows(groups, order[[between]])[0]):
@@ -68,7 +68,7 @@ def gaining(groups: Groups, kept: Callable[[Row], bool], *, losing: bool = False
 
 
 def _rows(groups: Groups, places: Ints) -> list[Row]:
-    """Some counts as a template tells them: beside the group's people and the value's overall count."""
+    """Some counts in the form of a template's rows, with the group's people and the value's overall count."""
     assert groups.overall is not None
     g = groups.of_each[places]
     columns = (groups.n[places], groups.people[g], groups.overall[groups.value[places]], g)

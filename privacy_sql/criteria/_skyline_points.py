@@ -12,12 +12,12 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.kernels.skyline.breach_probability import Amounts
 from privacy_sql.parameters import number_or_refuse
 
-LARGEST = 10**9  # more people than a table has prove everything anyway
+LARGEST = 10**9  # more people than any table has
 SHAPE = "[values ruled out, others known, family, limit], for example [1, 1, 5, 0.9]"
 
 
 class Limit(NamedTuple):
-    """One point and the number of the skyline it belongs to."""
+    """One point and the number of its skyline."""
 
     skyline: int
     amounts: Amounts
@@ -25,7 +25,7 @@ class Limit(NamedTuple):
 
 
 def points_of(points: object, where: str) -> list[tuple[Amounts, Fraction]]:
-    """The points of one skyline, every problem said at once.
+    """The points of one skyline; one error names every problem.
 
     >>> points_of([[1, "1", 5, "0.9"]], "points")
     [(Amounts(ruled_out=1, known=1, family=5), Fraction(9, 10))]
@@ -43,13 +43,15 @@ def points_of(points: object, where: str) -> list[tuple[Amounts, Fraction]]:
         except UsageError as problem:
             problems.append(problem)
     again = sorted({found.index(point) + 1 for point in found if found.count(point) > 1})
-    problems += [_bad(f"point {number} in {where} is written twice", hint="Remove one.") for number in again]
+    problems += [
+        _bad(f"point {number} in {where} is written twice", hint="Remove one of them.") for number in again
+    ]
     raise_all(problems)
     return found
 
 
 def per_value_of(per_value: object) -> Mapping[str, Any]:
-    """Sensitive values with a skyline of their own."""
+    """Sensitive values with their own skyline."""
     if per_value is None:
         return {}
     if not isinstance(per_value, Mapping):
@@ -63,7 +65,7 @@ def per_value_of(per_value: object) -> Mapping[str, Any]:
 def _amount(value: object, where: str) -> int:
     number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= LARGEST:
-        raise _bad(f"{where}: an amount is a whole number from 0 to {LARGEST}")
+        raise _bad(f"{where}: an amount must be a whole number from 0 to {LARGEST}")
     return number
 
 

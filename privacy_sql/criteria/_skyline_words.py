@@ -14,7 +14,7 @@ from privacy_sql.verdict import Number
 def facts_of(
     worst: Worst, least: Amounts, asked: Amounts, numbers: tuple[int, int], case: ValuesPerPerson
 ) -> dict[str, Any]:
-    """Groups, sizes, counts and amounts; `numbers` are those of the target's and the family's group."""
+    """Groups, sizes, counts and amounts; `numbers` are for the groups of the target and the family."""
     target, second = numbers
     known_in = second if worst.term == 2 else target
     facts: dict[str, Any] = {
@@ -56,7 +56,7 @@ def in_words(
     """
     person = f"person 1 of group {target}"
     if least.ruled_out:
-        values = f"the {least.ruled_out} commonest other values of the group"
+        values = f"the {least.ruled_out} most common other values of the group"
         if case == "one":
             yield f"that {person} has none of {values}"
         else:
@@ -83,10 +83,10 @@ def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:
         return f"Somebody who knows only who is in which group {found}."
     others = facts["amounts"]["known"] + facts["amounts"]["family"]
     few = f" Learning about {people(others)} is enough." if others else ""
-    # counts do not say which values of a multiset lie with one person, so what cannot be true may be among it
+    # counts do not say which values of a multiset belong to one person, so some facts may be impossible
     true = (
         "The counts do not say whether all of these facts can be true together"
         if facts["values_per_person"] == "multiset"
-        else "All of these facts can be true when person 1 has the value"
+        else "All of these facts can be true if person 1 has the value"
     )
     return f"Somebody who learns {'; '.join(facts['knows'])} {found}. {true}.{few}"

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(ByFormula):
-    """No watched value has a share above alpha in a group, and every group holds at least k people.
+    """No watched value has a share above alpha in a group, and every group has at least k people.
 
-    li2009, Sec. VI recalls it (Wong et al.'s (α,k)-anonymity). `values` names the watched ones, all of them
-    when it is left out. `value` is the largest share; the smallest group when only its size is wrong. Both
-    parts survive merging, and leaving out a whole group changes no other.
+    li2009, Sec. VI mentions it (Wong et al.'s (α,k)-anonymity). `values` names the watched values, by default
+    all. `value` is the largest share, or the smallest group if only its size is wrong. Merging keeps both
+    parts, and leaving out a whole group changes no other.
     """
 
     name: ClassVar[str] = "alpha_k_anonymity"
@@ -49,7 +49,9 @@ class AlphaKAnonymity(ByFormula):
             watched = (self.values,) if isinstance(self.values, str) else tuple(map(str, self.values))
             object.__setattr__(self, "values", watched)
         if self.values is not None and not self.values:
-            raise UsageError("bad_parameter", f"values of {self.name} names a value, or is left out")
+            raise UsageError(
+                "bad_parameter", f"values of {self.name} must name at least one value, or be left out"
+            )
 
     @property
     def cannot_fail(self) -> bool:
@@ -78,7 +80,7 @@ class AlphaKAnonymity(ByFormula):
         ]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The largest share decides, unless only a group is too small.
+        """The largest share decides, unless only the size of a group is too small.
 
         >>> group = {"n_people": 4, "n_top": 2, "n_found": 3, "n_groups": 1, "g": 7}
         >>> AlphaKAnonymity("1/2", 2).judge([group]).value
@@ -91,7 +93,7 @@ class AlphaKAnonymity(ByFormula):
         missing = len(set(self.values)) - evidence[0]["n_found"] if self.values is not None else 0
         notes = (f"{missing} of the watched values do not occur in the table.",) if missing else ()
         if _share(worst) <= self.limit and small["n_people"] < self.k:
-            story = f"No watched value is too frequent, but a group holds {people(small['n_people'])}."
+            story = f"No watched value is too frequent, but a group has {people(small['n_people'])}."
             witness = Witness({"size": small["n_people"]}, {"g": small["g"]})
             return self.verdict(small["n_people"], witness, story, limit=self.k, relation=">=", notes=notes)
         facts = {

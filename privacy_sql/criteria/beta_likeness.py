@@ -25,12 +25,12 @@ KINDS = ("basic", "enhanced")
 class BetaLikeness(OnArrays):
     """The relative gain of every value, (share - overall share) / overall share, is bounded.
 
-    Cao and Karras's β-likeness, a bound on the adversary of ganta2008, Def. 5 for each value by itself:
+    Cao and Karras's β-likeness limits the adversary of ganta2008, Def. 5 for each value by itself:
 
     - basic: `value` is the largest gain, at most beta
     - enhanced: `value` is the largest gain over its own bound min(beta, -ln overall share), at most 1
 
-    The share in a merged group lies between those of its parts and the overall shares stay, so merging raises
+    The share in a merged group is between those of its parts, and the overall shares stay, so merging raises
     no gain. Leaving a group out changes the overall shares.
     """
 

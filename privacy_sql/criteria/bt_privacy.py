@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 MEASURES = ("js", "smoothed_js", "kl", "emd", "tv")
-SEARCH_CAP = 20_000  # count vectors tried per group while a search cuts
+SEARCH_CAP = 20_000  # the most count vectors per group while a search cuts
 
 
 @dataclass(frozen=True)
 class Point:
-    """One adversary of the skyline: their bandwidth, their limit, and the largest move in each group.
+    """One adversary of the skyline: bandwidth, limit, and the largest move in each group.
 
-    A group without a known risk is None there; `vulnerable` people are over the limit for certain, `unknown`
-    people are in groups that are undecided or impossible.
+    The move is None if it is unknown. `vulnerable` people are above the limit for certain; `unknown` people
+    are in groups that are undecided or impossible.
     """
 
     bandwidth: Any
@@ -52,16 +52,16 @@ class Point:
 class BTPrivacy(Criterion):
     """For every point (B, t) no belief moves by more than t; `value` is the largest move.
 
-    li2009, Def. 1 and 2. Differs from the paper: the posterior is exact by default, over count vectors; a
-    group with too many of them is undecided, which is not safe. Merging two groups can raise the largest
-    move, so no search may prune on it. Nor is it monotone in B: an adversary between two points of the
-    skyline is not covered by them, so the points should lie close together.
+    li2009, Def. 1 and 2. Unlike in the paper, the posterior is exact by default, over count vectors; a group
+    with too many of them is undecided, which is not safe. Merging two groups can raise the largest move, so
+    no search may prune on it. It is not monotone in B either: the skyline does not cover adversaries between
+    two of its points, so the points should be close together.
     """
 
     name: ClassVar[str] = "bt_privacy"
     question: ClassVar[str] = "How much does somebody who studied the data learn about one person?"
     against: ClassVar[str] = (
-        "somebody who studied how quasi-identifiers go with sensitive values, at the stated bandwidths"
+        "somebody who studied how sensitive values depend on quasi-identifiers, at the stated bandwidths"
     )
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
@@ -75,7 +75,7 @@ class BTPrivacy(Criterion):
     smoothing: Any = None  # the smoothing bandwidth, or the distances of the sensitive values
     normalise: distances.Normalise = "after"
     log_base: Any = 2
-    prior: Any = None  # {file: F}, beliefs of one's own, or {learned_from: {file: F}}
+    prior: Any = None  # {file: F} with stated beliefs, or {learned_from: {file: F}}
 
     def __post_init__(self) -> None:
         _ = self._own
@@ -86,9 +86,9 @@ class BTPrivacy(Criterion):
         if bool(self.skyline) == (self.t is not None):
             raise UsageError("bad_parameter", "bt_privacy needs either a skyline or a bandwidth and t")
         if self._own is not None and not self._own.learned and (self.skyline or self.bandwidth is not None):
-            # who brings beliefs needs no bandwidth to form them
-            told = f"a prior of {self.name} that is spelt out goes with t alone: no bandwidth forms it"
-            hint = "Leave the bandwidth out, or learn the prior: {learned_from: {file: other.csv}}."
+            # stated beliefs need no bandwidth
+            told = f"a stated prior of {self.name} needs only t, because it does not depend on a bandwidth"
+            hint = "Remove the bandwidth, or learn the prior: {learned_from: {file: other.csv}}."
             raise UsageError("bad_parameter", told, hint=hint)
         _ = self.points
 
@@ -97,7 +97,7 @@ class BTPrivacy(Criterion):
         return None if self.prior is None else own_prior(self.prior)
 
     def within(self, directory: Path) -> BTPrivacy:
-        """The same requirement with the file of its prior below a folder."""
+        """The same requirement with the file of its prior relative to a folder."""
         return self if self._own is None else replace(self, prior=self._own.below(directory))
 
     @property
@@ -108,29 +108,29 @@ class BTPrivacy(Criterion):
             if self._own is not None and not self._own.learned:
                 return ((self._own.name, limit),)
             if self.bandwidth is None:
-                raise UsageError("bad_parameter", "bt_privacy needs a bandwidth beside t")
+                raise UsageError("bad_parameter", "bt_privacy needs a bandwidth as well as t")
             return ((_bandwidth(self.bandwidth), limit),)
         pairs = [(p["B"], p["t"]) if isinstance(p, dict) else p for p in self.skyline]
         if any(isinstance(p, str) or len(p) != 2 for p in pairs):
-            raise UsageError("bad_parameter", "a point of the skyline is [bandwidth, t]")
+            raise UsageError("bad_parameter", "a point of the skyline must be [bandwidth, t]")
         limits = [exact(t, self.name, "t of the skyline", 0, self._farthest) for _, t in pairs]
         return tuple((_bandwidth(b), t) for (b, _), t in zip(pairs, limits, strict=True))
 
     @property
     def _farthest(self) -> int | None:
-        """The largest distance there is; none is known for kl, emd, and smoothing that need not sum to 1."""
+        """The largest possible distance; unknown for kl, emd, and smoothing that need not sum to 1."""
         return None if self.distance in ("kl", "emd") or self.normalise == "none" else 1
 
     @property
     def cannot_fail(self) -> bool:
-        """In nats no belief moves by more than ln 2."""
+        """In nats, no belief moves by more than ln 2."""
         if self._farthest is None or self.distance == "tv" or str(self.log_base) != "e":
             return False
         return all(t > math.log(2) + TOLERANCE for _, t in self.points)
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters as written; distances of sensitive values are named, and files by their name."""
+        """The parameters as written, with the names of distances and files."""
         found = super().params
         if self._own is not None:
             found["prior"] = self._own.named()
@@ -160,29 +160,29 @@ class BTPrivacy(Criterion):
         return found
 
     def _believed(self, base: Base, bandwidth: beliefs.Bandwidth) -> Believed:
-        """What the adversary of one point believes before the release."""
+        """The beliefs of one point's adversary before the release."""
         table = belief_moves.studied(base)
         if self._own is None:
             return Believed(table, beliefs.prior(table, bandwidth))
         return self._own.believed(table, bandwidth)
 
     def splits(self, whole: Grouping) -> Splits:
-        """Cuts are tried on exact posteriors where those are quick, on the larger estimate where not.
+        """Cuts are tried with exact posteriors if those are quick, otherwise with the larger estimate.
 
-        Otherwise no cut of a large table could be taken, since its halves are undecided. The partition that
-        comes of it is judged like any other.
+        Otherwise a search could never cut a large table, because its halves are undecided. The resulting
+        partition is judged like any other.
         """
         return Cuts(
             replace(self, posterior="estimate") if self.posterior == "exact" else self, self.posterior
         )
 
     def beforehand(self, base: Base) -> str | None:
-        """What to say before a search: exact posteriors leave large groups undecided."""
+        """A warning before a search: exact posteriors leave large groups undecided."""
         if self.posterior != "exact" or belief_moves.states(belief_moves.studied(base)) <= STATE_CAP:
             return None
         return (
             f"{self} decides exactly up to {STATE_CAP:,} count vectors per group; larger groups are undecided"
-            " and never safe. posterior=estimate answers for them without a guarantee."
+            " and never safe. posterior=estimate decides them without a guarantee."
         )
 
     def measure(self, table: studied_table.Studied) -> belief_moves.Measured:
@@ -197,7 +197,7 @@ class BTPrivacy(Criterion):
         return belief_moves.measured(table, name, given, bandwidth, self.normalise, log_base)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The point with least slack decides; one group undecided or impossible is enough to refuse.
+        """The point with the least slack decides; one undecided or impossible group is enough to fail.
 
         >>> row = {
         ...     "point": 0,
@@ -212,7 +212,9 @@ class BTPrivacy(Criterion):
         True
         """
         if not evidence:
-            return self.verdict(None, Witness({}), "There is no group.", safe=False, limit=self.points[0][1])
+            return self.verdict(
+                None, Witness({}), "There are no groups.", safe=False, limit=self.points[0][1]
+            )
         points = [self._point(number, evidence) for number in range(len(self.points))]
         slack = [-np.inf if p.max_risk is None else float(p.t) - p.max_risk for p in points]
         worst = min(range(len(points)), key=lambda i: (points[i].satisfied, slack[i]))
@@ -241,7 +243,7 @@ class BTPrivacy(Criterion):
         )
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
-        """The groups in which some belief moves too far, or nobody knows how far."""
+        """The groups in which some belief moves too far or by an unknown amount."""
         limits = [t for _, t in self.points]
         safe = (
             row["risk"] is not None and belief_moves.within(row["risk"], limits[row["point"]])
@@ -258,8 +260,7 @@ class BTPrivacy(Criterion):
         if None in risks and not over:
             largest = None
         safe = bool(risks) and largest is not None and not over
-        # the group that decides: the one with the largest move, else the first whose move is
-        # unknown
+        # the group that decides: the one with the largest move, or else the first with an unknown move
         return Point(
             bandwidth,
             t,
@@ -291,7 +292,7 @@ class BTPrivacy(Criterion):
 
 @dataclass(frozen=True)
 class Cuts(Splits):
-    """Which parts of a group a search may take: those that break no point, as far as is known quickly."""
+    """The parts of a group that a search may take: those that break no point in a quick check."""
 
     estimated: BTPrivacy
     posterior: str
@@ -313,11 +314,11 @@ class Cuts(Splits):
         return not evidence & {*groups}
 
     def accept(self, evidence: set[int], groups: Sequence[int]) -> None:
-        """Each group stands alone, so a cut that is taken changes nothing for others."""
+        """Groups are independent, so taking a cut changes nothing for others."""
 
 
 def _bandwidth(given: object) -> str | tuple[str, ...]:
-    """A bandwidth as it was written, one or several, checked for what can be wrong without a table."""
+    """A bandwidth as written, one or several; checks everything that needs no table."""
     several = list(given) if isinstance(given, list | tuple) else [given]
     beliefs.bandwidths(several, ["column"] * len(several))
     return tuple(str(b) for b in several) if isinstance(given, list | tuple) else str(given)
@@ -333,7 +334,7 @@ def _story(facts: Row, point: Point, row: Row, own: OwnPrior | None) -> str:
             else f"an adversary with the beliefs of {own.name}"
         )
     if row["risk"] is None:
-        return f"What a group of {people(facts['size'])} tells {who} is {row['known']}."
+        return f"For {who}, the effect of a group of {people(facts['size'])} is {row['known']}."
     return (
         f"{who[:1].upper()}{who[1:]} changes their belief most in a group of {people(facts['size'])};"
         f" {people(facts['vulnerable_people'])} over the limit."

@@ -1,4 +1,4 @@
-"""(c,k)-safety: even the k most useful facts leave every guess below c."""
+"""(c,k)-safety: even with the k most useful facts, every guess stays below c."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ PER_VALUE = "For example per_value={flu: {c: 0.2, k: 5}}: less sure than c with 
 
 
 class _Limit(NamedTuple):
-    """How sure nobody may be, and with how many facts."""
+    """The probability that nobody may reach, and the number of facts."""
 
     c: Fraction
     k: int
 
     def slack(self, value: Fraction) -> tuple[bool, Fraction]:
-        """How far below the limit a value stays; one that does not comes first."""
+        """How far a value stays below the limit; failing ones come first."""
         return value < self.c, self.c - value
 
 
 class _Guess(NamedTuple):
-    """The value that is guessed: its place among those of the group, and how many have it."""
+    """The guessed value: its rank in the group, and how many people have it."""
 
     rank: int
     holders: int
@@ -63,7 +63,7 @@ class _Guess(NamedTuple):
 
 @dataclass(frozen=True)
 class _Asked:
-    """The groups with what may be guessed in them, and the shape of each."""
+    """The groups with the values to guess, and the shape of each."""
 
     shapes: GroupShapes
     groups: Ints
@@ -72,7 +72,7 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """Per group and sensitive value how many people share it; which values have limits of their own."""
+    """For each group and sensitive value, how many people have it; the values with their own limits."""
 
     g: Ints
     n_rows: Ints
@@ -81,40 +81,40 @@ class _Evidence:
     absent: tuple[str, ...] = ()
 
     def about(self, number: int, facts: int) -> _Asked | None:
-        """What is asked of the values of one of the limits; None where nobody has one of them."""
+        """The question for the values of one limit; None if nobody has any of them."""
         guessed = None if self.s is None else _of_limit(self.s, self.own, number)
         if guessed is not None and not self.n_rows[guessed].any():
             return None
         return _Asked(*GroupShapes.from_columns(self.g, self.n_rows, facts + 1, guessed))
 
     def rank(self, group: int, count: int) -> int:
-        """Among the values of a group the place of one that so many have."""
+        """The rank of a value with this many people among the values of a group."""
         return 1 + int((self.n_rows[self.g == group] > count).sum())
 
 
 def _of_limit(codes: Ints, own: Mapping[int, int], number: int) -> Bools:
-    """Which values one of the limits is about: number 0 is about those without one of their own."""
+    """The values of one limit; number 0 is for those without their own."""
     named = [code for code, other in own.items() if number in (0, other)]
     return np.asarray(np.isin(codes, named) != (number == 0))
 
 
 @dataclass(frozen=True)
 class CKSafety(OnArrays):
-    """The best guess of an adversary who knows the groups and k implications more stays below c.
+    """The best guess of an adversary who knows the groups and k implications stays below c.
 
     martin2007, Def. 13; `value` is the maximum disclosure of Def. 6, exact. Merging groups never raises it
     (Theorem 14). Leaving out whole groups leaves fewer implications to choose from and changes no other
     group, so it cannot raise it either. Every person has one sensitive value.
 
-    `per_value` gives single values limits of their own, the cost-based disclosure that Sec. 6 leaves open:
-    the best guess of exactly that value by at most its k implications stays below its c; c and k hold for the
-    other values. The implications may be about any value. `value` is then the one with least slack.
+    `per_value` gives single values their own limits, the cost-based disclosure that Sec. 6 leaves open: the
+    best guess of exactly that value with at most its k implications stays below its c; c and k apply to the
+    other values. The implications may be about any value. `value` is then the one with the least slack.
     """
 
     name: ClassVar[str] = "ck_safety"
-    question: ClassVar[str] = "How sure can somebody become who learns the k most useful facts?"
+    question: ClassVar[str] = "How sure can somebody become with the k most useful facts?"
     against: ClassVar[str] = (
-        "somebody who knows who is in which group, and the most useful facts beside, up to the given number"
+        "somebody who knows who is in which group, and the most useful facts, up to the given number"
     )
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<"
@@ -136,7 +136,7 @@ class CKSafety(OnArrays):
 
     @property
     def slider(self) -> str | None:
-        return "c" if self.per_value is None else None  # the value told is that of the least slack
+        return "c" if self.per_value is None else None  # `value` is the one with the least slack
 
     @property
     def limit(self) -> Fraction:
@@ -144,7 +144,7 @@ class CKSafety(OnArrays):
 
     @property
     def limits(self) -> list[_Limit]:
-        """Of the values without limits of their own, then of each of the others."""
+        """The limits of the values without their own, then of each of the others."""
         own = self.per_value
         if own is not None and not (isinstance(own, Mapping) and own):
             raise _bad(f"per_value of {self.name} must name values", PER_VALUE)
@@ -163,7 +163,7 @@ class CKSafety(OnArrays):
         return replace(self, must_occur=True)
 
     def as_published(self) -> Self:
-        """Everybody with a value may be left out."""
+        """The rows of everybody with a value may be suppressed."""
         return replace(self, must_occur=False)
 
     @property
@@ -171,12 +171,12 @@ class CKSafety(OnArrays):
         return {key: value for key, value in super().params.items() if key != "must_occur"}
 
     def necessary(self) -> Sequence[Criterion]:
-        """With d values in a group, d - 1 facts disclose each of them there: at least k + 2 are needed."""
+        """With d values in a group, d - 1 facts disclose any of them, so at least k + 2 values are needed."""
         least = min(limit.k for limit in self.limits)
         return (registry.get("criteria", "l_diversity")(least + 2),)
 
     def splits(self, whole: Grouping) -> _Splits:
-        """The worst case re-evaluated where a search cuts groups (Sec. 3.3.3)."""
+        """The worst case, updated while a search cuts groups (Sec. 3.3.3)."""
         own, _ = self._codes(whole.base)
         return _Splits(self.limits, own, Groups.counted(whole))
 
@@ -189,12 +189,12 @@ class CKSafety(OnArrays):
         return _Evidence(counts["g"], counts["n_rows"], counts.get("s"), own, absent)
 
     def _codes(self, base: Base) -> tuple[dict[int, int], tuple[str, ...]]:
-        """Code of each value with limits of its own -> their number; and the values that do not occur."""
+        """Code of each value with its own limits -> their number; and the values that do not occur."""
         wanted = list(map(text_of, self.per_value or {}))
         return named_values(base, wanted, self.name, must_occur=self.must_occur)
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """The worst knowledge decides; of several limits the one with least slack, a failing one first.
+        """The worst knowledge decides; of several limits the one with the least slack, a failing one first.
 
         >>> import numpy as np
         >>> counts = _Evidence(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([2, 2, 1, 2, 1, 1, 1]))
@@ -244,7 +244,7 @@ class CKSafety(OnArrays):
         return gone
 
     def _asked(self, groups: Groups) -> Iterator[tuple[_Limit, GroupShapes, Ints]]:
-        """Of each limit the groups as shapes, where somebody has a value that it is about."""
+        """For each limit, the groups as shapes, if somebody has one of its values."""
         own = self._own(groups)
         for number, limit in enumerate(self.limits if len(groups) else ()):
             guessed = None
@@ -282,7 +282,7 @@ class CKSafety(OnArrays):
 
 
 def _own_limit(limits: object, where: str) -> _Limit:
-    """The c and k of one value, whatever is wrong with them said in one error."""
+    """The c and k of one value; one error names everything that is wrong with them."""
     name = CKSafety.name
     if not isinstance(limits, Mapping) or {*limits} != {"c", "k"}:
         odd = [str(key) for key in limits if key not in ("c", "k")] if isinstance(limits, Mapping) else []
@@ -294,7 +294,9 @@ def _own_limit(limits: object, where: str) -> _Limit:
 def _above_zero(c: Exact, parameter: str) -> Fraction:
     limit = exact(c, CKSafety.name, parameter, 0, 1)
     if not limit:
-        raise _bad(f"{parameter} of {CKSafety.name} must be above 0", "No release keeps every guess below 0.")
+        raise _bad(
+            f"{parameter} of {CKSafety.name} must be above 0", "No release can keep every guess below 0."
+        )
     return limit
 
 
@@ -381,7 +383,7 @@ class _Seen(NamedTuple):
 
 
 def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, Any]:
-    """The counts of every group as arrays; they are as many as groups and values, not as rows."""
+    """The counts of every group as arrays, which grow with groups and values, not with rows."""
     refuse_other_worlds(grouping.base)
     query = render("criteria/ck_safety.sql", histogram=grouping.histogram, per_value=by_value)
     arrays: Mapping[str, Any] = grouping.base.engine.arrays(query)
@@ -389,14 +391,14 @@ def group_counts(grouping: Grouping, *, by_value: bool = False) -> Mapping[str, 
 
 
 def refuse_other_worlds(base: Base) -> None:
-    """Refuse tables in which a person may have several values: they have other worlds than counted here."""
+    """Refuse tables in which a person may have several values, which the worlds counted here exclude."""
     table = base.table
     if table.values_per_person != "one":
         raise UsageError(
             "several_values",
-            f"maximum disclosure is defined for one sensitive value per person, and {table.name} declares"
+            f"maximum disclosure needs one sensitive value per person, but {table.name} declares"
             f" {table.values_per_person}",
-            hint="privacy_skyline covers sets and multisets of values.",
+            hint="Use privacy_skyline, which supports sets and multisets of values.",
         )
     if not table.sensitives:
         raise UsageError("no_sensitive", "maximum disclosure needs a sensitive column", where=table.name)
@@ -406,14 +408,14 @@ def refuse_other_worlds(base: Base) -> None:
 
 @contextmanager
 def within_reach() -> Iterator[None]:
-    """Turn too many facts into a clear answer: neither safe nor unsafe."""
+    """Turn too many facts into a clear result: undecided."""
     try:
         yield
     except TooManyFacts:
         raise Undecided(
             "too_many_facts",
             f"with so many values in a group, maximum disclosure is computed for at most {MOST_FACTS} facts",
-            hint="Ask about fewer facts.",
+            hint="Use fewer facts.",
         ) from None
 
 
@@ -456,12 +458,12 @@ def _witness(evidence: _Evidence, asked: _Asked, knowledge: Knowledge) -> tuple[
 
 
 def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterator[str]:
-    """The implications, one sentence each; one about the target's own values is a plain no."""
+    """The implications, one sentence each; one about the target's own values is a simple negation."""
     target = next(number for number, place in zip(numbers, knowledge.places, strict=True) if place.target) + 1
     for number, place in zip(numbers, knowledge.places, strict=True):
         for person, claimed in enumerate(place.atoms, start=1):
             if place.target and person == 1:
-                # the commonest values beside the one that is guessed
+                # the most common values besides the guessed one
                 for rank in [rank for rank in range(1, claimed + 1) if rank != guess.rank][: claimed - 1]:
                     yield f"person 1 of group {target} does not have its {ranked(rank)} value"
                 continue
@@ -473,15 +475,15 @@ def _in_words(numbers: list[int], knowledge: Knowledge, guess: _Guess) -> Iterat
 
 
 def ranked(rank: int) -> str:
-    """How a value is told apart from the others of its group without naming it.
+    """How to refer to a value of a group without naming it.
 
     >>> [ranked(rank) for rank in (1, 2, 3, 11, 22)]
-    ['commonest', '2nd commonest', '3rd commonest', '11th commonest', '22nd commonest']
+    ['most common', '2nd most common', '3rd most common', '11th most common', '22nd most common']
     """
     if rank == 1:
-        return "commonest"
+        return "most common"
     ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th") if rank % 100 not in (11, 12, 13) else "th"
-    return f"{rank}{ending} commonest"
+    return f"{rank}{ending} most common"
 
 
 def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge, guess: _Guess) -> str:
@@ -495,6 +497,6 @@ def _story(target: int, facts: Mapping[str, Any], knowledge: Knowledge, guess: _
     known = number_of(knowledge.facts, "more fact")
     return (
         f"With {known}, somebody who guesses that person 1 of group {target} ({size}) has its {value} is"
-        f" right {right} of the time: {'; '.join(facts['knows'])}. All of this is true when person 1 has that"
+        f" right {right} of the time: {'; '.join(facts['knows'])}. All of this is true if person 1 has that"
         " value."
     )

@@ -1,4 +1,4 @@
-"""Composition: what a release gives away together with releases that are out already."""
+"""Composition: what a release reveals together with earlier releases."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 class Composition(Criterion):
     """At most a share `max_exposed` of people reach confidence `at` when this release joins those in `with`.
 
-    ganta2008, Sec. 2.1 (Algorithm 1 and Def. 9): who is in several releases is left with the values all of
-    them allow. A release that has no group for a person says nothing of them; where releases contradict each
-    other about a person, those that agree and leave fewest values count. So one more release never makes it
-    safer. `with` lists registered releases by name, manifests, descriptions, or is `register` for all
-    that are registered. The people are those of the population when one is given (the people known to be in
-    several releases), else everybody in the table. Neither merging nor suppression is known to keep it safe,
-    so a search tries every choice.
+    ganta2008, Sec. 2.1 (Algorithm 1 and Def. 9): a person in several releases can only have values that all
+    of them allow. A release without a group for a person says nothing about them. If releases contradict each
+    other about a person, those that agree and allow the fewest values count, so one more release never makes
+    it safer. `with` lists registered releases by name, manifests or descriptions, or is `register` for all
+    registered releases. The people are those of the population if there is one (the people known to be in
+    several releases), and otherwise everybody in the table. Merging and suppression may both break it, so a
+    search tries every choice.
     """
 
     name: ClassVar[str] = "composition"
     question: ClassVar[str] = "Who is exposed by this release together with earlier ones?"
-    against: ClassVar[str] = "somebody who holds the other releases named here as well, and no further one"
+    against: ClassVar[str] = "somebody who also has the other releases named here, and no others"
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
     needs_base: ClassVar[bool] = True
@@ -49,9 +49,9 @@ class Composition(Criterion):
 
     def __post_init__(self) -> None:
         if not self.with_:
-            raise UsageError("bad_parameter", "with of composition names at least one release")
+            raise UsageError("bad_parameter", "with of composition must name at least one release")
         if not self._level:
-            raise UsageError("bad_parameter", "at of composition is a confidence above 0")
+            raise UsageError("bad_parameter", "at of composition must be a confidence above 0")
         exact(self.max_exposed, self.name, "max_exposed", 0, 1)
 
     @property
@@ -59,7 +59,7 @@ class Composition(Criterion):
         return Fraction(str(self.max_exposed)) == 1
 
     def within(self, directory: Path) -> Composition:
-        """The same requirement with its files below a folder."""
+        """The same requirement with its files relative to a folder."""
         named = (
             self.with_ if isinstance(self.with_, str) else [_below(each, directory) for each in self.with_]
         )
@@ -86,12 +86,12 @@ class Composition(Criterion):
         return exact(self.at, self.name, "at", 0, 1)
 
     def releases(self) -> Out:
-        """The releases to compose with; a registered one that is missing or changed is refused."""
+        """The releases to compose with; refuses a registered one that is missing or changed."""
         register = Register(Path(self.register))
         if self.with_ == "register":
             out = registered(register)
             if not register.entries():
-                hint = "Register what is out: privacy-sql register add NAME MANIFEST."
+                hint = "Register earlier releases: privacy-sql register add NAME MANIFEST."
                 raise UsageError("empty_register", "no release is registered", where=self.register, hint=hint)
         else:
             given = [self.with_] if isinstance(self.with_, str) else list(self.with_)
@@ -103,7 +103,7 @@ class Composition(Criterion):
         if out.several:
             raise UsageError(
                 "several_sensitive",
-                f"{', '.join(out.several)} has several sensitive columns, and the attack covers one",
+                f"{', '.join(out.several)} has several sensitive columns, but the attack covers one",
                 where="composition",
                 hint="Describe the release with one sensitive column and name the description under `with`.",
             )
@@ -111,15 +111,15 @@ class Composition(Criterion):
         if centres:
             raise DataError(
                 "not_kept",
-                f"{', '.join(centres)} shows centres, and who is near which was not kept",
+                f"{', '.join(centres)} shows centres, and no record of who is near which was kept",
                 where="composition",
-                hint="Publish the same rows once more with this version; the register then keeps it.",
+                hint="Publish the same rows again with this version; the register then keeps the record.",
             )
         if out.counts:
             raise UsageError(
                 "exact_counts",
-                f"{', '.join(out.counts)} publishes marginals that say more together than their join, and the"
-                " attack covers the join",
+                f"{', '.join(out.counts)} publishes marginals that together say more than their join, but the"
+                " attack covers only the join",
                 where="composition",
                 hint="Name the other releases under `with`; decomposable marginals are covered.",
             )
@@ -130,19 +130,20 @@ class Composition(Criterion):
         return True
 
     def together(self, collection: Together) -> list[Row]:
-        """Of marginals their join is the release: it leaves everybody what all of them allow."""
+        """For marginals, their join is the release: everybody can have the values that all of them allow."""
         return self.gather(collection.possible())
 
     def gather(self, grouping: Grouping) -> list[Row]:
-        """People by the number of values left, from the attack on this candidate and the other releases."""
+        """People by the number of remaining values, from the attack on this and the other releases."""
         others, noise = self._beside(grouping.base)
         found = Findings.beside(grouping, others)
         more = {"everybody": found.crowd.people, "noise": noise, "warnings": others.warnings}
         return [{**row, **more} for row in found.left]
 
     def _beside(self, base: Base) -> tuple[Others, int]:
-        """The other releases with everybody located in them, and how many more there are of noise."""
-        # a search asks about many candidates of one base; where its people are in the others stays the same
+        """The other releases with everybody located in them, and the number of noisy releases."""
+        # a search judges many candidates of one base; the places of its people in other releases stay the
+        # same
         known: dict[int, tuple[Composition, Others, int]] = base.memory.once(OUT, dict)
         if id(self) not in known:
             out = self.releases()
@@ -152,9 +153,9 @@ class Composition(Criterion):
                     "nobody_located",
                     f"no person matches any group of {', '.join(others.nobody_in)}, so nobody can be judged",
                     where="composition",
-                    hint="Check that its columns are coded alike; a description can map names and labels.",
+                    hint="Check that its columns use the same coding; a description can map them.",
                 )
-            known[id(self)] = self, others, len(out.noise)  # it is held, so that nobody else gets its id
+            known[id(self)] = self, others, len(out.noise)  # held, so that nobody else gets its id
         _, others, noise = known[id(self)]
         return others, noise
 
@@ -167,7 +168,7 @@ class Composition(Criterion):
         return []
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The share of people who are left with so few values that the adversary is confident.
+        """The share of people with so few remaining values that the adversary is confident.
 
         >>> rows = [
         ...     {"fewest": 1, "people": 2, "everybody": 8},
@@ -186,11 +187,11 @@ class Composition(Criterion):
         if not everybody or (contradicted and not number(("contradicted", 0), ("shared", 1))):
             raise DataError(
                 "no_common_value",
-                "the releases leave nobody a possible value, so nothing can be said",
+                "the releases allow no value for anybody, so nothing can be judged",
                 where="composition",
-                hint="Map the names of sensitive values onto each other, and name under `with` only releases"
-                " that show values of the same kind. Of several sensitive columns each is compared: publish"
-                " other kinds apart.",
+                hint="Map the names of sensitive values to each other, and name under `with` only releases"
+                " with values of the same kind. Each sensitive column is compared, so publish other kinds"
+                " separately.",
             )
         fewest = [row["fewest"] for row in evidence if row["fewest"]]
         exposed = sum(row["people"] for row in evidence if row["fewest"] and row["fewest"] * self._level <= 1)
@@ -205,23 +206,24 @@ class Composition(Criterion):
             "noisy_releases_left_to_the_ledger": max(row.get("noise", 0) for row in evidence),
         }
         story = (
-            f"Of {people(everybody)}, {exposed} are left so few values by the releases that know them that an"
-            f" adversary is sure at {self._level} or more. Every release has {located} of them."
+            f"Of {people(everybody)}, {exposed} have so few possible values left that an adversary is sure"
+            f" at {self._level} or more. Every release has {located} of them."
         )
         notes = next((tuple(row["warnings"]) for row in evidence if row.get("warnings")), ())
         return self.verdict(Fraction(exposed, everybody), Witness(facts), story, notes=notes)
 
 
 class _Splits(Splits):
-    """How many people are exposed now, and how many more each part that is tried would expose.
+    """How many people are exposed now, and how many more each tried part would expose.
 
-    What a person is left with depends on their own box alone, so boxes add up, and cutting one changes nobody
-    of another. A cut may also make somebody less exposed: releases that contradict each other tell less.
+    A person's remaining values depend only on their own box, so boxes add up, and cutting one changes nobody
+    in another. A cut may also make somebody less exposed, because releases that contradict each other say
+    less.
     """
 
     def __init__(self, whole: Grouping, others: Others, limit: Fraction, level: Fraction) -> None:
         self.others = others
-        self.most = level.denominator // level.numerator  # so few values left are an exposure
+        self.most = level.denominator // level.numerator  # so few remaining values count as exposure
         self.engine = others.crowd.engine
         outcomes = Findings.beside(whole, others).outcomes
         self.now = self.engine.create(render("attacks/exposed.sql", outcomes=outcomes, most=self.most))
@@ -231,9 +233,9 @@ class _Splits(Splits):
         self._taken: tuple[Findings, list[int]] | None = None
 
     def seen(self, grouping: Grouping) -> tuple[Findings, dict[int, int], list[int]]:
-        """What the parts would expose, the parts that are taken of them, and how many more people each."""
+        """What the parts would expose, which parts are taken, and how many more people each exposes."""
         if self._taken is not None:
-            # write down who is exposed after the cuts that were taken
+            # store who is exposed after the cuts so far
             before, groups = self._taken
             taken = self.engine.load({"g": ("bigint", groups)}, "taken")
             after = render("attacks/exposed_after.sql", **self._of(before), taken=taken)
@@ -259,7 +261,7 @@ class _Splits(Splits):
 
 
 def _below(release: object, directory: Path) -> object:
-    """A file named in a project starts from the project's folder."""
+    """A file named in a project is relative to the project's folder."""
     if isinstance(release, str) and Path(release).suffix:
         return directory / release
     if isinstance(release, Mapping) and "file" in release:

@@ -23,9 +23,9 @@ class DeltaDisclosure(OnArrays):
     """|ln(share / overall share)| stays below delta for every value of the table in every group.
 
     Brickell and Shmatikov's δ-disclosure privacy, for the adversary of ganta2008, Def. 5. `value` is the
-    largest change; a group that lacks a value of the table makes it unbounded, so there is none and the table
-    is not safe. A share in a merged group lies between those of its parts, so merging raises no change;
-    leaving a group out changes the overall shares.
+    largest change. If a group lacks a value of the table the change is unbounded, so there is no `value` and
+    the table is not safe. A share in a merged group is between those of its parts, so merging raises no
+    change. Leaving a group out changes the overall shares.
     """
 
     name: ClassVar[str] = "delta_disclosure"
@@ -57,7 +57,7 @@ class DeltaDisclosure(OnArrays):
 
     def decide(self, groups: Groups) -> Verdict:
         lacking = groups.lacking
-        if lacking.any():  # whoever is there certainly does not have the value that is lacking
+        if lacking.any():  # people in that group certainly do not have the missing value
             return self.verdict(None, Witness({}))
         most, least = extremes(groups)
         return self.judge([*most, *least])
@@ -69,7 +69,7 @@ class DeltaDisclosure(OnArrays):
         return groups.lacking | gaining(groups, kept) | gaining(groups, kept, losing=True)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The value that changes most decides; one that is absent cannot be bounded.
+        """The value that changes most decides; the change of an absent one is unbounded.
 
         >>> row = {"n_rows": 2, "n_people": 4, "n_overall": 3, "n_all": 12, "g": 7}
         >>> round(DeltaDisclosure(1).judge([row]).value, 6)
@@ -79,7 +79,9 @@ class DeltaDisclosure(OnArrays):
             return self.verdict(None, Witness({}))
         least = min(evidence, key=lambda row: int(row["n_rows"]))
         if not least["n_rows"]:
-            story = "A group lacks a value of the table: whoever is in it certainly does not have that value."
+            story = (
+                "A group lacks a value of the table, so everyone in it certainly does not have that value."
+            )
             return self.verdict(
                 None, Witness({"size": least["n_people"], "count": 0}, {"g": least["g"]}), story
             )

@@ -14,17 +14,17 @@ from privacy_sql.verdict import Verdict, Witness
 
 @dataclass(frozen=True)
 class DeltaPresence(Criterion):
-    """The share of the population that is in the table lies between `low` and `high` in every group.
+    """In every group, the share of the population that is in the table is between `low` and `high`.
 
     ganta2008, Sec. 2 (Nergiz, Atzori and Clifton's δ-presence: whether somebody is in the table is itself
-    sensitive). People of the population whom no published group fits are in the table with share 0. The
-    extreme with less slack is the `value`. Merging averages shares, so no extreme grows; leaving a group out
-    turns its share into 0, so that is not safe when `low` is above 0.
+    sensitive). People of the population whom no published group fits count as a share of 0. The extreme with
+    the least slack is the `value`. Merging averages shares, so no extreme grows. Leaving a group out turns
+    its share into 0, which is not safe if `low` is above 0.
     """
 
     name: ClassVar[str] = "delta_presence"
     question: ClassVar[str] = "Can somebody be shown to be in the table, or not to be?"
-    against: ClassVar[str] = "somebody who holds a list of the population and asks who of it is in the table"
+    against: ClassVar[str] = "somebody who has a list of the population and wants to know who is in the table"
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
     reads_sensitive: ClassVar[bool] = False
@@ -55,7 +55,7 @@ class DeltaPresence(Criterion):
         return ("population",)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """Both extremes are compared; the one with less slack is shown.
+        """Both extremes are compared; the one with the least slack is shown.
 
         >>> rows = [{"n_people": 1, "n_population": 2, "n_groups": 1, "g": 7}]
         >>> DeltaPresence("0", "1/2").judge(rows).safe, DeltaPresence("0", "0.4").judge(rows).safe
@@ -67,7 +67,7 @@ class DeltaPresence(Criterion):
                 "not_in_population",
                 "in some group the population has fewer people than the table",
                 where="population",
-                hint="The population must hold everybody of the table, coded alike.",
+                hint="The population must include everybody in the table, with the same coding.",
             )
         shares = [(Fraction(row["n_people"], row["n_population"]), row) for row in found]
         if not shares:
@@ -83,6 +83,6 @@ class DeltaPresence(Criterion):
             "lowest_share": str(least[0]),
             "highest_share": str(most[0]),
         }
-        story = f"The table holds {row['n_people']} of one group's {people(row['n_population'])}."
+        story = f"In one group, {row['n_people']} of {people(row['n_population'])} are in the table."
         witness = Witness(facts, {"g": row["g"]} if row["g"] is not None else {})
         return self.verdict(share, witness, story, limit=limit, relation=relation)

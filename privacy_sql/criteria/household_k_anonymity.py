@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Grouping
 
 KINDS = ("distinct", "share")
-# parts of households that are counted where some members are known
+# the most parts of households to count if some members are known
 MOST_PARTS = 10**6
 
 
@@ -27,14 +27,14 @@ MOST_PARTS = 10**6
 class HouseholdKAnonymity(Criterion):
     """Every person is hidden among k households; `value` depends on `kind` and on who is `known`.
 
-    - member, distinct: they recognise one person; every group holds people of k households or more
+    - member, distinct: the adversary recognises one person; every group has people of at least k households
     - member, share: no household is more than 1/k of a group's people
-    - all: they recognise all members of a household by their labels, where published rows say who lives
-      together; at least k households have the same labels as often
-    - a number m: the same of every m members or fewer
+    - all: the adversary recognises all members of a household by their labels, if published rows say who
+      lives together; at least k households have the same labels equally often
+    - a number m: the same for any m members or fewer
 
-    The first two are the l-diversity of martin2007, Sec. 1, of the household instead of the sensitive value.
-    People whose household is missing are taken for one household.
+    The first two are the l-diversity of martin2007, Sec. 1, for the household instead of the sensitive value.
+    People without a household count as one household.
     """
 
     name: ClassVar[str] = "household_k_anonymity"
@@ -58,7 +58,7 @@ class HouseholdKAnonymity(Criterion):
         else:
             at_least(self.known, 1, self.name, "known")
         if self.kind == "share" and self.known != "member":
-            raise UsageError("bad_parameter", f"kind of {self.name} goes with known=member")
+            raise UsageError("bad_parameter", f"kind of {self.name} applies only with known=member")
 
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:
@@ -74,7 +74,7 @@ class HouseholdKAnonymity(Criterion):
 
     @property
     def safe_in_larger_groups(self) -> bool:  # type: ignore[override]
-        """More people take no household away; they may be of one, and tell the others apart."""
+        """More people remove no household, but they may be from one and change its share."""
         return self.kind == "distinct" and self.known == "member"
 
     @property
@@ -93,17 +93,17 @@ class HouseholdKAnonymity(Criterion):
         return {}
 
     def necessary(self) -> Sequence[Criterion]:
-        """k households are k people or more."""
+        """k households have at least k people."""
         return (registry.get("criteria", "k_anonymity")(self.k),)
 
     def gather(self, grouping: Grouping) -> list[Row] | None:
-        """Of several members known at once: households compared as a whole, for every group the worst."""
+        """For several known members: compare whole households, and find the worst one for every group."""
         if self.known == "member":
             return None
         if not grouping.base.table.members_tied:
             raise UsageError(
                 "members_not_tied",
-                f"{self} is about published household numbers, or anything that ties members",
+                f"{self} needs published household numbers, or anything that links the members",
                 where=grouping.base.table.name,
                 hint="Declare `household: {column: H, published: number}`, or require known=member.",
             )
@@ -121,7 +121,7 @@ class HouseholdKAnonymity(Criterion):
                     "too_many_parts",
                     f"{self} compares more than {MOST_PARTS:,} parts of households",
                     where=grouping.base.table.name,
-                    hint="Ask about fewer known members, or coarser groups.",
+                    hint="Use fewer known members, or coarser groups.",
                 )
             fewest = fewest_or_none
         return [{"g": g, "n_households": n} for g, n in sorted(fewest.items())]
@@ -149,8 +149,8 @@ class HouseholdKAnonymity(Criterion):
                 "size": worst["n_people"],
                 "groups_below_limit": sum(r["n_groups"] for r in evidence if r["n_households"] < self.k),
             }
-            story = f"{people(worst['n_people'])} of a group are of {number_of(n, 'household')}."
+            story = f"{people(worst['n_people'])} of a group are from {number_of(n, 'household')}."
         else:
             whom = "all members" if self.known == "all" else f"up to {people(int(self.known))}"
-            story = f"Who knows {whom} of a household is left with {number_of(n, 'household')}."
+            story = f"Somebody who knows {whom} of a household is left with {number_of(n, 'household')}."
         return self.verdict(n, Witness(facts, {"g": worst["g"]}), story)

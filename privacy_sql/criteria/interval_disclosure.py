@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from privacy_sql.engines import Columns
 
 DISTANCES = ("absolute", "relative", "matrix", "hierarchical")
-# pairs of a value and a ball that holds it, in every group: what the join of a matrix may make
+# the most pairs of a value and a ball around it, over all groups, that a matrix may give
 MOST_PAIRS = 10**7
-# counts of groups and values that are fetched as arrays
+# the most counts of groups and values to fetch as arrays
 MOST_COUNTS = 5 * 10**6
 
 
@@ -36,23 +36,23 @@ MOST_COUNTS = 5 * 10**6
 class IntervalDisclosure(ByFormula):
     """No group has more than `share` of its people in one set of near values; `value` is the largest share.
 
-    The l-diversity of martin2007, Sec. 1 takes two values for different however near they are. Which values
-    are near is said before anybody looks at the table:
+    The l-diversity of martin2007, Sec. 1 treats near values as different. `distance` defines near values
+    without looking at the table:
 
     - absolute: numbers at most `width` apart, so `width` is the diameter of the set
     - relative: numbers of one sign, the largest at most 1 + width times the smallest; zero with zero only
     - matrix: values at most `width` from one value of the column's distance matrix, whether it occurs or not
     - hierarchical: values under one node whose level over the height is at most `width`
 
-    Those who have no value are one more set. At width 0 it is the probabilistic l_diversity of numbers.
-    Differs from (e,m)-anonymity (Li, Tao and Xiao 2008), whose sets lie around the group's own values: there
-    a merged group can be worse than both parts.
+    People without a value form one more set. At width 0 this is the probabilistic l_diversity of numbers. It
+    differs from (e,m)-anonymity (Li, Tao and Xiao 2008), whose sets are around the group's own values, so
+    that a merged group can be worse than both parts.
     """
 
     name: ClassVar[str] = "interval_disclosure"
-    question: ClassVar[str] = "Can somebody guess a value nearly?"
+    question: ClassVar[str] = "Can somebody guess nearly the right value?"
     against: ClassVar[str] = (
-        "somebody who has found a person's group and is content with a value near the true one"
+        "somebody who has found a person's group and needs only a value near the true one"
     )
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
@@ -67,8 +67,8 @@ class IntervalDisclosure(ByFormula):
         exact(self.width, self.name, "width", 0)
         one_of(self.distance, DISTANCES, self.name, "distance")
         if not 0 < exact(self.share, self.name, "share", 0, 1) < 1:
-            hint = "At 1 no table can fail it, and at 0 every table does."
-            raise UsageError("bad_parameter", f"share of {self.name} lies between 0 and 1", hint=hint)
+            hint = "At 1 no table can fail, and at 0 every table fails."
+            raise UsageError("bad_parameter", f"share of {self.name} must be between 0 and 1", hint=hint)
 
     @property
     def needs_one_value(self) -> bool:
@@ -79,7 +79,7 @@ class IntervalDisclosure(ByFormula):
         return Fraction(str(self.share))
 
     def necessary(self) -> Sequence[Criterion]:
-        """Everybody's own value is a set of near values, and one of n people is a share of 1/n."""
+        """Each person's own value is a set of near values, with a share of at least 1/n among n people."""
         return (registry.get("criteria", "k_anonymity")(ceil(1 / self.limit)),)
 
     def context(self) -> dict[str, Any]:
@@ -106,8 +106,8 @@ class IntervalDisclosure(ByFormula):
     def gather(self, grouping: Grouping) -> list[Row] | None:
         """Count the windows on arrays, which takes half the time of sorting all counts in SQL.
 
-        Balls, and windows of more counts than memory should hold, are for the template; a matrix that makes
-        too many pairs is refused.
+        The template counts balls, and windows with too many counts for memory; a matrix with too many pairs
+        is refused.
         """
         base = grouping.base
         if self.distance != "matrix" and base.combinations <= MOST_COUNTS:
@@ -152,31 +152,31 @@ class IntervalDisclosure(ByFormula):
         return base.memory.once(key, make)
 
     def _values(self, base: Base) -> dict[int, str | None]:
-        """The values by code, as their text: 0.7 is 0.7 in single precision too."""
+        """The values by code, as text: 0.7 is 0.7 in single precision, too."""
         query = render("criteria/value_texts.sql", values=base.dictionaries["s"])
         return {row["code"]: row["value"] for row in base.engine.fetch(query)}
 
     def _numbers(self, base: Base, texts: Sequence[str | None]) -> list[Decimal | None]:
-        """The values as the exact numbers their text says."""
+        """The values as the exact numbers of their text."""
         numbers = [None if text is None or not NUMBER.fullmatch(text) else Decimal(text) for text in texts]
         stray = sum(text is not None and n is None for text, n in zip(texts, numbers, strict=True))
         known = {number for number in numbers if number is not None}
         blurred = len(known) - len({float(number) for number in known})
         for count, code, reason in (
             (stray, "unmapped_value", "are not numbers"),
-            (blurred, "blurred_value", "are numbers of more digits than a double tells apart"),
+            (blurred, "blurred_value", "have more digits than a double can hold"),
         ):
             if count:
                 raise DataError(
                     code,
-                    f"{number_of(count, 'sensitive value')} {reason}, so nothing is known to be near them",
+                    f"{number_of(count, 'sensitive value')} {reason}, so near values are unknown",
                     where=base.table.name,
-                    hint="Use distance=hierarchical, or leave those rows out with `where:`.",
+                    hint="Use distance=hierarchical, or exclude those rows with `where:`.",
                 )
         return numbers
 
     def _balls(self, base: Base) -> list[frozenset[int]]:
-        """The codes of the values in each ball round a value of the matrix; of equal balls one."""
+        """The codes of the values in each ball around a value of the matrix, without repeated balls."""
         return base.memory.once(("balls", Fraction(str(self.width))), lambda: self._all_balls(base))
 
     def _all_balls(self, base: Base) -> list[frozenset[int]]:
@@ -186,7 +186,7 @@ class IntervalDisclosure(ByFormula):
         matrix = (base.table.distances or {}).get(name)
         if matrix is None:
             hint = f"Give {name} a distance matrix in its entry: `distance: {{file: FILE}}`."
-            raise UsageError("no_matrix", f"{self} needs distances, and {name} has none", hint=hint)
+            raise UsageError("no_matrix", f"{self} needs distances, but {name} has none", hint=hint)
         found = self._values(base)
         named, cells = read_matrix(matrix, [value for value in found.values() if value is not None], name)
         column = {text_of(value): place for place, value in enumerate(named)}
@@ -258,6 +258,6 @@ class IntervalDisclosure(ByFormula):
         return self.verdict(Fraction(worst["n_near"], worst["n_people"]), Witness(facts, private), story)
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
-        """The groups of every row that fails: one group, or all that are alike."""
+        """The groups of every failing row: one group, or all that are equal."""
         broken = [row for row in evidence if not self.judge([row]).safe]
         return sorted(int(g) for row in broken for g in row.get("groups", [row["g"]]))

@@ -1,4 +1,4 @@
-"""k-anonymity: nobody stands in a group of fewer than k people."""
+"""k-anonymity: nobody is in a group of fewer than k people."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class KAnonymity(AtLeastKPeople, ByFormula):
             "people_below_limit": sum(row["n_groups"] * row["n_people"] for row in small),
         }
         size = worst["n_people"]
-        story = f"The smallest group holds {people(size)}."
+        story = f"The smallest group has {people(size)}."
         if small:
             story += (
                 f" Smaller than {self.k}: {number_of(facts['groups_below_limit'], 'group')} with"

@@ -1,4 +1,4 @@
-"""k-combinatorial anonymity: no reasoning over all marginals together leads to between 1 and k-1 people."""
+"""k-combinatorial anonymity: all marginals together never limit a cell to between 1 and k-1 people."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class KCombinatorial(AtLeastKPeople):
     """Every nonsensitive cell is empty in all tables that agree with the marginals, or can hold k.
 
     kifer2006, Def. 4.2 (the definition, not the weaker sentence of its Sec. 7). `value` is the smallest
-    positive bound: the largest count a cell can have, over all consistent tables, where that is least.
-    Decomposable collections have it in closed form, as an SQL join; for the others it is an integer program
-    (extra `exact`), and undecided where that is too large. For a table on its own this is k-anonymity.
+    positive bound: the largest count of a cell over all consistent tables, for the cell where that is least.
+    Decomposable collections have a closed form, an SQL join; others need an integer program (extra `exact`),
+    and are undecided if that is too large. For a single table this is k-anonymity.
     """
 
     name: ClassVar[str] = "k_combinatorial"

@@ -1,4 +1,4 @@
-"""k-link anonymity: no published marginal leads to fewer than k people."""
+"""k-link anonymity: no cell of a published marginal has fewer than k people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class KLink(AtLeastKPeople):
     """In every marginal, each nonsensitive cell that holds anyone holds at least k people.
 
     kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
-    marginal, for which this is k-anonymity; there merging and leaving out whole groups keep it safe.
+    marginal, for which this is k-anonymity; merging and leaving out whole groups then keep it safe.
     """
 
     name: ClassVar[str] = "k_link"
@@ -45,8 +45,8 @@ class KLink(AtLeastKPeople):
             "size": worst["n_people"],
             "cells_below_limit": sum(row["n_cells"] for row in small),
         }
-        story = f"The smallest cell, in marginal {worst['marginal']}, counts {worst['n_people']}."
+        story = f"The smallest cell, in marginal {worst['marginal']}, has a count of {worst['n_people']}."
         if small:
-            story += f" Fewer than {self.k} are counted in {number_of(facts['cells_below_limit'], 'cell')}."
+            story += f" {number_of(facts['cells_below_limit'], 'cell')} with a count below {self.k}."
         private = {"g": worst["g"], "cells": (worst["g"],), "marginal": worst["marginal"]}
         return self.verdict(worst["n_people"], Witness(facts, private), story)

@@ -1,4 +1,4 @@
-"""k-map: everybody published fits at least k people of the population."""
+"""k-map: every published person fits at least k people of the population."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class KMap(AtLeastKPeople):
         return ("population",)
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The group that fits fewest decides.
+        """The group that fits the fewest people decides.
 
         >>> KMap(3).judge([{"n_people": 1, "n_population": 3, "n_groups": 1, "g": 7}]).safe
         True

@@ -1,4 +1,4 @@
-"""Known columns: somebody who knows only some of the columns finds a crowd, whichever these are."""
+"""Known columns: somebody who knows only some of the columns, whichever they are, finds a crowd."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FEWER = 16
 
 @dataclass(frozen=True)
 class Asked:
-    """One set of columns that somebody may know, and what is asked of the groups they make."""
+    """One set of columns that somebody may know, and the requirement on its groups."""
 
     columns: tuple[str, ...]
     k: int
@@ -38,7 +38,7 @@ class Asked:
 
 
 class Measure(NamedTuple):
-    """One thing asked of a set, as it was found."""
+    """One measured value of a set."""
 
     safe: bool
     slack: Fraction  # relative to the limit
@@ -49,12 +49,12 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What the groups of one set hold: the fewest people, and the largest share of one value."""
+    """The groups of one set: the fewest people, and the largest share of one value."""
 
     asked: Asked
     smallest: int
     share: Fraction | None
-    below: int  # groups that are smaller than k
+    below: int  # groups smaller than k
 
     @classmethod
     def of(cls, asked: Asked, sizes: Sequence[Row]) -> Found:
@@ -67,7 +67,7 @@ class Found:
 
     @property
     def nearest(self) -> Measure:
-        """What has least slack, a failing measure first."""
+        """The measure with the least slack, a failing one first."""
         k = self.asked.k
         found = [Measure(self.smallest >= k, Fraction(self.smallest, k) - 1, self.smallest, ">=", k)]
         limit = self.asked.share
@@ -90,7 +90,7 @@ class Found:
 
 @dataclass(frozen=True)
 class SetsFound:
-    """What all sets hold, and on request the groups with people who stand below a limit for one of them."""
+    """The results for all sets and, on request, the groups with people below a limit for one of them."""
 
     found: Sequence[Found]
     below: Callable[[], Sequence[Row]] = tuple  # g, n_people, is_small
@@ -98,26 +98,26 @@ class SetsFound:
 
 @dataclass(frozen=True)
 class KnownColumns(Criterion):
-    """Whoever knows m columns of a person, whichever, finds k people or more; `value` is the fewest.
+    """Anyone who knows any m columns of a person finds at least k people; `value` is the fewest.
 
-    k-anonymity (ganta2008, Sec. 2) for wide tables, as LKC-privacy (Mohammed et al. 2009): it holds against
-    no adversary who knows m + 1 columns. With `share` no value is more than that share of any such group.
-    `sets` names the columns that are known together, each with its own k and share.
+    k-anonymity (ganta2008, Sec. 2) for wide tables, as in LKC-privacy (Mohammed et al. 2009). It does not
+    protect against an adversary who knows m + 1 columns. With `share`, no value is more than that share of
+    any such group. `sets` names the columns that are known together, each set with its own k and share.
 
-    Smaller sets are implied, their groups being unions. Mapping the labels of a column together makes the
-    groups of every set unions, so it keeps the requirement; merging two groups of several columns, or leaving
-    one out, takes people out of the groups of a set and does not.
+    Smaller sets are implied, because their groups are unions. Mapping labels of a column together turns the
+    groups of every set into unions, which keeps the requirement. Merging two groups of several columns, or
+    leaving one out, removes people from the groups of a set and may break it.
     """
 
     name: ClassVar[str] = "known_columns"
     question: ClassVar[str] = "Can somebody who knows only some columns single a person out?"
     against: ClassVar[str] = (
-        "somebody who knows at most so many columns of a person, and nobody who knows one column more"
+        "somebody who knows at most m columns of a person, but not somebody who knows one column more"
     )
     relation: ClassVar[str] = ">="
     of_labels: ClassVar[bool] = True
     without_labels: ClassVar[str] = (
-        "Require k_anonymity, which keeps it for every set of columns, with l_diversity(kind=probabilistic)"
+        "Require k_anonymity, which implies it for every set of columns, and l_diversity(kind=probabilistic)"
         " for a share; or publish by generalise or full_domain."
     )
     safe_under_generalisation: ClassVar[bool] = True
@@ -133,7 +133,7 @@ class KnownColumns(Criterion):
             raise UsageError("bad_parameter", f"{self.name} needs either m or sets", hint=hint)
         if self.sets:
             if self.k != 1 or self.share is not None:
-                raise UsageError("bad_parameter", f"k and share of {self.name} are said of each of its sets")
+                raise UsageError("bad_parameter", f"each set of {self.name} needs its own k and share")
             _ = [self._of(entry) for entry in self.sets]
         else:
             at_least(self.m, 1, self.name, "m")
@@ -141,8 +141,8 @@ class KnownColumns(Criterion):
 
     def _limits(self, k: object, share: Exact | None) -> tuple[int, Fraction | None]:
         if share is not None and not 0 < exact(share, self.name, "share", 0, 1) < 1:
-            hint = "At 1 no table can fail it, and at 0 every table does."
-            raise UsageError("bad_parameter", f"share of {self.name} lies between 0 and 1", hint=hint)
+            hint = "At 1 no table can fail, and at 0 every table fails."
+            raise UsageError("bad_parameter", f"share of {self.name} must be between 0 and 1", hint=hint)
         limit = None if share is None else Fraction(str(share))
         return at_least(k, 1, self.name, "k"), limit
 
@@ -150,14 +150,18 @@ class KnownColumns(Criterion):
         """One entry of `sets`."""
         if not isinstance(entry, Mapping) or set(entry) - {"columns", "k", "share"}:
             hint = "For example {columns: [age, zip], k: 5}."
-            raise UsageError("bad_parameter", f"a set of {self.name} has columns, k and share", hint=hint)
+            raise UsageError(
+                "bad_parameter", f"a set of {self.name} must have columns, k and share", hint=hint
+            )
         columns = entry.get("columns") or ()
         columns = (columns,) if isinstance(columns, str) else tuple(map(str, columns))
         if not columns or len(set(columns)) < len(columns):
-            raise UsageError("bad_parameter", f"columns of a set of {self.name} names columns, each once")
+            raise UsageError("bad_parameter", f"columns of a set of {self.name} must name columns, each once")
         k, share = self._limits(entry.get("k", 1), entry.get("share"))
         if k == 1 and share is None:
-            raise UsageError("bad_parameter", f"a set of {self.name} requires nothing: k is 1, and no share")
+            raise UsageError(
+                "bad_parameter", f"a set of {self.name} requires nothing: k is 1, and it has no share"
+            )
         return Asked(columns, k, share)
 
     @classmethod
@@ -189,9 +193,9 @@ class KnownColumns(Criterion):
         if any(key.column not in base.columns for key in grouping.keys):
             raise UsageError(
                 "no_columns",
-                "what somebody knows of single columns is counted where each group shows a label for each",
+                "known columns can be judged only if each group shows a label for each column",
                 where=base.table.name,
-                hint="Publish by generalise or full_domain, and check the table without a group column.",
+                hint="Publish by generalise or full_domain; check the table without a group column.",
             )
         aliases = {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
         wanted = self._wanted(list(aliases), base.table.name)
@@ -211,7 +215,7 @@ class KnownColumns(Criterion):
                         n,
                         [aliases[name] for name in each.columns],
                         each.k,
-                        # a little less: which groups leave is decided on the safe side of rounding
+                        # slightly less, so that rounding errs on the safe side
                         None if each.share is None else repr(float(each.share) * (1 - 1e-9)),
                     )
                     for n, each in enumerate(batch)
@@ -267,14 +271,14 @@ class KnownColumns(Criterion):
         return SetsFound(made, lambda: list(rows(groups(), failing, below=True)) if failing else [])
 
     def _wanted(self, columns: Sequence[str], table: str) -> list[Asked]:
-        """The sets that are asked about, of the published columns."""
+        """The sets to judge, among the published columns."""
         if self.sets:
             wanted = [self._of(entry) for entry in self.sets]
             raise_all(
                 [
                     UsageError(
                         "unknown_column",
-                        f'{self.name} names "{name}", which is no published quasi-identifier',
+                        f'{self.name} names "{name}", which is not a published quasi-identifier',
                         where=table,
                         hint=did_you_mean(name, columns),
                     )
@@ -290,9 +294,9 @@ class KnownColumns(Criterion):
         if n_sets > MOST_SETS:
             raise UsageError(
                 "too_many_sets",
-                f"{self} asks about {n_sets:,} sets of {size} of {len(columns)} columns, which is too many",
+                f"{self} has {n_sets:,} sets of {size} of {len(columns)} columns, which is too many",
                 where=table,
-                hint="Name those that somebody may know: known_columns(sets=[{columns: [age, zip], k: 5}]).",
+                hint="Name sets that somebody may know: known_columns(sets=[{columns: [age, zip], k: 5}]).",
             )
         k, share = self._limits(self.k, self.share)
         return [Asked(some, k, share) for some in combinations(columns, size)]
@@ -300,11 +304,11 @@ class KnownColumns(Criterion):
     # -- decided ---------------------------------------------------------------------------------------------
 
     def failing(self, evidence: Evidence) -> list[int]:
-        """The groups with people who stand below a limit for some set; the rest has to be asked again."""
+        """The groups with people below a limit for some set; the rest must be judged again."""
         return sorted({row["g"] for row in evidence.below()})
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """The set with least slack decides, a failing one first.
+        """The set with the least slack decides, a failing one first.
 
         >>> found = Found(Asked(("age",), 5, None), 3, None, 2)
         >>> KnownColumns(m=1, k=5).judge(SetsFound([found])).value
@@ -328,13 +332,13 @@ class KnownColumns(Criterion):
             facts["largest_share"] = str(max(shares))
         told = f"somebody who knows {', '.join(worst.asked.columns)}"
         if measure.relation == ">=":
-            story = f"Among {people(worst.smallest)} is where {told} finds a person at worst."
+            story = f"At worst, {told} finds a person among {people(worst.smallest)}."
         else:
-            story = f"In the worst group of {told}, a value has the share {measure.value}."
+            story = f"In the worst group for {told}, a value has the share {measure.value}."
         if below:
-            story += f" {people(facts['people_below'])} are below the limit for one of the sets or more."
+            story += f" {people(facts['people_below'])} are below the limit for at least one set."
         if self.m is not None:
-            story += f" Nothing is said of somebody who knows {number_of(self.m + 1, 'column')}."
+            story += f" Somebody who knows {number_of(self.m + 1, 'column')} may find fewer."
         return self.verdict(
             measure.value,
             Witness(facts),

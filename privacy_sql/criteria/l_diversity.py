@@ -23,22 +23,22 @@ KINDS = ("distinct", "entropy", "recursive", "probabilistic")
 
 @dataclass(frozen=True)
 class LDiversity(ByFormula):
-    """Every group shows varied sensitive values; `value` depends on `kind`, as does what it is compared with.
+    """Every group has varied sensitive values; `kind` says what `value` is and what it is compared with.
 
-    - distinct: the fewest values a group shows, at least l
+    - distinct: the fewest values in a group, at least l
     - entropy: the least exp(entropy), at least l (ganta2008, Def. 4), decided in integers
-    - recursive: the least c that the worst group needs, r1 / (r_l + ... + r_m), below c (kifer2006, Def. 2.5;
-      that paper prints <=, which is `strict=False`); no value where a group has fewer than l values
+    - recursive: the smallest c that the worst group needs, r1 / (r_l + ... + r_m), below c (kifer2006,
+      Def. 2.5; that paper prints <=, which is `strict=False`); no `value` if a group has fewer than l values
     - probabilistic: the largest share of one value, at most 1/l
 
-    A merged group holds the values of both parts, and its shares lie between theirs (the entropy is concave),
-    so merging lowers none of the four protections; leaving out a whole group changes no other.
+    A merged group has the values of both parts, and its shares are between theirs (the entropy is concave),
+    so merging lowers none of the four protections. Leaving out a whole group changes no other.
     """
 
     name: ClassVar[str] = "l_diversity"
-    question: ClassVar[str] = "Does a group give its sensitive values away?"
+    question: ClassVar[str] = "Does a group give away its sensitive values?"
     against: ClassVar[str] = (
-        "somebody who has found a person's group and guesses the sensitive value from what the group shows"
+        "somebody who has found a person's group and guesses the sensitive value from the values in it"
     )
     safe_under_merging: ClassVar[bool] = True
     safe_under_suppression: ClassVar[bool] = True
@@ -51,10 +51,10 @@ class LDiversity(ByFormula):
     def __post_init__(self) -> None:
         one_of(self.kind, KINDS, self.name, "kind")
         if not isinstance(self.strict, bool):
-            raise UsageError("bad_parameter", f"strict of {self.name} is true or false")
+            raise UsageError("bad_parameter", f"strict of {self.name} must be true or false")
         if (self.c is None) == (self.kind == "recursive"):
             hint = "For example l_diversity(kind=recursive, c=3, l=4)."
-            raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)
+            raise UsageError("bad_parameter", f"c of {self.name} applies only with kind=recursive", hint=hint)
         if self.kind == "recursive":
             at_least(self.l, 1, self.name, "l")
             exact(self.c or 0, self.name, "c", Fraction(0))
@@ -62,7 +62,7 @@ class LDiversity(ByFormula):
 
     @property
     def cannot_fail(self) -> bool:
-        """No group has less than one value; of all of a group the commonest value is a share of at most 1."""
+        """Every group has at least one value, and no share is above 1."""
         if self.kind != "recursive":
             return self.ell == 1
         c = Fraction(str(self.c))
@@ -83,18 +83,18 @@ class LDiversity(ByFormula):
 
     @property
     def safe_in_larger_groups(self) -> bool:  # type: ignore[override]
-        """More people never take a value away from a group; they may outweigh the others."""
+        """More people never remove a value from a group, but they may outweigh the others."""
         return self.kind == "distinct"
 
     def necessary(self) -> Sequence[Criterion]:
-        """Distributions that are varied enough show l distinct values.
+        """Distributions that are varied enough have l distinct values.
 
-        A small share does not imply it: it is a share of people, some of whom may have no value.
+        A small share does not imply this, because some people may have no value.
         """
         return () if self.kind == "probabilistic" else (LDiversity(ceil(self.ell)),)
 
     def fewest_people(self, table: Table) -> int:
-        """Who shows one value each shows l values together; a person with several may show them alone."""
+        """With one value each, l values need l people; a person with several values may have them alone."""
         if self.kind != "distinct":
             return super().fewest_people(table)
         return ceil(self.ell) if table.values_per_person == "one" else 1
@@ -119,13 +119,13 @@ class LDiversity(ByFormula):
         return {"kind": self.kind, "ell": floor(self.ell), "low": repr(low), "high": repr(high)}
 
     def formulas(self, groups: Groups) -> Sequence[Formula]:
-        """For all kinds but the entropy, which is no ratio of whole numbers."""
+        """For all kinds but the entropy, which is not a ratio of whole numbers."""
         if self.kind == "distinct":
             return [Formula(groups.n_values, None, ">=", self.ell)]
         if self.kind == "recursive":
             tail = groups.people - groups.top_sums(int(self.ell) - 1)
             return [Formula(groups.top, tail, self.relation, self.limit)]
-        shown = groups.showing  # people without any value have no commonest one
+        shown = groups.showing  # a group without any value has no most common one
         return [Formula(groups.top[shown], groups.people[shown], "<=", self.limit, shown)]
 
     def decide(self, groups: Groups) -> Verdict:
@@ -146,19 +146,19 @@ class LDiversity(ByFormula):
         low, high = self._unsure
         gone: Bools = groups.entropies < low
         near, uniform = groups.between(groups.entropies, low, high)
-        gone[uniform] = groups.n_values[uniform] < ceil(self.ell)  # as hard to guess as that many values
+        gone[uniform] = groups.n_values[uniform] < ceil(self.ell)  # as hard to guess as so many equal ones
         for group in near:
             gone[group] = not entropy_reaches(groups.counts(group), self.ell)
         return gone
 
     @property
     def _unsure(self) -> tuple[float, float]:
-        """Between these entropies, in nats, floats do not decide."""
+        """The range of entropies, in nats, in which floats cannot decide."""
         nats = log(self.ell.numerator) - log(self.ell.denominator)
         return nats - UNSURE, nats + UNSURE
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
-        """The group that shows least decides.
+        """The least varied group decides.
 
         >>> LDiversity(2).judge([{"n_values": 1, "n_groups": 3, "g": 7}]).safe
         False
@@ -181,7 +181,7 @@ class LDiversity(ByFormula):
         worst = min(evidence, key=lambda row: int(row["n_values"]))
         below = sum(row["n_groups"] for row in evidence if row["n_values"] < self.ell)
         facts = {"values": worst["n_values"], "groups_below_limit": below}
-        story = f"The least varied group shows {number_of(worst['n_values'], 'sensitive value')}."
+        story = f"The least varied group has {number_of(worst['n_values'], 'sensitive value')}."
         return self.verdict(worst["n_values"], Witness(facts, {"g": worst["g"]}), story)
 
     def _recursive(self, evidence: Sequence[Row]) -> Verdict:
@@ -196,8 +196,8 @@ class LDiversity(ByFormula):
         worst = max(evidence, key=_top_of_tail)
         facts = {"largest_count": worst["n_top"], "tail": worst["n_tail"]}
         story = (
-            f"In the worst group the commonest value occurs {number_of(worst['n_top'], 'time')}; all values"
-            f" but the {int(self.ell) - 1} commonest occur {number_of(worst['n_tail'], 'time')} together."
+            f"In the worst group the most common value occurs {number_of(worst['n_top'], 'time')}; all values"
+            f" but the {int(self.ell) - 1} most common occur {number_of(worst['n_tail'], 'time')} together."
         )
         value = _top_of_tail(worst)
         return self.verdict(value, Witness(facts, {"g": worst["g"]}), story)

@@ -1,4 +1,4 @@
-"""Maxent ℓ-diversity: what all marginals together suggest leaves every group's sensitive values varied."""
+"""Maxent ℓ-diversity: in the table that all marginals suggest, every group's sensitive values are varied."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ class MaxentLDiversity(Criterion):
 
     kifer2006, Def. 4.3: over every combination with positive mass, not only those in the table. `value`:
 
-    - recursive: the least c at which the worst group keeps r1 <= c (r_l + ... + r_m), at most c (the paper
-      prints <=); none where a group has fewer than l values
+    - recursive: the smallest c at which the worst group has r1 <= c (r_l + ... + r_m), at most c (the paper
+      prints <=); none if a group has fewer than l values
     - entropy: the least exp(entropy), at least l
     - distinct: the fewest values, at least l
     - relaxed: the fewest values that are at least (1 - epsilon)^p times as likely as the likeliest of the
-      group, at least l (Sect. 7; p marginals hold the sensitive column). Decided by that property itself; the
-      paper's algorithm counts fewer values, and may refuse what is safe
+      group, at least l (Sect. 7; p marginals have the sensitive column). That property itself decides; the
+      paper's algorithm counts fewer values and may refuse what is safe
 
-    Expected counts are products of counts, compared as fractions; a table that had to be fitted is safe only
-    beyond 1e-9 of the limit. For a table on its own this is ℓ-diversity, and merging or leaving out whole
-    groups keep it safe (of the relaxed kind leaving out only); a collection has no such property, so it is
-    asked again after every change.
+    Expected counts are products of counts, compared as fractions; a fitted table is safe only if it is more
+    than 1e-9 from the limit. For a single table this is ℓ-diversity, and merging or leaving out whole groups
+    keeps it safe (only leaving out, for the relaxed kind). A collection has no such property, so it is judged
+    again after every change.
     """
 
     name: ClassVar[str] = "maxent_l_diversity"
-    question: ClassVar[str] = "Do the published tables together give sensitive values away?"
+    question: ClassVar[str] = "Do the published tables together give away sensitive values?"
     against: ClassVar[str] = (
-        "somebody who combines all published tables and takes the most even table they allow for true"
+        "somebody who combines all published tables and believes in the most even table they allow"
     )
     safe_under_suppression: ClassVar[bool] = True
 
@@ -63,24 +63,26 @@ class MaxentLDiversity(Criterion):
         at_least(self.l, 1, self.name, "l")
         if (self.c is None) == (self.kind == "recursive"):
             hint = "For example maxent_l_diversity(l=6, c=3)."
-            raise UsageError("bad_parameter", f"c of {self.name} goes with kind=recursive", hint=hint)
+            raise UsageError("bad_parameter", f"c of {self.name} applies only with kind=recursive", hint=hint)
         if self.c is not None:
             exact(self.c, self.name, "c", 0)
         if (self.epsilon is None) == (self.kind == "relaxed"):
             hint = "For example maxent_l_diversity(kind=relaxed, l=3, epsilon=0.2)."
-            raise UsageError("bad_parameter", f"epsilon of {self.name} goes with kind=relaxed", hint=hint)
+            raise UsageError(
+                "bad_parameter", f"epsilon of {self.name} applies only with kind=relaxed", hint=hint
+            )
         if self.epsilon is not None and exact(self.epsilon, self.name, "epsilon", 0, 1) == 1:
-            hint = "With 1 every value is as likely as the likeliest."
+            hint = "At 1 every value counts as equally likely."
             raise UsageError("bad_parameter", f"epsilon of {self.name} must be below 1", hint=hint)
 
     @property
     def safe_under_merging(self) -> bool:  # type: ignore[override]
-        """Two groups with l values as likely as their likeliest may have other likeliest values together."""
+        """Two groups whose values are about equally likely may together have one that is more likely."""
         return self.kind != "relaxed"
 
     @property
     def share(self) -> Fraction:
-        """How many times as likely as the likeliest a value has to be, in one marginal."""
+        """How likely a value must be in one marginal, relative to the likeliest."""
         return 1 - Fraction(str(self.epsilon or 0))
 
     @property
@@ -105,7 +107,7 @@ class MaxentLDiversity(Criterion):
 
     def context(self) -> dict[str, Any]:
         share, near = (literal(repr(float(number))) for number in (self.share, NEAR))
-        # of one marginal, products of a count and a small number are whole, and compared as such
+        # for one marginal, products of a count and a small number are whole numbers
         small = self.share.denominator <= SMALL
         whole = (self.share.numerator, self.share.denominator) if small else None
         found = {"kind": self.kind, "ell": self.l, "most": MOST_GROUPS}
@@ -125,13 +127,13 @@ class MaxentLDiversity(Criterion):
         groups = list(_groups(evidence))
         if not groups:
             return self.verdict(None, Witness({}))
-        # of the relaxed kind every marginal that holds the sensitive column takes its part of the share
+        # for the relaxed kind, every marginal with the sensitive column multiplies the share
         share = self.share ** evidence[0].get("holding", len(groups[0][0]))
         measured = [(self._value(counts, share), cells, counts) for cells, counts in groups]
         worst = max if self.kind == "recursive" else min
         unbounded = [found for found in measured if found[0] is None]
         value, cells, counts = unbounded[0] if unbounded else worst(measured, key=lambda found: found[0] or 0)
-        # none near the worst left out; of groups with the fewest values one is enough
+        # keep all near the worst; of groups with the fewest values one is enough
         whole = evidence[0].get("exact", True) and (len(groups) < MOST_GROUPS or self.kind == "distinct")
         sure = whole and all(isinstance(count, Fraction) for count in counts)
         more: dict[str, Any] = {}
@@ -162,13 +164,13 @@ class MaxentLDiversity(Criterion):
         return self.verdict(value, witness, story, **more)
 
     def _value(self, counts: Counts, share: Fraction) -> Number | None:
-        """How varied one group is; None where no c is large enough."""
+        """How varied one group is; None if no c is large enough."""
         if self.kind == "recursive":
             return least_c(counts, self.l)
         if self.kind == "distinct":
             return Fraction(len(counts))
         if self.kind == "relaxed":
-            # of a fitted table only values that rounding cannot have brought near the likeliest
+            # in a fitted table, only values that rounding cannot have moved near the likeliest
             exact = all(isinstance(count, Fraction) for count in counts)
             return Fraction(near_the_likeliest(counts, share if exact else float(share) * (1 + NEAR)))
         if all(isinstance(count, Fraction) for count in counts):
@@ -187,7 +189,7 @@ def _whole(counts: Counts) -> list[int]:
 
 
 def _groups(evidence: Sequence[Row]) -> Iterator[tuple[tuple[int, ...], Counts]]:
-    """Groups with their positive expected counts, from the template's rows or from what was gathered."""
+    """Groups with their positive expected counts, from the template's rows or from `gather`."""
     found: dict[tuple[int, ...], list[Fraction | float]] = {}
     for row in evidence:
         if "counts" in row:

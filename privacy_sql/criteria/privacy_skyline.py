@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from privacy_sql.criteria import Evidence
     from privacy_sql.table import Table
 
-# counts of every group and value side by side, as leaving groups out needs them
+# counts of every group and value side by side, needed to leave groups out
 MOST_COUNTS = 50_000_000
 # floats that differ by more than this are in the right order
 TOLD_APART = 1e-9
 
 
 class _Part(NamedTuple):
-    """One point asked about one sensitive value: the groups that can be worst, and what they amount to."""
+    """One point for one sensitive value: the groups that may be worst, and their result."""
 
     value_code: int
     point: Limit
@@ -56,12 +56,12 @@ class _Part(NamedTuple):
     safe: bool
 
     def slack(self) -> tuple[bool, Fraction]:
-        """How far below its limit it stays; what fails or has no answer comes first."""
+        """The distance below the limit; failing and undecided ones come first."""
         return self.safe, self.point.limit - Fraction(2 if self.value is None else self.value)
 
 
 class _PointResult(NamedTuple):
-    """What a point came to: the largest breach probability over the values it is asked about."""
+    """The result of a point: the largest breach probability over its values."""
 
     amounts: Amounts
     limit: Fraction
@@ -71,7 +71,7 @@ class _PointResult(NamedTuple):
 
 @dataclass(frozen=True)
 class _Evidence:
-    """The rows of the template with what is needed to read them."""
+    """The rows of the template with everything needed to read them."""
 
     case: ValuesPerPerson
     rows: Sequence[Row]
@@ -85,18 +85,19 @@ class _Evidence:
 class PrivacySkyline(Criterion):
     """Breach probability stays below c for every point [values ruled out, others known, family, c].
 
-    chen2008, Defs. 3 and 4; `points` hold for every sensitive value that has no skyline of its own in
-    `per_value`, `value` is the breach probability with least slack. What is known depends on the table's
-    `values_per_person` (Defs. 1 and 2). When every person has one value, merging groups never raises it
-    (Theorem 3); with several it can. Leaving out whole groups leaves fewer places for the same knowledge.
+    chen2008, Defs. 3 and 4; `points` apply to every sensitive value without its own skyline in `per_value`;
+    `value` is the breach probability with the least slack. The kinds of knowledge depend on the table's
+    `values_per_person` (Defs. 1 and 2). If every person has one value, merging groups never raises it
+    (Theorem 3); with several values it can. Leaving out whole groups leaves fewer places for the same
+    knowledge.
     """
 
     name: ClassVar[str] = "privacy_skyline"
     question: ClassVar[str] = (
-        "How sure can somebody be who knows a family, other people, and some of the target?"
+        "How sure can somebody be who knows facts about the target, a family and other people?"
     )
     against: ClassVar[str] = (
-        "somebody who knows the groups and stated amounts about the target, other people and a family"
+        "somebody who knows the groups and so many facts about the target, other people and a family"
     )
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<"
@@ -123,8 +124,8 @@ class PrivacySkyline(Criterion):
     def on(self, table: Table) -> Criterion:
         """The requirement for a release of one table.
 
-        With one value per person a search may prune on it; with several, who reads the printed rows knows how
-        many people have none.
+        With one value per person a search may prune on it. With several, a reader of the printed rows knows
+        how many people have none.
         """
         one = table.values_per_person == "one"
         kind = _WithOneValueEach if one else _AsPrinted
@@ -134,7 +135,7 @@ class PrivacySkyline(Criterion):
         return replace(self, must_occur=True)
 
     def as_published(self) -> Self:
-        """Everybody with a value may be left out."""
+        """The rows of everybody with a value may be suppressed."""
         return replace(self, must_occur=False)
 
     @property
@@ -150,7 +151,7 @@ class PrivacySkyline(Criterion):
         return f"{self.name}({', '.join(shown_points)})"
 
     def gather(self, grouping: Grouping) -> _Evidence:
-        """Ask all points of all values in one statement."""
+        """Evaluate all points for all values in one statement."""
         own, absent = self._own_skylines(grouping.base)
         return _Evidence(
             case=grouping.base.table.values_per_person,
@@ -171,7 +172,7 @@ class PrivacySkyline(Criterion):
 
     def _query(self, grouping: Grouping, own: Mapping[int, int]) -> Query:
         engine, limits = grouping.base.engine, self.limits
-        # more values than there are rule out no more than all of them
+        # ruling out more values than exist rules out all of them
         most = grouping.base.statistics["s"]["n_values"]
         points = {
             "skyline": [limit.skyline for limit in limits],
@@ -204,7 +205,7 @@ class PrivacySkyline(Criterion):
         )
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """The part with least slack decides, a failing one first.
+        """The part with the least slack decides, a failing one first.
 
         >>> seven = {"s": 1, "point": 0, "g": 1, "n_people": 7, "n_holders": 1}
         >>> rows = [{**seven, "place": 1, "n_rows": 4, "own": 0}]
@@ -232,7 +233,7 @@ class PrivacySkyline(Criterion):
         )
 
     def failing(self, evidence: Evidence) -> list[int]:
-        """Groups to leave out so that the others are safe together."""
+        """The groups to leave out so that the others together are safe."""
         assert evidence.counts is not None
         tables, groups = evidence.counts()
         rows = rows_to_leave_out(tables, self.limits, evidence.own, evidence.case)
@@ -240,7 +241,7 @@ class PrivacySkyline(Criterion):
 
 
 class _Splits(SplitsOnArrays):
-    """Which cuts keep every breach probability below its limit; parts are known by their g."""
+    """The cuts that keep every breach probability below its limit; parts are identified by their g."""
 
     def __init__(self, limits: Sequence[Limit], own: Mapping[int, int], whole: Groups) -> None:
         questions = [
@@ -285,7 +286,7 @@ def _counted(grouping: Grouping) -> tuple[Histograms, Any]:
 
 
 def _side_by_side(groups: Groups) -> Histograms:
-    """The counts of every group beside every value that is shown."""
+    """The counts of every group, paired with every value it shows."""
     shown, column = np.unique(groups.value, return_inverse=True)
     counts = np.zeros((len(groups), len(shown)), np.int64)
     counts[groups.of_each, column.reshape(-1)] = groups.n
@@ -309,20 +310,20 @@ class _ByValue:
         return cls(groups, tuple(value[first].tolist()), places, np.append(first, len(value)))
 
     def taken(self, ruled_out: int, places: Ints) -> Ints:
-        """What the values ruled out take: leave the value itself out, or the next, whichever takes less."""
+        """The people that ruled-out values remove: without the value itself or the next one, if fewer."""
         sums = [
             self.groups.top_sums(length)[self.groups.of_each[places]] for length in (ruled_out, ruled_out + 1)
         ]
         return np.asarray(np.minimum(sums[0], sums[1] - self.groups.n[places]))
 
     def screened(self, amounts: Amounts) -> Screened:
-        """About how sure one can be of every value."""
+        """An estimate of how sure somebody can be of every value."""
         places = self.places
         people, holders = self.groups.people[self.groups.of_each[places]], self.groups.n[places]
         return screened(people, holders, self.taken(amounts.ruled_out, places), self.first[:-1], amounts)
 
     def part(self, value: int, point: Limit) -> _Part:
-        """The same of one value, exactly."""
+        """The exact result for one value."""
         places = self.places[self.first[value] : self.first[value + 1]]
         people, holders = self.groups.people[self.groups.of_each[places]], self.groups.n[places]
         groups = worst_groups(people, holders, self.taken(point.amounts.ruled_out, places))
@@ -330,7 +331,7 @@ class _ByValue:
 
 
 def _places(mask: Bools) -> list[tuple[int, int]]:
-    """Point and value of what is marked, value by value."""
+    """The points and values that are marked, value by value."""
     value, point = np.nonzero(mask.T)
     return list(zip(point.tolist(), value.tolist(), strict=True))
 
@@ -355,11 +356,11 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         return min(least.values())
 
     def fits(self, base: Base) -> bool:
-        """Not where every group beside every value would be too many counts."""
+        """No, if pairing every group with every value gives too many counts."""
         return bool(base.combinations * base.statistics["s"]["n_values"] <= MOST_COUNTS)
 
     def decide(self, groups: Groups) -> Verdict:
-        """Floats tell what is far from its limit and from the least slack, fractions the rest."""
+        """Floats decide what is far from its limit and from the least slack; fractions decide the rest."""
         by_value = _ByValue.of(groups)
         own, limits = self._own(groups), self.limits
         numbers = np.array([own.get(code, 0) for code in by_value.codes])
@@ -377,7 +378,7 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
         unsafe[tuple(np.array([where for where in parts if not parts[where].safe], int).reshape(-1, 2).T)] = (
             True
         )
-        # of those that fail, where any does, the one with least slack
+        # of the failing ones, if any, the one with the least slack
         told = unsafe if unsafe.any() else asked
         least = np.nanmin(np.where(told & ~np.isnan(slack), slack, np.inf))
         worst: _Part | None = None
@@ -415,10 +416,10 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
 
 @dataclass(frozen=True)
 class _AsPrinted(PrivacySkyline):
-    """People with several values, as a published table shows them: Theorem 2 does not hold there."""
+    """People with several values, as a published table shows them; Theorem 2 does not apply to them."""
 
-    needs_base: ClassVar[bool] = True  # who holds nothing is counted by the original combinations
-    cuts_may_help: ClassVar[bool] = True  # smaller groups may tell less about who holds nothing
+    needs_base: ClassVar[bool] = True  # people without a value are counted by original combinations
+    cuts_may_help: ClassVar[bool] = True  # smaller groups may tell less about people without a value
 
     __str__ = PrivacySkyline.__str__
 
@@ -431,7 +432,7 @@ class _AsPrinted(PrivacySkyline):
         return PrintedSplits(self.limits, own, whole.base.table.values_per_person)
 
     def judge(self, evidence: Evidence) -> Verdict:
-        """The question with least slack decides, a failing one first."""
+        """The question with the least slack decides, a failing one first."""
         limits = self.limits
         parts = evidence.answers(limits)
         if not parts:
@@ -453,7 +454,7 @@ class _AsPrinted(PrivacySkyline):
 
 
 def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:
-    if not groups:  # every value asked about occurs somewhere: no group is no answer
+    if not groups:  # every requested value occurs somewhere, so there is always a group
         return _Part(code, point, groups, None, False)
     value = breach_probability(groups, point.amounts, case)
     if isinstance(value, Fraction):
@@ -479,7 +480,7 @@ def _by_part(rows: Iterable[Row]) -> list[tuple[tuple[int, int], tuple[Group, ..
 
 
 def _results(limits: Sequence[Limit], parts: Sequence[_Part | PrintedAnswer]) -> Iterable[_PointResult]:
-    """The largest value of each point over the sensitive values it was asked about."""
+    """The largest result of each point over its sensitive values."""
     for limit in limits:
         asked = [part for part in parts if part.point == limit]
         values = [Fraction(1) if part.value is None else part.value for part in asked]
@@ -489,7 +490,7 @@ def _results(limits: Sequence[Limit], parts: Sequence[_Part | PrintedAnswer]) ->
 
 
 def _witness(part: _Part, evidence: _Evidence) -> tuple[Witness, str]:
-    """The worst knowledge with the least amounts, and the same in words."""
+    """The worst knowledge with the smallest amounts, as numbers and in words."""
     least = least_amounts(part.groups, part.point.amounts, evidence.case)
     worst = worst_case(part.groups, least, evidence.case)
     g, f = worst.target.number, worst.family.number

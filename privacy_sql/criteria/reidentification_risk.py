@@ -1,4 +1,4 @@
-"""Re-identification risk in the words of regulators: at most so large, at worst, on average, or for few."""
+"""Re-identification risk in the terms of regulators: its maximum, its average, or a share of people."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ ADVERSARIES = ("prosecutor", "journalist", "marketer")
 
 @dataclass(frozen=True)
 class ReidentificationRisk(ByFormula):
-    """The risk of people to be found again is at most `at_most`; `value` is that risk, a fraction.
+    """The re-identification risk is at most `at_most`; `value` is that risk, a fraction.
 
-    The risk of one person is 1/n. Which n, the adversary says: the people of the published group for a
-    prosecutor, who knows that the target is in the table (ganta2008, Sec. 2: k-anonymity); the people of the
-    population who fit it for a journalist, who does not, and for a marketer, who takes whoever is found.
+    The risk of one person is 1/n, where n depends on the adversary. A prosecutor knows that the target is in
+    the table, so n is the size of the published group (ganta2008, Sec. 2: k-anonymity). A journalist does not
+    know it, and a marketer takes anybody; for both, n is the number of people of the population who fit the
+    group.
 
-    - maximum: of the person who is easiest to find, so k_anonymity (k_map) in other words
-    - average: the mean over the published people; a journalist's is at least groups / people of the
-      population who fit them (El Emam), a marketer has no other measure
+    - maximum: the risk of the person who is easiest to find, which is k_anonymity (k_map) in other words
+    - average: the mean over the published people; for a journalist at least groups / people of the population
+      who fit them (El Emam); the only measure for a marketer
     - above: the share of published people whose risk is above `above`
     """
 
     name: ClassVar[str] = "reidentification_risk"
-    question: ClassVar[str] = "How likely is somebody found again?"
+    question: ClassVar[str] = "How likely is it that somebody is found again?"
     against: ClassVar[str] = "somebody who looks for a person's row by the published quasi-identifiers"
     unit: ClassVar[str] = "share"
     relation: ClassVar[str] = "<="
@@ -57,29 +58,31 @@ class ReidentificationRisk(ByFormula):
             one_of(self.measure, MEASURES, self.name, "measure")
         if (self.above is None) == (self.measures == "above"):
             hint = "For example reidentification_risk(at_most=0.05, measure=above, above=0.2)."
-            raise UsageError("bad_parameter", f"above of {self.name} goes with measure=above", hint=hint)
+            raise UsageError(
+                "bad_parameter", f"above of {self.name} applies only with measure=above", hint=hint
+            )
         if self.adversary == "marketer" and self.measures != "average":
-            hint = "A marketer does not look for one person."
-            raise UsageError("bad_parameter", f"{self.name} of a marketer is an average", hint=hint)
+            hint = "Use measure=average; a marketer does not look for one person."
+            raise UsageError("bad_parameter", f"{self.name} of a marketer must be an average", hint=hint)
         limit = exact(self.at_most, self.name, "at_most", 0, 1)
         least = Fraction(-1) if self.measures == "above" else Fraction(0)
         if not least < limit < 1:
-            hint = "No risk is above 1, and no person's is 0."
-            raise UsageError("bad_parameter", f"at_most of {self.name} lies between 0 and 1", hint=hint)
+            hint = "No risk is above 1 or exactly 0."
+            raise UsageError("bad_parameter", f"at_most of {self.name} must be between 0 and 1", hint=hint)
         if self.above is not None and not 0 < exact(self.above, self.name, "above", 0, 1) < 1:
-            hint = "Nobody's risk is above 1, and everybody's is above 0."
-            raise UsageError("bad_parameter", f"above of {self.name} lies between 0 and 1", hint=hint)
+            hint = "Everybody's risk is above 0 and at most 1."
+            raise UsageError("bad_parameter", f"above of {self.name} must be between 0 and 1", hint=hint)
 
     @property
     def measures(self) -> str:
-        """The measure that is meant where none is named."""
+        """The measure, with its default."""
         if self.measure:
             return self.measure
         return "above" if self.above is not None else "average" if self.adversary == "marketer" else "maximum"
 
     @property
     def safe_under_suppression(self) -> bool:  # type: ignore[override]
-        """Each group by itself for the maximum; whoever leaves changes every mean and share."""
+        """Only for the maximum; suppression changes every mean and share."""
         return self.measures == "maximum"
 
     @property
@@ -99,7 +102,7 @@ class ReidentificationRisk(ByFormula):
         return Fraction(str(self.at_most))
 
     def necessary(self) -> Sequence[Criterion]:
-        """A prosecutor's largest risk is k-anonymity; of means and shares nothing follows for one group."""
+        """A prosecutor's maximum is k-anonymity; means and shares say nothing about one group."""
         if self.measures != "maximum" or self.needs_population:
             return ()
         return (registry.get("criteria", "k_anonymity")(asks_for(self.limit)),)
@@ -151,7 +154,7 @@ class ReidentificationRisk(ByFormula):
         return max(found, of_table(crowds)) if self.adversary == "journalist" else found
 
     def failing(self, evidence: Sequence[Row]) -> list[int]:
-        """The groups that leave: those that fail by themselves, or the riskiest until the rest keeps it."""
+        """The groups to leave out: those that fail by themselves, or the riskiest until the rest is safe."""
         if self.measures == "maximum":
             return super().failing(evidence)
         rows = sorted(
@@ -161,12 +164,12 @@ class ReidentificationRisk(ByFormula):
         return [row["g"] for row in rows[: self._leaving(self._crowds(rows))]]
 
     def _leaving(self, crowds: Sequence[Crowd]) -> int:
-        """How many of the groups, the riskiest first, leave so that the others keep the requirement.
+        """How many of the groups, the riskiest first, must go so that the others meet the requirement.
 
-        Whose risk is at most the limit raises no mean above it, so the groups that can leave end there.
+        A group with a risk within the limit cannot raise the mean above it, so only riskier groups can go.
         """
         low, high = 0, len(crowds)
-        while low < high:  # the more leave, the lower is what is left
+        while low < high:  # the more groups go, the lower is the risk of the rest
             middle = (low + high) // 2
             if self._measured(crowds[middle:]) <= self.limit:
                 high = middle
@@ -202,18 +205,12 @@ class ReidentificationRisk(ByFormula):
     def _story(self, facts: dict[str, int], least: int) -> str:
         if self.measures == "maximum":
             found = (
-                f"fits {people(least)} of the population"
-                if self.needs_population
-                else f"holds {people(least)}"
+                f"fits {people(least)} of the population" if self.needs_population else f"has {people(least)}"
             )
-            return (
-                f"The smallest group {found}; at most {self.at_most} asks for {people(asks_for(self.limit))}."
-            )
+            return f"The smallest group {found}; at most {self.at_most} needs {people(asks_for(self.limit))}."
         if self.measures == "above":
             few = people(asks_for(self._above))
-            return (
-                f"{facts['people_above']} of {people(facts['people'])} are looked for among fewer than {few}."
-            )
+            return f"{facts['people_above']} of {people(facts['people'])} are in groups of fewer than {few}."
         return f"There are {people(facts['people'])} in {number_of(facts['groups'], 'group')}."
 
     def fewest_people(self, table: Table) -> int:

@@ -1,4 +1,4 @@
-"""t-closeness: the sensitive values of every group are spread nearly as in the whole table."""
+"""t-closeness: the sensitive values of every group are distributed almost as in the whole table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DISTANCES = ("equal", "ordered", "hierarchical")
 
-# the ordered distance sorts shares as floats, which tells all fractions apart up to this product of sizes
+# the ordered distance sorts shares as floats, which are exact enough up to this product of sizes
 SORTED_EXACTLY = 2**52
 # differences are whole numbers of at most 64 bits up to this product, as in the template
 FITTING = 4 * 10**18
@@ -28,20 +28,20 @@ FITTING = 4 * 10**18
 
 @dataclass(frozen=True)
 class TCloseness(ByFormula):
-    """No group lies farther than t from the whole table; `value` is the largest distance, a fraction.
+    """No group is farther than t from the whole table; `value` is the largest distance, a fraction.
 
     ganta2008, Def. 5 (Li, Li and Venkatasubramanian's t-closeness), with the earth mover's distance:
 
     - equal: all values are equally far, so half the sum of the differences in share
-    - ordered: values are numbers and lie as many steps apart as their ranks, over the number of steps
+    - ordered: values are numbers; their distance is the difference of their ranks over the number of steps
     - hierarchical: the level of the lowest common ancestor in the sensitive column's hierarchy, over height
 
-    A merged group lies no farther than the farther of its parts, because a distance of distributions is
+    A merged group is no farther than the farther of its parts, because the distance of distributions is
     convex and the whole table stays the same. Leaving a group out changes the whole table.
     """
 
     name: ClassVar[str] = "t_closeness"
-    question: ClassVar[str] = "Does a group tell more than the whole table?"
+    question: ClassVar[str] = "Does a group reveal more than the whole table?"
     against: ClassVar[str] = (
         "somebody who knows how common each value is overall and wants to learn more about a group"
     )
@@ -57,7 +57,7 @@ class TCloseness(ByFormula):
 
     @property
     def cannot_fail(self) -> bool:
-        return self.limit == 1  # no distance is larger
+        return self.limit == 1  # the largest distance
 
     @property
     def needs_one_value(self) -> bool:
@@ -79,7 +79,7 @@ class TCloseness(ByFormula):
         return {"distance": self.distance, "value": Sql("v.value")}
 
     def fits(self, base: Base) -> bool:
-        """Not where the template measures in floats, or has no order or hierarchy for the values."""
+        """No, if the template measures in floats, or has no order or hierarchy for the values."""
         if self.distance == "hierarchical" and not isinstance(base.table.sensitive_hierarchy, Hierarchy):
             return False
         from privacy_sql.counted.groups import SensitiveValues
@@ -111,7 +111,7 @@ class TCloseness(ByFormula):
         size = next(row["n_people"] for row in evidence if row["g"] == group)
         facts = {"size": size, "distance": str(distances[group])}
         far = shown(distances[group], beside=self.limit)
-        story = f"The farthest group holds {people(size)} and lies {far} away."
+        story = f"The farthest group has {people(size)} and a distance of {far}."
         return self.verdict(distances[group], Witness(facts, {"g": group}), story)
 
     def keeps(self, evidence: Sequence[Row]) -> bool:
@@ -120,7 +120,7 @@ class TCloseness(ByFormula):
     def _distances(self, evidence: Sequence[Row]) -> dict[int, Fraction | float]:
         reasons = (
             ("n_stray", "unmapped_value", "are not numbers"),
-            ("n_blurred", "blurred_value", "are numbers of more digits than a double tells apart"),
+            ("n_blurred", "blurred_value", "have more digits than a double can hold"),
         )
         for row in evidence[:1]:
             for count, code, reason in reasons:
@@ -129,7 +129,7 @@ class TCloseness(ByFormula):
                         code,
                         f"{row[count]} sensitive values {reason}, so {self} has no order for them",
                         where=str(self),
-                        hint="Use distance=equal or hierarchical, or leave those rows out with `where:`.",
+                        hint="Use distance=equal or hierarchical, or exclude those rows with `where:`.",
                     )
         return {row["g"]: self._distance(row) for row in evidence if row["g"] is not None}
 

@@ -1,4 +1,4 @@
-"""Levels of hierarchies as people say them: "age in bands of 10", never `{"age": 2}`."""
+"""Levels of hierarchies in words: "age in bands of 10", never `{"age": 2}`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 TOP = "*"
 
-# how a level reads that is neither the raw value nor the single label at the top
+# the words for a level that is neither the raw value nor the single label at the top
 SHOWN = {
     "intervals": "bands of {}",
     "mask": "first {} characters",
@@ -17,7 +17,7 @@ SHOWN = {
 
 
 def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
-    """How a column is shown at a level of its hierarchy, given as its `kind` and the names of its `levels`.
+    """How a level shows a column, given the `kind` of its hierarchy and the names of its `levels`.
 
     >>> level({"kind": "intervals", "levels": ["raw", "5", "10", "*"]}, 2)
     'bands of 10'
@@ -42,7 +42,7 @@ def level(hierarchy: Mapping[str, Any] | None, step: int) -> str:
 
 
 def column(name: str, hierarchy: Mapping[str, Any] | None, step: int) -> str:
-    """A column with the level it is shown at.
+    """A column with its level in words.
 
     >>> column("age", {"kind": "intervals", "levels": ["raw", "10", "*"]}, 1), column("sex", None, 0)
     ('age in bands of 10', 'sex exact')
@@ -53,7 +53,7 @@ def column(name: str, hierarchy: Mapping[str, Any] | None, step: int) -> str:
     names = (hierarchy or {}).get("levels", [])
     if words.startswith("bands of "):
         return f"{name} in {words}"
-    # a name that somebody gave the level in the header of a hierarchy file
+    # a level name from the header of a hierarchy file
     return f"{name} as {words}" if 0 < step < len(names) and words == names[step] else f"{name} {words}"
 
 
@@ -67,7 +67,7 @@ def choice(levels: Mapping[str, int], hierarchies: Mapping[str, Any]) -> str:
 
 
 def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
-    """What a method chose: levels in words, everything else as it was asked for.
+    """The choice of a method: levels in words, the rest as requested.
 
     >>> kinds = {"age": {"kind": "intervals", "levels": ["raw", "5", "*"]}}
     >>> in_words({"levels": {"age": 1}, "k": 5}, kinds)
@@ -77,7 +77,7 @@ def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
     """
     told = []
     for key, value in chosen.items():
-        if value is None or value is True or value in ({}, []):  # what was not asked for says nothing
+        if value is None or value is True or value in ({}, []):  # skip what was not requested
             continue
         if key in ("levels", "mask"):
             told.append(choice(value, hierarchies))

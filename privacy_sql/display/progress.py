@@ -1,4 +1,4 @@
-"""Say how far long work has come, to whoever listens; nobody does unless the command line asks for it."""
+"""Report the progress of long work to a listener; only the command line has one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _stop: ContextVar[Callable[[], None]] = ContextVar("stop", default=lambda: None)
 
 
 def report(task: str, done: int, total: int) -> None:
-    """Tell the listener, if there is one, that `done` of `total` parts of a task are finished.
+    """Tell the listener, if any, that `done` of `total` parts of a task are finished.
 
     >>> heard = []
     >>> with listening(lambda *what: heard.append(what)):
@@ -41,7 +41,7 @@ def listening(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def shown() -> Iterator[None]:
-    """Show progress on stderr while the block runs, when the work takes a while: bars, or lines."""
+    """Show progress on stderr while the block runs, if the work takes a while: bars, or lines."""
     shows = Bars() if sys.stderr.isatty() else Lines(sys.stderr)
     token = _stop.set(shows.stop)
     try:
@@ -58,7 +58,7 @@ def silence() -> None:
 
 
 class Lines:
-    """A line about what is being done, for a log or a pipe: after two seconds, then every ten."""
+    """A line about the current task, for a log or a pipe: after two seconds, then every ten."""
 
     def __init__(self, stream: TextIO, after: float = 2, every: float = 10) -> None:
         self.stream, self.after, self.every = stream, after, every
@@ -78,19 +78,19 @@ class Lines:
             try:
                 self.stream.write(f"{time.monotonic() - self.began:.0f} s: {self.doing}\n")
                 self.stream.flush()
-            except (OSError, ValueError):  # nobody reads it, which stops no work
+            except (OSError, ValueError):  # nobody reads it, and the work goes on
                 return
 
     def stop(self) -> None:
-        """Say nothing more; what is being said is said to its end."""
+        """Stop after the current line."""
         self.stopped.set()
         self.clock.join()
 
 
 class Bars:
-    """A bar per task, by rich, from the second on that the work takes; gone when it is done.
+    """A bar for each task, shown by rich after the first second and removed at the end.
 
-    Until something is reported a bar without an end moves, so that one long statement shows life too.
+    Before the first report a bar without an end moves, so that one long statement also shows life.
     """
 
     def __init__(self, after: float = 1) -> None:
@@ -111,19 +111,19 @@ class Bars:
             self.bars.update(self.tasks[task], completed=done, total=total)
 
     def start(self) -> None:
-        """Show the bars; called by the clock."""
+        """Show the bars; called by the timer."""
         from rich.console import Console
         from rich.progress import Progress
 
         with self.lock:
-            if self.clock.finished.is_set():  # stopped while rich was loaded
+            if self.clock.finished.is_set():  # stopped while rich was loading
                 return
             self.bars = Progress(console=Console(stderr=True), transient=True)
             self.tasks[""] = self.bars.add_task("working", total=None)
             self.bars.start()
 
     def stop(self) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
         self.clock.cancel()
         with self.lock:
             if self.bars is not None:

@@ -1,6 +1,6 @@
-"""Numbers for people: rounded, but never to a whole number they only come near, nor onto their own limit.
+"""Numbers for people: rounded, but never to a nearby whole number or to their own limit.
 
-0.99998 is no certainty and 0.00002 is not nothing, so such numbers get as many digits as tell them apart.
+0.99998 is not certain and 0.00002 is not nothing, so such numbers get enough digits to show the difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FINE = Fraction(1, 10**9)  # closer than this a float is taken for the whole num
 
 
 def shown(number: Number | None, beside: Number | None = None) -> str:
-    """A number with four digits, or as many as tell it from whole numbers and from the limit `beside` it.
+    """A number with four digits, or enough to distinguish it from whole numbers and from the limit `beside`.
 
     >>> shown(Fraction(2, 3)), shown(5), shown(Fraction(20000)), shown(None), shown(0.30000000001)
     ('0.6667', '5', '20000', 'none', '0.3')
@@ -34,7 +34,7 @@ def shown(number: Number | None, beside: Number | None = None) -> str:
 
 
 def as_asked(limit: Number) -> str:
-    """A limit as somebody wrote it: all its decimals where they end, so that it is not taken for another.
+    """A limit as written, with all its decimals if there are finitely many, so that it is not mistaken.
 
     >>> as_asked(Fraction("0.49998")), as_asked(Fraction(1, 3)), as_asked(10), as_asked(Fraction("0.5"))
     ('0.49998', '0.3333', '10', '0.5')
@@ -47,7 +47,7 @@ def as_asked(limit: Number) -> str:
 
 
 def decimals(number: Number, places: int) -> str:
-    """A number with so many decimals, or as many as tell it from a whole number.
+    """A number with this many decimals, or enough to distinguish it from a whole number.
 
     >>> decimals(Fraction(49999, 50000), 4), decimals(1, 4), decimals(Fraction(1, 3), 4)
     ('0.99998', '1.0000', '0.3333')
@@ -56,7 +56,7 @@ def decimals(number: Number, places: int) -> str:
 
 
 def percent(share: Number) -> str:
-    """A share of 1 in percent, with one decimal or as many as tell it from none and from all.
+    """A share of 1 in percent, with one decimal or enough to distinguish it from 0 and 100.
 
     >>> percent(Fraction(1, 10000)), percent(Fraction(1, 8)), percent(1)
     ('0.01 %', '12.5 %', '100.0 %')
@@ -65,7 +65,7 @@ def percent(share: Number) -> str:
 
 
 def how_sure(share: Number | None) -> str:
-    """How sure somebody is, with as many digits as a number has: 66.67 %.
+    """How sure somebody is, with the digits of a number: 66.67 %.
 
     >>> how_sure(Fraction(2, 3)), how_sure(1), how_sure(None)
     ('66.67 %', '100 %', 'unknown')

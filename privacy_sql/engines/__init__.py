@@ -1,9 +1,9 @@
-"""Where SQL runs. An engine creates, loads, fetches and drops; it does not know what a query means.
+"""Where SQL runs. An engine creates, loads, fetches and drops; it does not know the meaning of a query.
 
-In: a query, a small table, a source. Out: relations and small results. Read `duckdb.py` first; each engine
-is a file of its name and speaks the words of `macros/dialects/<name>.sql`. `_travel.py` decides what runs
-embedded, `_sources.py` says what a file or a table's name is, `_spill.py` makes private folders, and
-`_escaping.py` writes and reads cells that a spreadsheet would run.
+In: a query, a small table, a source. Out: relations and small results. Read `duckdb.py` first; each engine is
+a file with its name and uses the macros of `macros/dialects/<name>.sql`. `_travel.py` decides what runs
+embedded, `_sources.py` tells files from tables, `_spill.py` creates private folders, and `_escaping.py`
+writes and reads cells that a spreadsheet would run.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
     WholeNumbers: TypeAlias = Mapping[str, npt.NDArray[np.integer[Any]]]
 
-CONNECTIONS = 'For example "duckdb:file.db"; an open connection of DuckDB is taken too.'
+CONNECTIONS = 'Use for example "duckdb:file.db", or an open DuckDB connection.'
 Row = dict[str, Any]
-# the three types small tables travel in; a column's name ends in nothing that tells, so they are said
+# the three types of small tables; names do not tell a column's type, so it is given
 Columns = Mapping[str, tuple[str, Sequence[Any]]]
-# rows as a user hands them in: a DataFrame of pandas, Arrow or Spark, whose libraries need not be there
+# rows from a user: a DataFrame of pandas, Arrow or Spark, whose libraries may be missing
 Frame: TypeAlias = Any
-# what a table is read from: a file, the name of a relation, or such rows
+# the source of a table: a file, the name of a relation, or such rows
 Source: TypeAlias = str | Path | Frame
 
 
 class Engine(ABC):
-    """What every engine promises. Relations it creates are temporary and go when it is closed."""
+    """The interface of every engine. Relations that it creates are temporary and go when it closes."""
 
     @property
     @abstractmethod
     def dialect(self) -> str:
-        """The sqlglot dialect it speaks."""
+        """Its sqlglot dialect."""
 
     @property
     @abstractmethod
     def connection(self) -> Any:
-        """The live connection of the engine's own library, for work beside ours."""
+        """The live connection of the engine's own library, for other work."""
 
     travel: int = 0  # a counted base of up to so many combinations is searched by an embedded engine
     one_pass: bool = True  # a step that a statement names several times is worked out once
@@ -59,7 +59,7 @@ class Engine(ABC):
 
     @abstractmethod
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Engine:
-        """The same engine for one piece of work, reaching these files (to read) and folders (to write).
+        """The same engine for one task, with access to these files (to read) and folders (to write).
 
         Relations created through a session are dropped when nobody holds the session any more.
         """
@@ -69,9 +69,9 @@ class Engine(ABC):
         """A file, a relation's name or a DataFrame as a relation."""
 
     def alike(self, source: Sql) -> tuple[Sql, Sql] | None:
-        """The rows of a source, alike ones once, and the column that says how often each occurs.
+        """The distinct rows of a source, and the column with their counts.
 
-        None where rows are counted as fast one by one.
+        None if counting rows one by one is as fast.
         """
         return None
 
@@ -81,18 +81,18 @@ class Engine(ABC):
 
     @abstractmethod
     def create(self, query: Query, *, view: bool = False) -> Sql:
-        """A temporary relation holding what the query returns."""
+        """A temporary relation with the result of the query."""
 
     @abstractmethod
     def filled(self, query: Query) -> tuple[Sql, int]:
-        """A temporary relation holding what the query returns, and how many rows that is."""
+        """A temporary relation with the result of the query, and its number of rows."""
 
     @abstractmethod
     def rows_of(self, query: Query) -> Sql:
-        """The rows a query would publish, as a view on the engine that writes them."""
+        """The rows that a query would publish, as a view on the engine that writes them."""
 
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query | None:
-        """The rows of a relation, each as often as it counts, in its order; None where it would be lost."""
+        """The rows of a relation, each repeated by its count, in order; None if the order would be lost."""
         return None
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Engine(ABC):
         """A small table of ours as a temporary relation: {name: (type, values)}."""
 
     def load_whole_numbers(self, columns: WholeNumbers, origin: str) -> Sql:
-        """The same of whole numbers, however many: {name: array}."""
+        """The same for any number of whole numbers: {name: array}."""
         return self.load({name: ("bigint", column.tolist()) for name, column in columns.items()}, origin)
 
     @abstractmethod
@@ -113,23 +113,23 @@ class Engine(ABC):
 
     @abstractmethod
     def arrow(self, query: Query) -> pa.Table:
-        """A result as an Arrow table: what travels to another engine."""
+        """A result as an Arrow table, to copy it to another engine."""
 
     @abstractmethod
     def take(self, table: pa.Table, origin: str) -> Sql:
-        """An Arrow table as a temporary relation."""
+        """Load an Arrow table as a temporary relation."""
 
     @abstractmethod
     def beside(self) -> Engine:
-        """A fresh engine of the same kind that reads written files again; it searches where they are."""
+        """A new engine of the same kind, to read written files again where they are."""
 
     @abstractmethod
     def drop(self, relation: Sql) -> None:
-        """Forget a temporary relation before the end."""
+        """Drop a temporary relation early."""
 
     @abstractmethod
     def write_file(self, query: Query, path: Path, kind: str) -> None:
-        """Write a query's rows to a new CSV or Parquet file, private to this user."""
+        """Write a query's rows to a new CSV or Parquet file that only this user can read."""
 
     @abstractmethod
     def write_table(self, query: Query, table: str) -> None:
@@ -137,19 +137,19 @@ class Engine(ABC):
 
     @abstractmethod
     def transaction(self) -> AbstractContextManager[None]:
-        """All or nothing: tables written inside exist for others only at its end."""
+        """All or nothing: others see tables written inside only at the end."""
 
     @abstractmethod
     def rename_table(self, old: str, new: str) -> None:
-        """Give a table its final name; both in one schema."""
+        """Give a table its final name; both names are in one schema."""
 
     @abstractmethod
     def hold_table(self, table: str) -> None:
-        """Let nobody else write to a table until `transaction` ends, where the engine can."""
+        """Keep others from writing to a table until `transaction` ends, if the engine can."""
 
     @abstractmethod
     def replace_table(self, new: str, name: str, aside: str) -> None:
-        """Put a table in the place of another, inside `transaction`; without one the old is kept `aside`."""
+        """Replace a table with another one, inside `transaction`; without one the old is kept `aside`."""
 
     @abstractmethod
     def drop_table(self, table: str) -> None:
@@ -165,7 +165,7 @@ class Engine(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Drop everything temporary and let go of the engine."""
+        """Drop everything temporary and release the engine."""
 
     def __enter__(self) -> Self:
         return self
@@ -177,7 +177,7 @@ class Engine(ABC):
 def connect(url: str | duckdb.DuckDBPyConnection = "duckdb:", **options: object) -> Engine:
     """Open an engine: `duckdb:` (embedded), `duckdb:file.db`, `postgres:`, `spark:local[2]`.
 
-    An open connection of DuckDB is taken as it is, and stays open and as it was when the engine is closed.
+    It also takes an open DuckDB connection, which stays open and unchanged when the engine closes.
 
     >>> with connect() as engine:
     ...     engine.fetch(Query("select 1 as one"))
@@ -189,7 +189,7 @@ def connect(url: str | duckdb.DuckDBPyConnection = "duckdb:", **options: object)
         return around
     scheme, colon, rest = url.partition(":")
     if not colon:
-        raise UsageError("bad_url", "a connection is written engine:place", hint=CONNECTIONS)
+        raise UsageError("bad_url", "a connection must be written engine:place", hint=CONNECTIONS)
     part = registry.get("engines", scheme)
     if part.__module__.startswith("privacy_sql."):
         refuse_unspoken(scheme)

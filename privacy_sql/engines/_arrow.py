@@ -1,4 +1,4 @@
-"""Small tables, files and results as Arrow tables: what travels between engines, and into a server."""
+"""Small tables, files and results as Arrow tables, which travel between engines and into a server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def of_columns(columns: Columns) -> pa.Table:
 
 def of_frame(frame: Frame) -> pa.Table:
     """A pandas DataFrame without its index, or anything that speaks Arrow."""
-    pandas = sys.modules.get("pandas")  # who brings a frame of pandas has loaded it
+    pandas = sys.modules.get("pandas")  # a user with a pandas frame has loaded pandas
     if pandas is None or not isinstance(frame, pandas.DataFrame):
         try:
             return pa.table(frame)
@@ -56,7 +56,7 @@ def of_frame(frame: Frame) -> pa.Table:
             raise no_frame(frame) from None
     try:
         return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata()
-    except pa.ArrowException:  # a column that mixes types is text, as it is for DuckDB
+    except pa.ArrowException:  # a column with mixed types is text, as in DuckDB
         return pa.table({str(name): _of_column(frame[name]) for name in frame})
 
 
@@ -74,7 +74,7 @@ def of_parquet(path: Path) -> pa.Table:
     try:
         return pa.parquet.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError):
-        raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write it again.") from None
+        raise DataError("bad_file", f"{path.name} is not Parquet", hint="Write the file again.") from None
 
 
 def of_parquets(files: list[Path]) -> pa.Table:
@@ -104,12 +104,12 @@ def of_file(path: Path) -> pa.Table:
             "bad_file",
             "a file is not well-formed CSV in UTF-8, or not Parquet",
             where=f"reading {path.name}",
-            hint="Every line needs as many fields as the header, and the same kind of line end.",
+            hint="Every line needs as many fields as the header, and the same line ending.",
         ) from None
 
 
 def write_csv(folder: Path, path: Path) -> None:
-    """Write the Parquet files of a folder to a new CSV file, private to this user, some rows at a time."""
+    """Write a folder of Parquet to a new CSV file that only this user can read, some rows at a time."""
     rows = pa.dataset.dataset([str(file) for file in sorted(folder.iterdir())], format="parquet")
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         out.write(header(rows.schema.names))
@@ -118,7 +118,7 @@ def write_csv(folder: Path, path: Path) -> None:
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The same rows in the types every engine has; what none of them is becomes text."""
+    """The same rows in types that every engine has; other types become text."""
     return table.cast(pa.schema([(field.name, _plain(field.type)) for field in table.schema]), safe=False)
 
 
@@ -139,7 +139,7 @@ def arrays(table: pa.Table) -> dict[str, Any]:
 
 
 def of_csv(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Record batches of CSV text without a header: nothing is NULL, quoted nothing is an empty text."""
+    """Record batches of CSV text without a header; an empty cell is NULL, a quoted one empty text."""
     source = io.BufferedReader(_Stream(blocks), 1 << 20)
     if not source.peek(1):
         return

@@ -1,7 +1,7 @@
-"""What PostgreSQL's COPY sends in its binary form: numbers as Arrow, without a text in between.
+"""The binary output of PostgreSQL's COPY: numbers as Arrow, without text in between.
 
-Rows of numbers without NULL all have one length, so numpy reads them as they are, on the connection that has
-the temporary relation (docs/scale.md compares it with ADBC).
+Rows of numbers without NULL all have the same length, so numpy can read them directly, on the connection that
+has the temporary relation (docs/scale.md compares it with ADBC).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK = 1 << 24
 
 
 class HasNull(Exception):
-    """A row is shorter than the others: it holds a NULL, which this form does not read."""
+    """A row is shorter than the others because of a NULL, which this reader does not support."""
 
 
 def of_numbers(schema: pa.Schema) -> bool:
@@ -30,8 +30,8 @@ def of_numbers(schema: pa.Schema) -> bool:
 
 
 def batches(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Record batches of binary COPY; raises where a value is NULL."""
-    # how one row lies in memory: the number of fields, then each with its length before it
+    """Record batches of binary COPY; raises if a value is NULL."""
+    # the layout of a row: the number of fields, then the length and value of each
     parts: list[tuple[str, str]] = [("fields", ">i2")]
     for number, field in enumerate(schema):
         parts += [(f"length_{number}", ">i4"), (f"value_{number}", NUMBERS[field.type])]
@@ -42,11 +42,11 @@ def batches(blocks: Iterable[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch
         left += block
         if not begun and len(left) >= len(SIGNATURE):
             if not left.startswith(SIGNATURE):
-                raise EngineError("engine", "PostgreSQL sent something else than binary COPY")
+                raise EngineError("engine", "PostgreSQL sent something other than binary COPY")
             del left[: len(SIGNATURE)]
             begun = True
         if begun and len(left) >= BLOCK:
-            # the last bytes may be the end, which is no row
+            # the last bytes may be the end mark, which is not a row
             whole = (len(left) - len(END)) // row.itemsize * row.itemsize
             yield _batch(bytes(left[:whole]), row, schema)
             del left[:whole]

@@ -1,4 +1,4 @@
-"""DuckDB's columns in a form in which equal values look equal, and its errors without what they quote."""
+"""DuckDB's columns, read so that equal values look equal, and its errors without quoted values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import duckdb
 from privacy_sql.errors import DataError, EngineError
 from privacy_sql.query.template import Sql, quote
 
-# words of DuckDB's errors about a file it cannot read
+# phrases in DuckDB's errors about unreadable files
 BROKEN_FILE = ("CSV ", "sniffing file", "nicode", "GZIP stream", "magic bytes", "Parquet file")
 
-# a collation belongs to a column, and DuckDB lists it nowhere but in the text that made the column
+# a collation belongs to a column, and DuckDB shows it only in the SQL that created the column
 COLLATED = """
 select 1 from duckdb_tables() where sql ilike '%collate%'
 union all
 select 1 from duckdb_views() where not internal and sql ilike '%collate%'
 """
 
-# whose values are equal where their text is, and nowhere else; of any other type the text itself is read
+# types whose values are equal exactly if their text is; of other types, the text is read
 PLAIN = frozenset(
     [
         *("BOOLEAN", "DATE", "TIME", "UUID", "BLOB"),
@@ -33,7 +33,7 @@ PLAIN = frozenset(
 
 
 def plainly(name: str, kind: str, collated: bool) -> Sql:
-    """A column whose values are equal only where a reader of the release sees no difference.
+    """A column whose values are equal only if a reader of the release sees no difference.
 
     >>> print(plainly("size", "DOUBLE", collated=False), plainly("age", "INTEGER", collated=True))
     "size" + 0 "age"
@@ -43,7 +43,7 @@ def plainly(name: str, kind: str, collated: bool) -> Sql:
     column = quote(name)
     if kind in ("DOUBLE", "FLOAT"):  # -0 is equal to 0
         return Sql(f"{column} + 0")
-    if kind == "VARCHAR":  # a collation may hold Flu and flu equal; bytes have none
+    if kind == "VARCHAR":  # a collation may treat Flu and flu as equal; bytes have no collation
         return Sql(f"decode(encode({column}))") if collated else column
     if kind in PLAIN or kind.startswith("DECIMAL("):
         return column
@@ -51,37 +51,39 @@ def plainly(name: str, kind: str, collated: bool) -> Sql:
 
 
 def explain(problem: duckdb.Error, origin: str, files: Iterable[Path] = ()) -> EngineError | DataError:
-    """An error of DuckDB without its text, which may quote rows: of a broken file, its name and the line."""
+    """An error of DuckDB without its text, which may quote rows; for a broken file, its name and the line."""
     kind = type(problem).__name__.removesuffix("Exception")
-    # views over files are read late, so a broken line shows up in whichever statement reads it first
+    # views over files are read late, so a broken line fails in the first statement that reads it
     reason = str(problem).partition("\nLINE ")[0]
     if "GZIP stream" in reason:
         broken = [file.name for file in files if f": {file}" in reason]
         name = broken[0] if len(broken) == 1 else "a .gz file"
-        told = f"{name} breaks off before its end, or is not packed by gzip"
+        told = f"{name} is truncated, or is not a gzip file"
         return DataError("bad_file", told, where=origin, hint="Copy or download it again.")
     if any(word in reason for word in BROKEN_FILE):
         return DataError(
             "bad_file",
             "a file is not well-formed CSV in UTF-8, or not Parquet",
             where=_place(reason, files) or origin,
-            hint="Every line needs as many fields as the header, and the same kind of line end.",
+            hint="Every line needs as many fields as the header, and the same line ending.",
         )
     if kind in ("Conversion", "OutOfRange"):
-        return DataError("bad_value", "a value does not convert as asked", where=origin)
+        return DataError("bad_value", "a value does not convert to the expected type", where=origin)
     if kind == "Catalog" and "already exists" in reason:
-        return EngineError("taken", "a table of that name exists already", where=origin, hint="Run again.")
+        return EngineError("taken", "a table of that name already exists", where=origin, hint="Run it again.")
     if kind == "Catalog":
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
     if kind == "Permission":
-        return EngineError("no_permission", "the connection may not reach that", where=origin)
+        return EngineError(
+            "no_permission", "the connection has no access to that file or table", where=origin
+        )
     return EngineError(
         "engine", f"{origin} failed on duckdb: {kind}", hint="Run with --unsafe-debug for its text."
     )
 
 
 def _place(reason: str, files: Iterable[Path]) -> str:
-    """Which of the files that were named is broken, and in which line: all else in the text may be a row.
+    """Which of the named files is broken, and in which line; the rest of the text may be a row.
 
     >>> told = (
     ...     "Invalid Input Error: CSV Error on Line: 3\\nOriginal Line: 1,flu\\n  file = /data/people.csv\\n"

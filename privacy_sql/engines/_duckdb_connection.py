@@ -1,6 +1,6 @@
-"""The connection to embedded DuckDB: opened on first use, and locked to what it was opened for.
+"""The connection to embedded DuckDB, opened and locked on first use.
 
-It reaches the named files and folders and nothing else, loads no extension and cannot be reconfigured.
+It can read only the named files and folders, loads no extension and cannot be reconfigured.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from privacy_sql.engines._spill import private_folder, sweep
 from privacy_sql.errors import EngineError, UsageError
 from privacy_sql.query.template import literal
 
-# relations somebody else made on this connection, which a second connection would not see
+# relations that others created on this connection; a second connection would not see them
 USERS_OWN = """
 select 1 from duckdb_tables() where not (temporary and starts_with(table_name, 'ps_'))
 union all
@@ -34,7 +34,7 @@ REPLACES = "python_enable_replacements"
 
 
 class Connection:
-    """One DuckDB instance, locked to the files and folders it was opened for when first used."""
+    """One DuckDB instance, locked on first use to the files and folders it was opened for."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Connection:
         self.debug = debug
         self.numbers: Iterator[object] = itertools.count(1)
         self.private: Path | None = None
-        # a finalizer may run while the rows of a statement are fetched, so it only says what can go
+        # a finalizer may run while a statement's rows are fetched, so it only notes what to drop
         self.left: list[tuple[str, str]] = []
         self._leave: Callable[[], Any] = bool
         self._closed = False
@@ -61,7 +61,7 @@ class Connection:
     def live(self) -> duckdb.DuckDBPyConnection:
         """The connection, opened and locked on first use."""
         if self._closed:
-            raise UsageError("closed", "this connection was closed", hint="Connect again.")
+            raise UsageError("closed", "this connection is closed", hint="Open a new connection.")
         if self._live is None:
             self._live = self._locked()
         return self._live
@@ -75,7 +75,7 @@ class Connection:
             raise EngineError(
                 "connect",
                 f"cannot open {Path(self.place).name}",
-                hint="Is it a DuckDB file, and closed in every other program?",
+                hint="Check that it is a DuckDB file, and close it in every other program.",
             ) from (problem if self.debug else None)
         for name, value in {**self.limits, "temp_directory": str(self.private)}.items():
             if value is not None:
@@ -84,10 +84,10 @@ class Connection:
                 except duckdb.Error as problem:
                     raise UsageError(
                         "bad_limit",
-                        f"{name} of a connection is not as DuckDB reads it",
+                        f"DuckDB does not accept the {name} of this connection",
                         hint='For example memory_limit: "2GB" and threads: 2.',
                     ) from (problem if self.debug else None)
-        # a name that is no relation must not become a variable of the calling Python program
+        # a name without a relation must not become a variable of the calling Python program
         connection.execute("set python_enable_replacements = false")
         connection.execute(f"set allowed_paths = [{_texts(self.files)}]")
         connection.execute(f"set allowed_directories = [{_texts({*self.folders, self.private})}]")
@@ -99,12 +99,12 @@ class Connection:
         return connection
 
     def interrupt(self) -> None:
-        """Stop the statement that runs, if one does."""
+        """Stop the running statement, if any."""
         if self._live is not None:
             self._live.interrupt()
 
     def reaching(self, files: set[Path], folders: set[Path]) -> Connection:
-        """A connection that reaches these as well: this one while it may still learn, else one beside it."""
+        """A connection that also reaches these: this one while it is unlocked, otherwise a second one."""
         if files <= self.files and folders <= self.folders:
             return self
         if self._live is None:
@@ -116,7 +116,7 @@ class Connection:
         raise UsageError(
             "locked",
             "this connection is locked to the files it was opened for",
-            hint='Name the others when connecting: ps.connect("duckdb:file.db", files=[...], folders=[...]).',
+            hint='Name all files when you connect: ps.connect("duckdb:file.db", files=[...], folders=[...]).',
         )
 
     def close(self) -> None:
@@ -127,23 +127,23 @@ class Connection:
 
 
 class TakenConnection(Connection):
-    """A connection that somebody else opened: it stays open, and what we made on it goes at the end."""
+    """A connection that somebody else opened: it stays open; our relations on it are dropped at the end."""
 
     taken = itertools.count(1)
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, debug: bool) -> None:
         super().__init__("", {}, (), (), debug)
-        # several may stand around one connection, so each has names of its own
+        # several engines may share one connection, so each uses its own names
         self.mark = f"t{next(self.taken)}x"
         self.numbers = (f"{self.mark}{number}" for number in itertools.count(1))
         sweep()
         self.private, self._leave = private_folder(self)
         try:
             (self.replaces,) = connection.execute(f"select current_setting('{REPLACES}')").fetchall()[0]
-            # a name that is no relation must not become a variable of the calling Python program
+            # a name without a relation must not become a variable of the calling Python program
             connection.execute(f"set {REPLACES} = false")
         except duckdb.Error as problem:
-            hint = "It must be open, and its settings not locked."
+            hint = "It must be open, and its settings must not be locked."
             told = "the connection cannot be used"
             raise UsageError("bad_connection", told, hint=hint) from (problem if debug else None)
         self._live = connection

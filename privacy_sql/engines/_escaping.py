@@ -1,7 +1,7 @@
-"""Cells of a CSV file that a spreadsheet would run: what they begin with, and the apostrophe that stops it.
+"""Cells of a CSV file that a spreadsheet would run as a formula, and the apostrophe that prevents it.
 
-Text that begins with = + - @, a tab or a carriage return, and is no number, gets an apostrophe in front. So
-does text that begins with apostrophes and one of these, so that every written cell stands for one value.
+Text that starts with = + - @, a tab or a carriage return and is not a number gets an apostrophe in front. So
+does text that starts with apostrophes followed by one of these, so that every written cell means one value.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from privacy_sql.query.template import Query, Sql, render
 if TYPE_CHECKING:
     from privacy_sql.engines import Engine, Source
 
-FORMULA = "^[=+@\t-]"  # a carriage return is made a tab before
+FORMULA = "^[=+@\t-]"  # a carriage return has been replaced by a tab
 QUOTED = "^'+[=+@\t-]"
 PATTERNS = {"formula": FORMULA, "quoted": QUOTED}
 NUMBER = re.compile(r" *[+-]?([0-9]{1,40}([.][0-9]{0,40})?|[.][0-9]{1,40})([eE][+-]?[0-9]{1,2})? *")
-# what these print never begins so
+# the text of these never starts that way
 HARMLESS = ("integer", "boolean")
 
 
@@ -34,7 +34,7 @@ def is_formula(text: str) -> bool:
 
 
 def escaped_text(text: str) -> str:
-    """What is written for a text.
+    """The written form of a text.
 
     >>> [escaped_text(text) for text in ("=1", "-5", "'=1", "'-5", "'x")]
     ["'=1", '-5', "''=1", "''-5", "'x"]
@@ -43,7 +43,7 @@ def escaped_text(text: str) -> str:
 
 
 def meant(written: str) -> str:
-    """The text that was written so.
+    """The text of a written form.
 
     >>> [meant(escaped_text(text)) for text in ("=1", "-5", "'=1", "'-5", "'x")]
     ['=1', '-5', "'=1", "'-5", "'x"]
@@ -56,7 +56,7 @@ def _changed(text: str) -> bool:
 
 
 def escaped(engine: Engine, query: Query) -> Query:
-    """The rows of a query as they are written."""
+    """The rows of a query in their written form."""
     relation = engine.rows_of(query)
     columns = [
         (name, escaped_text(name), kind not in HARMLESS) for name, kind in engine.columns(relation).items()
@@ -65,7 +65,7 @@ def escaped(engine: Engine, query: Query) -> Query:
 
 
 def as_meant(engine: Engine, source: Source, relation: Sql) -> Sql:
-    """The rows of a file; where it was written so, what was meant by them."""
+    """The rows of a file, unescaped if they were written escaped."""
     if not isinstance(source, Escaped):
         return relation
     columns = [(name, meant(name)) for name in engine.columns(relation)]

@@ -1,8 +1,8 @@
-"""A large CSV file whose lines repeat, counted line by line: only the lines that differ are taken apart.
+"""A large CSV file with repeated lines, counted line by line, so that only distinct lines are parsed.
 
-A reader of CSV spends most of its time on taking lines apart, and a GROUP BY on comparing the columns. Where
-no line has a quote in it, equal lines are equal rows and a separator always separates, so lines are counted
-as they stand. What is not as plain as that is left to the reader of CSV, and so is every error.
+A CSV reader spends most of its time on parsing lines, and a GROUP BY on comparing columns. If no line has a
+quote, equal lines are equal rows and a separator always separates, so whole lines can be counted. All other
+files go to the CSV reader, which also reports every error.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from pathlib import Path
 from privacy_sql.engines import Row
 from privacy_sql.query.template import Query, Sql, literal, quote
 
-# smaller files are read in less time than it takes to look at them
+# smaller files are read faster than they can be sampled
 LARGE = 8 << 20
-# how many places of a file are looked at, and how much there
+# how many places of a file are sampled, and how many bytes there
 PLACES, PIECE = 32, 1 << 16
-# lines that occur once among those looked at: so many of the next ones would be new as well
+# the share of sampled lines that occur once; about as many of the next ones would be new
 MOST_NEW = 0.5
-# some of these in a row, newly drawn, are the separator of columns that no line has
+# several of these, drawn at random, are a column separator that no line contains
 CONTROLS = [chr(code) for code in (*range(1, 9), *range(14, 28))]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A CSV file that is read line by line."""
+    """A CSV file, read line by line."""
 
     path: Path
     separator: str
     header: Sequence[str]
 
     def counted(self) -> Query:
-        """Every line that occurs, and how often."""
+        """Every distinct line, with its count."""
         nowhere = "".join(secrets.choice(CONTROLS) for _ in range(4))
         options = f"delim = {literal(nowhere)}, header = true, auto_detect = false, quote = '', escape = ''"
         strict = "nullstr = '', strict_mode = true, null_padding = false"
@@ -45,7 +45,7 @@ class Lines:
         return Query(text, f"counting lines of {self.path.name}")
 
     def looked_at(self, counted: Sql) -> Query:
-        """How many lines are not one value after the other, as the header has names; and all sizes."""
+        """How many lines do not have one value for each name of the header; and all sizes."""
         fields = f"strlen(line) - strlen(replace(line, {literal(self.separator)}, ''))"
         marks = " or ".join(f"contains(line, {mark})" for mark in ("'\"'", "chr(13)", "chr(0)"))
         wrong = f"line is null or {marks} or {fields} <> {len(self.header) - 1}"
@@ -54,7 +54,7 @@ class Lines:
         return Query(text, "looking at lines")
 
     def are_all(self, found: Row) -> bool:
-        """Whether lines are plain and, with their ends, make up the file to the byte."""
+        """Whether all lines are plain and together with their ends have the size of the file."""
         if found["n_wrong"] or not found["n_rows"]:
             return False
         size = self.path.stat().st_size
@@ -66,7 +66,7 @@ class Lines:
         return bool(len(header) + found["n_bytes"] + n_ends * len(end) == size)
 
     def taken_apart(self, counted: Sql, n_rows: Sql) -> Query:
-        """The rows that occur, and how often; what is empty is missing."""
+        """The distinct rows, with their counts; an empty cell is missing."""
         parts = f"select string_split(line, {literal(self.separator)}) as parts, n_rows from {counted}"
         values = ", ".join(
             f"nullif(parts[{place}], '') as {quote(name)}" for place, name in enumerate(self.header, start=1)
@@ -75,7 +75,7 @@ class Lines:
 
 
 def repeat(path: Path) -> bool:
-    """Whether a file is large, and most of its lines occur again, as far as some places of it tell."""
+    """Whether a file is large and a sample shows that most of its lines repeat."""
     try:
         size = path.stat().st_size
         if size < LARGE or path.suffix.lower() == ".gz":
@@ -84,7 +84,7 @@ def repeat(path: Path) -> bool:
         with path.open("rb") as file:
             for place in range(PLACES):
                 file.seek(size * place // PLACES)
-                # the first and the last one are cut off somewhere
+                # the first and the last line of a sample are cut off
                 seen.update(file.read(PIECE).split(b"\n")[1:-1])
     except OSError:
         return False

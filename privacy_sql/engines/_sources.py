@@ -1,4 +1,4 @@
-"""What a source or target is called: files by their ending, relations by their parts, columns by a header."""
+"""Names of sources and targets: files by their ending, relations by their parts, columns by a header."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ FILES = (".csv", ".tsv", ".txt", ".gz", ".parquet")
 
 
 def is_file(source: object) -> TypeGuard[str | Path]:
-    """Whether a source names a file, a folder of Parquet files or a pattern of such, and no relation."""
+    """Whether a source names a file, a folder of Parquet files or a pattern for them, and not a relation."""
     if isinstance(source, str):
         path = Path(source)
         if path.suffix.lower() in FILES and (path.is_file() or is_folder(path)):
             return True
-        # a word alone may be the name of a relation
+        # a single word may be the name of a relation
         return "/" in source and bool(parquet_files(path))
     return isinstance(source, Path)
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files of a folder, or of a pattern such as `data/*.parquet`, in their order."""
+    """The Parquet files of a folder, or of a pattern such as `data/*.parquet`, in order."""
     if path.is_dir():
         found = path.iterdir()
     elif set("*?[") & set(path.name) and not path.exists() and path.parent.is_dir():
@@ -50,48 +50,48 @@ def parquet_files(path: Path) -> list[Path]:
 
 
 def members(path: Path) -> list[Path]:
-    """The files behind a source: itself, or the Parquet files of a folder or a pattern."""
+    """The files of a source: the file itself, or the Parquet files of a folder or a pattern."""
     return [path] if path.is_file() else parquet_files(path)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether this is a folder of Parquet files, as a cluster writes them."""
+    """Whether this is a folder of Parquet files, as a cluster writes it."""
     return path.suffix.lower() == ".parquet" and path.is_dir()
 
 
 def existing(path: Path) -> list[Path]:
-    """The files behind a source, of which there is at least one."""
+    """The files of a source; there must be at least one."""
     if found := members(path):
         return found
     raise no_file(path)
 
 
 def unlike(folder: Path) -> DataError:
-    """Parquet files that are not one table."""
+    """The error for Parquet files that do not form one table."""
     told = f"the Parquet files of {folder.name or folder} do not have the same columns and types"
-    return DataError("bad_file", told, hint="Name the files that belong together, as in data/2026-*.parquet.")
+    return DataError("bad_file", told, hint="Name files that belong together, such as data/2026-*.parquet.")
 
 
 def no_file(path: Path, code: str = "no_file") -> UsageError:
-    """What is there in place of the file that was named, or what is named almost like it."""
+    """The error for a missing file, which says what is there instead or has a similar name."""
     if "://" in str(path) or re.match(r"[a-z0-9]{2,}:/", str(path)):
-        told = f"{path.name} is a remote file, and remote files are not read"
-        return UsageError(code, told, hint="Download it, and name the copy.")
+        told = f"{path.name} is a remote file; privacy_sql reads only local files"
+        return UsageError(code, told, hint="Download it and use the copy.")
     if path.is_dir() and parquet_files(path):
-        told = f"{path.name} is a folder of Parquet files, and no relation of the connection"
+        told = f"{path.name} is a folder of Parquet files, not a relation of the connection"
         return UsageError(code, told, hint=f"Write ./{path} to read all its files as one table.")
     if path.is_dir():
         told = f"{path.name or path} is a folder without Parquet files"
         return UsageError(code, told, hint=f"Name a file: {', '.join(FILES)}.")
     if set("*?[") & set(path.name):
         told = f"no Parquet file matches {path}"
-        return UsageError(code, told, hint="A pattern names files of one folder, such as data/*.parquet.")
+        return UsageError(code, told, hint="A pattern must name files in one folder, such as data/*.parquet.")
     if path.is_file():
-        hint = f"Save it as CSV in UTF-8 or as Parquet; names end in {', '.join(FILES)}."
+        hint = f"Save it as CSV in UTF-8 or as Parquet, with a name that ends in {', '.join(FILES)}."
         kind = SHEETS.get(
             path.suffix.lower(), f"a {path.suffix} file" if path.suffix else "a file without ending"
         )
-        return UsageError(code, f"{path.name} is {kind}, and only CSV and Parquet are read", hint=hint)
+        return UsageError(code, f"{path.name} is {kind}; privacy_sql reads only CSV and Parquet", hint=hint)
     with contextlib.suppress(OSError):
         if found := nearest(path.name, [file.name for file in path.parent.iterdir()]):
             return UsageError(
@@ -107,24 +107,24 @@ def no_source(name: str) -> UsageError:
     return UsageError(
         "no_source",
         f"there is no file or relation {name}",
-        hint=f"A file ends in {', '.join(FILES)}; a relation lies in the connection.",
+        hint=f"A file ends in {', '.join(FILES)}; a relation must be in the connection.",
     )
 
 
 def no_frame(source: object) -> UsageError:
     return UsageError(
         "no_source",
-        f"a {type(source).__name__} is no source",
-        hint="A source is a file, a relation or its name, or a DataFrame (pandas, polars, Arrow).",
+        f"a {type(source).__name__} cannot be a source",
+        hint="Use a file, a relation or its name, or a DataFrame (pandas, polars, Arrow).",
     )
 
 
 def csv_header(path: Path) -> tuple[str, list[str]]:
-    """The separator (`,` `;` tab) and the column names of a CSV file, from its first line alone."""
+    """The separator (`,` `;` tab) and the column names of a CSV file, from its first line."""
     with contextlib.suppress(OSError), path.open("rb") as start:
         kind = OTHER_KINDS.get(start.read(4))
         if kind is not None and path.suffix.lower() != ".gz":
-            hint = "Save it as CSV in UTF-8, or as Parquet under a name that ends in .parquet."
+            hint = "Save it as CSV in UTF-8, or as Parquet with a name that ends in .parquet."
             raise DataError("bad_file", f"{path.name} is {kind}, not CSV", hint=hint)
     try:
         with text_of(path) as lines:
@@ -133,34 +133,40 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
             separator = max(",;\t", key=unquoted.count)
             header = next(csv.reader(lines, delimiter=separator, strict=True), [])
             lines.seek(0)
-            # where an empty line is a row, DuckDB takes one that ends in CRLF among others in LF for two
+            # if an empty line is a row, DuckDB counts a CRLF line among LF lines as two
             mixed = len(header) == 1 and len(_line_ends(lines)) > 1
     except (UnicodeError, csv.Error, OSError, EOFError):
         raise DataError("bad_file", f"{path.name} is not CSV in UTF-8", hint="Save it as UTF-8.") from None
     if mixed:
-        raise DataError("bad_file", f"the lines of {path.name} end in different ways", hint="Save it again.")
+        raise DataError(
+            "bad_file",
+            f"{path.name} mixes different line endings",
+            hint="Save it again with one kind of line ending.",
+        )
     if not header or not all(map(str.strip, header)):
         raise DataError("no_header", f"{path.name} has no header, or a column without a name")
     if set("\r\n\0") & set("".join(header)):
-        # DuckDB takes the first line break it sees, quoted or not, for the end of a line, and loses rows
+        # DuckDB takes the first line break, quoted or not, for the end of a line, and loses rows
         raise DataError(
-            "bad_name", f"a column name of {path.name} holds a line break or NUL", hint="Rename the column."
+            "bad_name",
+            f"a column name of {path.name} contains a line break or NUL",
+            hint="Rename the column.",
         )
-    # names are told by their places: without a header they are values of the first row
+    # give positions, not names: without a header the names are values of the first row
     folded = list(map(str.lower, header))
     again = [place for place, name in enumerate(folded) if name in folded[:place]]
     if again:
         first, second = folded.index(folded[again[0]]) + 1, again[0] + 1
         raise DataError(
             "repeated_column",
-            f"columns {first} and {second} of {path.name} have one name (letter case aside)",
+            f"columns {first} and {second} of {path.name} have the same name (ignoring letter case)",
             hint="Rename one.",
         )
     return separator, header
 
 
 def _line_ends(text: Iterable[str]) -> set[str]:
-    """The ways lines of a CSV text end, but for those inside a quoted field."""
+    """The line endings of a CSV text, except inside quoted fields."""
     found, inside = set(), False
     for line in text:
         inside ^= line.count('"') % 2 == 1
@@ -171,7 +177,7 @@ def _line_ends(text: Iterable[str]) -> set[str]:
 
 
 def without_end_marks(text: IO[str]) -> Iterator[str]:
-    """A CSV text in blocks of whole lines; the line `\\.`, where a server stops reading, is put in quotes.
+    """A CSV text in blocks of whole lines; it quotes the line `\\.`, where a server stops reading.
 
     >>> import io
     >>> "".join(without_end_marks(io.StringIO('v\\n\\\\.\\n"a\\n\\\\.\\n"\\n'))).split("\\n")
@@ -192,9 +198,9 @@ def without_end_marks(text: IO[str]) -> Iterator[str]:
 
 
 def refuse_broken(path: Path) -> None:
-    """Refuse a packed CSV file that breaks off or is damaged: it is unpacked whole, its checksum compared.
+    """Refuse a truncated or damaged .gz file: unpack all of it and compare the checksum.
 
-    DuckDB before 2.0 reads what is there of it as if it were all, and no DuckDB looks at the checksum.
+    DuckDB before 2.0 reads a truncated file as if it were complete, and no version compares the checksum.
     """
     if path.suffix.lower() != ".gz":
         return
@@ -203,21 +209,21 @@ def refuse_broken(path: Path) -> None:
             while packed.read(1 << 20):
                 pass
     except EOFError:
-        told = f"{path.name} breaks off before its end"
+        told = f"{path.name} is truncated"
         raise DataError("bad_file", told, hint="Copy or download it again.") from None
     except (OSError, zlib.error):
-        told = f"{path.name} is not packed by gzip, or damaged: it does not unpack to what its checksum says"
+        told = f"{path.name} is damaged, or is not a gzip file: its checksum does not match"
         raise DataError("bad_file", told, hint="Copy or download it again.") from None
 
 
 def text_of(path: Path) -> IO[Any]:
-    """The text of a CSV file, unpacked when it is packed."""
+    """The text of a CSV file, unpacked if it is compressed."""
     opener = gzip.open if path.suffix.lower() == ".gz" else open
     return opener(path, "rt", encoding="utf-8-sig", newline="")
 
 
 def named(name: str) -> Sql:
-    """A relation as the user names it, `schema.table` or quoted as a whole when that is what exists."""
+    """A relation as the user names it: `schema.table`, or quoted as a whole if that exists."""
     if isinstance(name, Sql):
         return name
     return Sql(".".join(quote(part) for part in parts(name)))
@@ -232,6 +238,6 @@ def parts(name: str) -> list[str]:
     if not found or not all(found):
         if "/" in name:
             raise no_source(name)
-        hint = "Write schema.table; a part with a dot stands in double quotes."
-        raise UsageError("bad_name", "that is no name of a relation", hint=hint)
+        hint = "Write schema.table, with double quotes around a part that contains a dot."
+        raise UsageError("bad_name", "that is not the name of a relation", hint=hint)
     return found

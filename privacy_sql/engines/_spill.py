@@ -1,4 +1,4 @@
-"""Private folders for what does not fit into memory, removed at exit and swept at the next start."""
+"""Private folders for what does not fit into memory, removed at exit or swept at the next start."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from pathlib import Path
 from typing import Any
 
 PREFIX = "privacy_sql-"
-# a file in every such folder: without it a folder of that name is somebody's, such as an unpacked archive
+# marks every such folder; a folder of that name without it is somebody else's, such as an unpacked archive
 MARK = ".privacy_sql_spill"
 
 
 def private_folder(owner: object) -> tuple[Path, Callable[[], Any]]:
-    """A 0700 folder for spill files and the way to remove it, which happens at exit or with its owner too.
+    """A 0700 folder for spill files, and a function to remove it, which also runs at exit or with its owner.
 
-    It is locked while its process lives: a lock goes with a killed process, a process number is used again.
+    It is locked while its process lives, because a lock ends with a killed process and process numbers are
+    reused.
     """
     while True:
         made = Path(tempfile.mkdtemp(prefix=PREFIX))
         try:
             handle = os.open(made, os.O_RDONLY)
-        except FileNotFoundError:  # another start swept it before it was opened
+        except FileNotFoundError:  # another process swept it before it was opened
             continue
         fcntl.flock(handle, fcntl.LOCK_EX)
         leave = weakref.finalize(owner, _remove, made, handle)
-        with contextlib.suppress(FileNotFoundError):  # another start swept it before it was locked
+        with contextlib.suppress(FileNotFoundError):  # another process swept it before it was locked
             (made / MARK).touch(mode=0o600)
             return made, leave
 
@@ -45,7 +46,7 @@ def sweep() -> None:
     """Remove private folders left by runs that were killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            # a link is not followed, and the folder of a live process is locked
+            # links are not followed, and the folder of a live process is locked
             handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
             try:
                 if os.fstat(handle).st_uid == os.getuid():
@@ -53,6 +54,6 @@ def sweep() -> None:
                     if (left / MARK).is_file():
                         shutil.rmtree(left, ignore_errors=True)
                     elif re.fullmatch("[a-z0-9_]{8}", left.name.removeprefix(PREFIX)):
-                        left.rmdir()  # killed before it was marked: only when it is empty
+                        left.rmdir()  # killed before it was marked: remove it only if it is empty
             finally:
                 os.close(handle)

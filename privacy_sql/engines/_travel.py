@@ -1,8 +1,8 @@
-"""Two engines as one: the user's, which has the rows, and an embedded one, to which the counts travel.
+"""Two engines as one: the user's, which has the rows, and an embedded one, which gets the counts.
 
-A statement runs embedded when everything it reads was counted, and on the user's engine when it reads rows.
-What it reads of the other side is copied there, once. The counted base and its dictionaries travel with
-the first statement that reads them; rows never do.
+A statement runs embedded if it reads only counts, and on the user's engine if it reads rows. Relations that
+it needs from the other engine are copied there once. The counted base and its dictionaries travel with the
+first statement that reads them; rows never do.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from privacy_sql.engines import WholeNumbers
 
-OF_HOME = re.compile(r"\bps_[0-9]+_")  # what engines call relations of their own
+OF_HOME = re.compile(r"\bps_[0-9]+_")  # the names of an engine's own relations
 
 
 class Place:
-    """Where a relation lies: on the user's engine, embedded, or by now on both."""
+    """Where a relation is: on the user's engine, embedded, or by now on both."""
 
     def __init__(self, owner: Travelled, home: Sql | None = None, near: Sql | None = None) -> None:
-        self.owner = weakref.ref(owner)  # its copies live as long as it does
+        self.owner = weakref.ref(owner)  # its copies live as long as it
         self.home = home
         self.near = near
 
@@ -57,9 +57,9 @@ def _copied(relation: Sql | None, source: Engine, target: Engine) -> Sql:
 
 
 class Travelled(Engine):
-    """An engine whose counted relations are searched by an embedded engine."""
+    """An engine that uses an embedded engine to search its counted relations."""
 
-    # what is counted through this engine has travelled already, or is to stay
+    # what this engine counted has already travelled, or stays
     embedded = True
 
     def __init__(
@@ -86,11 +86,11 @@ class Travelled(Engine):
 
     @property
     def connection(self) -> Any:
-        """The user's own connection, for work beside ours."""
+        """The user's own connection, for other work."""
         return self._home.connection
 
     def counted(self, relation: Sql) -> Sql:
-        """A counted relation of the user's engine, under a name that may travel."""
+        """A counted relation of the user's engine, under a name that is allowed to travel."""
         return self._named(Place(self, home=relation), relation)
 
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Travelled:
@@ -99,7 +99,7 @@ class Travelled(Engine):
 
     def create(self, query: Query, *, view: bool = False) -> Sql:
         if self._reads_rows(query):
-            # under the user's engine's own name, which says that it does not travel
+            # under the name of the user's engine, so it does not travel
             return self._home.create(self._at_home(query), view=view)
         made = self._near.create(self._embedded(query), view=view)
         return self._named(Place(self, near=made), query.origin.rpartition("/")[2].split()[0])
@@ -209,14 +209,14 @@ class Travelled(Engine):
 
 
 def travelled(engine: Engine, relations: Sequence[Sql], size: int) -> tuple[Engine, list[Sql]]:
-    """The engine that searches counted relations, and their names there.
+    """The engine that searches counted relations, and the names of these there.
 
-    The same engine when it is embedded itself, when travelling is off, or when the counts are too many.
+    This is the same engine if it is embedded itself, if travelling is off, or if there are too many counts.
     """
     if not engine.travel or size > engine.travel:
         return engine, list(relations)
     near: Engine = registry.get("engines", "duckdb")()
-    # a prefix nobody can guess: no text of the data is taken for a relation
+    # a prefix nobody can guess, so that no text of the data is taken for a relation
     prefix = f"ps{secrets.token_hex(4)}"
     both = Travelled(engine, near, prefix, weakref.WeakValueDictionary(), itertools.count(1))
     return both, [both.counted(relation) for relation in relations]

@@ -1,7 +1,7 @@
-"""DuckDB, embedded: the default engine, needs no server.
+"""DuckDB, embedded: the default engine, which needs no server.
 
-Its connection is locked before the first statement. Spill files go to a private folder of the run that is
-removed at exit and swept at the next start.
+Its connection is locked before the first statement. Spill files go to a private folder of the run, which is
+removed at exit or swept at the next start.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ KINDS = {
     **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"], "integer"),
     **dict.fromkeys(["UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"], "integer"),
 }
-PIECE = 1000  # rows that are laid out at once
+PIECE = 1000  # rows that are repeated at once
 
 
 # frames that can be read any number of times
@@ -83,13 +83,13 @@ class DuckDB(Engine):
         limits = {"memory_limit": memory_limit, "threads": threads}
         self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
         self._mine: dict[str, str] = {}
-        self._lines: dict[str, Lines] = {}  # of the CSV files that are sources
+        self._lines: dict[str, Lines] = {}  # the CSV files that are sources
 
     @classmethod
     def around(cls, connection: object, *, unsafe_debug: bool = False) -> DuckDB:
-        """An engine on a connection that is open already, and stays open."""
+        """An engine on an open connection, which stays open."""
         if not isinstance(connection, duckdb.DuckDBPyConnection):
-            told = f"a {type(connection).__name__} is no connection"
+            told = f"a {type(connection).__name__} is not a connection"
             raise UsageError("bad_url", told, hint=CONNECTIONS)
         made = cls.__new__(cls)
         made._to = TakenConnection(connection, unsafe_debug)
@@ -100,14 +100,14 @@ class DuckDB(Engine):
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The live connection of DuckDB's own library, for work beside ours."""
+        """The live connection of DuckDB's own library, for other work."""
         return self._to.live
 
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching(set(map(Path.resolve, files)), set(map(Path.resolve, folders)))
         made._mine, made._lines = {}, {}
-        # once nobody can ask for it any more, what a session created is left to be dropped
+        # when nobody can use a session any more, its relations can be dropped
         left, mine = made._to.left, made._mine
         weakref.finalize(made, left.extend, mine.items())
         return made
@@ -127,7 +127,7 @@ class DuckDB(Engine):
         if isinstance(source, str):
             if not isinstance(source, Sql) and not self.has_table(source):
                 raise no_source(source)
-            # what is ours is made of plain columns
+            # our own relations have plain columns
             theirs = not isinstance(source, Sql)
             return self._plain(
                 named(source), theirs and bool(self.fetch(Query(COLLATED, "looking for collations")))
@@ -148,7 +148,7 @@ class DuckDB(Engine):
         path, *others = files
         text = literal(str(path.resolve()))
         if path.suffix.lower() == ".parquet":
-            # a folder called k=5 is no column of what lies in it
+            # a folder called k=5 is not a column of its files
             read = [f"read_parquet({literal(str(f.resolve()))}, hive_partitioning = false)" for f in files]
             origin = f"reading {path.name}"
             shapes = [self._described(Query(f"select * from {one} limit 0", origin)) for one in read]
@@ -173,7 +173,7 @@ class DuckDB(Engine):
             return None
         try:
             counted = self.create(lines.counted())
-        except PrivacySqlError:  # whatever it is, the reader of CSV says it
+        except PrivacySqlError:  # the CSV reader reports any error
             return None
         try:
             if not lines.are_all(self.fetch(lines.looked_at(counted))[0]):
@@ -193,8 +193,8 @@ class DuckDB(Engine):
             if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
                 frame = frame.to_arrow_table()
             self.connection.register(name, frame)
-        except duckdb.NotImplementedException as problem:  # a kind of pandas that DuckDB has no word for
-            hint = "Turn it into text, numbers or dates first."
+        except duckdb.NotImplementedException as problem:  # a pandas type that DuckDB does not know
+            hint = "Convert it to text, numbers or dates first."
             raise DataError(
                 "bad_column", "a column of the frame has a type DuckDB cannot read", hint=hint
             ) from (problem if self._to.debug else None)
@@ -212,7 +212,7 @@ class DuckDB(Engine):
         return name
 
     def _reads(self, relation: duckdb.DuckDBPyRelation) -> bool:
-        """Whether a relation is one of this connection, and not of another database."""
+        """Whether a relation belongs to this connection and not to another database."""
         name = self._name("looking")
         try:
             self.connection.register(name, relation)
@@ -269,10 +269,10 @@ class DuckDB(Engine):
     def repeated(self, counted: Sql, columns: Sequence[str], n: Sql) -> Query:
         shown = ", ".join(map(quote, columns))
         start = free_name("start", [*columns, n])
-        # one thread counts what a limit lets through, so rows are written as they come, and none waits in
+        # one thread counts what passes a limit, so rows are written as they come, and none waits in
         # memory; that all are let through nobody knows beforehand
         lines = f"select * from {counted} limit (select count(*) from {counted})"
-        # in two steps, as a list is made whole before it is laid out in rows
+        # in two steps, because a list is built completely before it becomes rows
         pieces = f"select {shown}, {n}, unnest(range(0, {n}, {PIECE})) as {start} from ({lines})"
         rows = f"select {shown}, unnest(range(least({PIECE}, {n} - {start}))) from ({pieces})"
         return Query(f"select {shown} from ({rows})", "published rows", one_by_one=True)
@@ -304,7 +304,7 @@ class DuckDB(Engine):
         return self._taken(table, "*", table.num_rows, origin)
 
     def _taken(self, given: object, shown: str, n_rows: int, origin: str) -> Sql:
-        """Columns that lie in memory as a temporary relation."""
+        """Columns in memory as a temporary relation."""
         name, frame = self._name(origin), self._name("frame")
         self.connection.register(frame, given)
         try:
@@ -328,13 +328,13 @@ class DuckDB(Engine):
     def write_file(self, query: Query, path: Path, kind: str) -> None:
         self.connection.execute("select 1")
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
-        if query.one_by_one:  # nothing is to be put back in order
+        if query.one_by_one:  # no order to restore
             options += ", preserve_order false"
-        # DuckDB reaches its own private folder only; the file moves from there
+        # DuckDB can reach only its own private folder; the file moves from there
         made = Path(str(self._to.private)) / f"{next(self._to.numbers)}.{kind}"
         made.touch(mode=0o600)
         self._run(Query(f"copy ({query.text('duckdb')}) to {literal(str(made))} ({options})", query.origin))
-        made.chmod(0o600)  # DuckDB may have put a file of its own in that place
+        made.chmod(0o600)  # DuckDB may have created its own file there
         shutil.move(made, path)
 
     def write_table(self, query: Query, table: str) -> None:
@@ -356,7 +356,7 @@ class DuckDB(Engine):
         self._run(Query(f"alter table {named(old)} rename to {quote(bare)}", "rename"))
 
     def hold_table(self, table: str) -> None:
-        pass  # a file of DuckDB belongs to one process
+        pass  # a DuckDB file belongs to one process
 
     def replace_table(self, new: str, name: str, aside: str) -> None:
         self.drop_table(name)
@@ -392,18 +392,18 @@ class DuckDB(Engine):
 
     @contextlib.contextmanager
     def _explained(self, query: Query) -> Iterator[None]:
-        """Errors of DuckDB leave as ours; it may quote rows, and some come only when rows are fetched."""
+        """Convert DuckDB's errors into ours, because they may quote rows; some come only with the rows."""
         try:
             yield
         except duckdb.InterruptException:
             raise KeyboardInterrupt from None
         except RuntimeError as problem:
-            # what a signal that arrives in the middle of a statement becomes
+            # how a signal in the middle of a statement shows
             if "interrupted" in str(problem):
                 raise KeyboardInterrupt from None
             raise
         except duckdb.Error as problem:
-            if deadlines.stopped():  # as when a frame was being read
+            if deadlines.stopped():  # for example while a frame was being read
                 raise KeyboardInterrupt from None
             told = explain(problem, query.origin, self._to.files)
             raise told from (problem if self._to.debug else None)

@@ -1,8 +1,8 @@
-"""PostgreSQL: a server the user has; `postgres:` reads where it is from libpq's environment.
+"""PostgreSQL: a server of the user; `postgres:` finds it through libpq's environment.
 
-Rows stay on the server. What the tool makes there on the way is temporary, so a user who may only read can
-check; a published table is written in one transaction. Arrow goes in and out through COPY, on the connection
-whose temporary relations it needs.
+Rows stay on the server. The relations created there on the way are temporary, so a user with read access can
+check. A published table is written in one transaction. Arrow goes in and out through COPY, on the connection
+that has the temporary relations.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Postgres(Engine):
 
     dialect = "postgres"
     travel = TRAVEL
-    one_text = False  # columns may have orders of their own
+    one_text = False  # columns may have their own collations
     undoes = True
 
     def __init__(
@@ -69,7 +69,7 @@ class Postgres(Engine):
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Postgres:
         made = Postgres.__new__(Postgres)
         made.travel, made._to, made._mine = self.travel, self._to, {}
-        # once nobody can ask for it any more, what a session created is left to be dropped
+        # when nobody can use a session any more, its relations can be dropped
         left, mine = made._to.left, made._mine
         weakref.finalize(made, lambda: left.extend(f"{name} {kind}" for name, kind in mine.items()))
         return made
@@ -113,14 +113,14 @@ class Postgres(Engine):
         return self._plain(self.take(arrows.of_frame(source), "frame"))
 
     def _plain(self, relation: Sql) -> Sql:
-        """A relation whose equal values look equal: numbers without needless digits, all else as text."""
+        """A relation in which equal values look equal: numbers without trailing zeros, the rest as text."""
         columns = self._described(Query(f"select * from {relation}", f"looking at {relation}"))
         shown = ", ".join(f"{words.plainly(column)} as {quote(column.name)}" for column in columns)
-        # in PostgreSQL's own words: nothing to translate
+        # PostgreSQL's own SQL, which needs no translation
         return self._created("view", Query(f"select {shown} from {relation}", "source"))[0]
 
     def _table(self, step: str, columns: dict[str, str]) -> Sql:
-        """An empty temporary table; types are ours, or PostgreSQL's words for them."""
+        """Create an empty temporary table; types are ours or PostgreSQL's names."""
         name = self._name(step)
         made = ", ".join(f"{quote(column)} {words.TYPES.get(kind, kind)}" for column, kind in columns.items())
         self._run(Query(f"create temp table {name} ({made})", step))
@@ -166,7 +166,7 @@ class Postgres(Engine):
 
     def _made(self, query: Query, kind: str) -> tuple[Sql, int]:
         name, n_rows = self._created(kind, Query(query.text(self.dialect), query.origin))
-        if kind == "table":  # without its statistics the planner joins in nested loops
+        if kind == "table":  # without statistics the planner joins in nested loops
             self._run(Query(f"analyze {name}", "analyze"))
         return name, n_rows
 
@@ -269,7 +269,7 @@ class Postgres(Engine):
         self.rename_table(new, name)
 
     def drop_table(self, table: str) -> None:
-        for view in self._to.seen.get(named(table), []):  # there again after a rollback
+        for view in self._to.seen.get(named(table), []):  # a rollback restores it
             self._run(Query(f"drop view if exists pg_temp.{view} cascade", "drop"))
         self._run(Query(f"drop table if exists {named(table)}", "drop"))
 
@@ -289,7 +289,7 @@ class Postgres(Engine):
 
     @contextlib.contextmanager
     def _copying(self, query: Query) -> Iterator[psycopg.Copy]:
-        """Rows in or out, a block at a time."""
+        """Copy rows in or out, a block at a time."""
         started = time.perf_counter()
         with self._explained(query), self.connection.cursor().copy(query.sql) as copy:
             yield copy
@@ -302,5 +302,7 @@ class Postgres(Engine):
         except psycopg.Error as problem:
             raise words.explain(problem, query.origin) from (problem if self._to.debug else None)
         except (UnicodeError, pa.ArrowException, EOFError) as problem:
-            wrong = DataError("bad_file", "a value or line cannot be read as asked", where=query.origin)
+            wrong = DataError(
+                "bad_file", "a value or line does not have the expected type", where=query.origin
+            )
             raise wrong from (problem if self._to.debug else None)

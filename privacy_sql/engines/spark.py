@@ -1,7 +1,7 @@
-"""Spark: for tables beyond one machine; `spark:local[2]`, or `spark:` for the session that runs already.
+"""Spark: for tables beyond one machine; `spark:local[2]`, or `spark:` for the running session.
 
-Rows stay on the cluster. Temporary relations are checkpointed where they are counted, so that nothing is
-counted twice; Parquet is read and written by the cluster, file or folder, a CSV file goes through the driver.
+Rows stay on the cluster. Temporary relations are checkpointed on the cluster, so that nothing is counted
+twice. The cluster reads and writes Parquet, as a file or a folder; a CSV file goes through the driver.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ KINDS = {
     "float": "number",
     **dict.fromkeys(["tinyint", "smallint", "int", "bigint"], "integer"),
 }
-# no file beside the data, and time stamps as other engines read them
+# no checksum files next to the data, and time stamps as other engines read them
 WRITING = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "UNRESOLVED_COLUMN", "UNRESOLVED_ROUTINE", "SCHEMA_NOT_FOUND")
 BAD_VALUE = ("CAST_INVALID_INPUT", "CAST_OVERFLOW", "NUMERIC_VALUE_OUT_OF_RANGE", "ARITHMETIC_OVERFLOW")
-# pyspark writes the text of an error to stderr through these, whoever catches it
+# pyspark writes the text of an error to stderr through these, even if it is caught
 TELLING = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _numbers = itertools.count(1)  # temporary views belong to Spark's session, which engines share
 
 
 class Spark(Engine):
-    """A Spark session: the one that runs already, or one for a master such as `local[2]`."""
+    """A Spark session: the running one, or one for a master such as `local[2]`."""
 
     dialect = "spark"
     travel = TRAVEL
     one_pass = False
-    at_once = 8  # every statement is a job: planning it takes longer than counting
+    at_once = 8  # every statement is a job, and planning it takes longer than counting
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Spark(Engine):
 
     @property
     def connection(self) -> SparkSession:
-        """The SparkSession, for work beside ours."""
+        """The SparkSession, for other work."""
         return self._session
 
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> Spark:
@@ -111,7 +111,7 @@ class Spark(Engine):
         return made
 
     def close(self) -> None:
-        """Forget what was made; the session of Spark stays, as others may use it."""
+        """Drop what was created; Spark's session stays open because others may use it."""
         _forget(self._left, self._mine)
         self._sweep()
 
@@ -135,13 +135,13 @@ class Spark(Engine):
 
     def _file(self, files: list[Path]) -> DataFrame:
         path, *others = files
-        if others:  # by their names, because Spark passes over a folder that is hidden
+        if others:  # by their names, because Spark skips a hidden folder
             with self._explained("reading"):
                 shapes = [self._session.read.parquet(str(file.resolve())).dtypes for file in files]
                 if any(shape != shapes[0] for shape in shapes):
                     raise unlike(path.parent)
                 return self._session.read.parquet(*(str(file.resolve()) for file in files))
-        if path.name.startswith((".", "_")):  # and over such files, without a word
+        if path.name.startswith((".", "_")):  # and such files, without a message
             return self._session.createDataFrame(arrows.plain(arrows.of_file(path)))
         if path.suffix.lower() == ".parquet":
             with self._explained("reading"):
@@ -149,7 +149,7 @@ class Spark(Engine):
         return self._session.createDataFrame(arrows.of_file(path))
 
     def _plain(self, frame: DataFrame) -> Sql:
-        """A relation whose equal values look equal; what is no plain value becomes text."""
+        """A relation in which equal values look equal; other types become text."""
         shown = [f"{_plainly(name, kind)} as {_quote(name)}" for name, kind in frame.dtypes]
         with self._explained("source"):
             made = self._viewed(frame.selectExpr(*shown), "source")
@@ -182,7 +182,8 @@ class Spark(Engine):
         if not view:
             with self._timed(query.origin):
                 frame = frame.localCheckpoint()
-                # a checkpoint read twice in one statement confuses Spark's planner unless its columns are new
+                # reading a checkpoint twice in one statement confuses Spark's planner unless its columns are
+                # new
                 frame = frame.selectExpr(*(f"{_quote(name)} as {_quote(name)}" for name in frame.columns))
         made = self._viewed(frame, step)
         statements.made(self, made)
@@ -221,7 +222,7 @@ class Spark(Engine):
     # -- relations out -------------------------------------------------------------------------------
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
-        """Parquet is a folder that the cluster writes; CSV is made of one, some rows at a time."""
+        """The cluster writes Parquet as a folder; CSV is made from one, some rows at a time."""
         frame = self._sql(query.text(self.dialect), query.origin)
         if kind == "parquet":
             self._write_folder(frame, path, query.origin)
@@ -235,7 +236,7 @@ class Spark(Engine):
             shutil.rmtree(parts, ignore_errors=True)
 
     def _write_folder(self, frame: DataFrame, path: Path, origin: str) -> None:
-        path.mkdir(mode=0o700)  # private until it is published; Spark adds its files to it
+        path.mkdir(mode=0o700)  # private until it is published; Spark adds its files
         with self._timed(origin):
             frame.write.mode("append").options(**WRITING).parquet(str(path.resolve()))
         for mark in path.glob(".*"):  # checksums of the local file system
@@ -247,7 +248,7 @@ class Spark(Engine):
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Spark has no transactions: what was written inside is removed again when something fails."""
+        """Spark has no transactions, so tables written inside are removed if something fails."""
         self._written.clear()
         try:
             yield
@@ -294,7 +295,7 @@ class Spark(Engine):
         started = time.perf_counter()
         with self._explained(origin):
             yield
-        # the text of a statement may hold values of the data (a lookup, a condition): its name is logged
+        # a statement's text may hold values of the data (a lookup, a condition), so its name is logged
         log.debug("%s on spark: %.3f s", origin, time.perf_counter() - started)
         statements.took(time.perf_counter() - started)
 
@@ -312,7 +313,7 @@ class Spark(Engine):
 
 @contextlib.contextmanager
 def _untold() -> Iterator[None]:
-    """Keep pyspark from logging errors of ours, which may quote rows; those of others it logs as before."""
+    """Keep pyspark from logging our errors, which may quote rows; it still logs those of others."""
     from pyspark.logger import PySparkLogger
 
     loggers = [PySparkLogger.getLogger(name) for name in TELLING]
@@ -332,9 +333,9 @@ def explain(problem: Exception, origin: str) -> EngineError | DataError:
 
     condition = (problem.getCondition() or "") if isinstance(problem, PySparkException) else ""
     if condition.startswith(BAD_VALUE):
-        return DataError("bad_value", "a value does not convert as asked", where=origin)
+        return DataError("bad_value", "a value does not convert to the expected type", where=origin)
     if condition.startswith("TABLE_OR_VIEW_ALREADY_EXISTS"):
-        return EngineError("taken", "a table of that name exists already", where=origin, hint="Run again.")
+        return EngineError("taken", "a table of that name already exists", where=origin, hint="Run it again.")
     if condition.startswith(MISSING):
         return EngineError("no_relation", "a table, column or function does not exist", where=origin)
     reason = condition if condition.replace("_", "").replace(".", "").isalnum() else type(problem).__name__
@@ -381,6 +382,6 @@ def _plainly(name: str, kind: str) -> str:
 
 
 def _forget(left: list[str], relations: set[str]) -> None:
-    """Say what a session created once nobody can ask for it any more."""
+    """Report what a session created when nobody can use it any more."""
     left.extend(relations)
     relations.clear()

@@ -25,7 +25,7 @@ from privacy_sql.verdict import Verdict, exact_text, finite
 def sides(counted: Counted, choice: Choice) -> Iterator[tuple[LatticeSearch, Shown]]:
     """What a choice publishes, once for each sensitive column (once where there is none)."""
     search = counted.search
-    shown = search.shown(choice)  # what leaves for one column leaves for all
+    shown = search.shown(choice)  # suppressed for one column, suppressed for all
     for side in (search, *search.sides):
         yield side, side.valued(shown if side is search else side.shown(choice))
 

@@ -478,7 +478,7 @@ class Counted:
     def _decided(self, side: LatticeSearch, choice: Choice, criterion: Criterion) -> Verdict | None:
         try:
             if self.search.allowed:
-                self.search.shown(choice)  # what leaves for one column leaves for all
+                self.search.shown(choice)  # suppressed for one column, suppressed for all
             told = side.valued(side.shown(choice))
             if told.in_memory is not None:
                 return criterion.decide(told.in_memory.of) if isinstance(criterion, OnArrays) else None

@@ -1,8 +1,8 @@
-"""The dbt files of a release: its candidate, what is published from it, and the tests between the two.
+"""The dbt files of a release: its candidate, the published model, and the tests between the two.
 
-The manifest says which choice was made. dbt makes the same choice every night with the macro `generalise`, or
-reads the table that was written, and tests in SQL what SQL can decide; what only Python can decide is guarded
-by the checksum of the table that Python judged (docs/dbt.md).
+The manifest says which choice was published. dbt repeats it every night with the macro `generalise`, or reads
+the written table, and tests what SQL can decide. If only Python can decide, dbt compares the checksum of the
+table that Python judged (docs/dbt.md).
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from privacy_sql.criteria.t_closeness import TCloseness
 
 GENERALISING = ("generalise", "full_domain")
-MOST_FACTS = 2  # of (c,k)-safety, written out in macros/kernel/unsafe_ck_safety.sql
+MOST_FACTS = 2  # the cases of (c,k)-safety in macros/kernel/unsafe_ck_safety.sql
 LARGEST_FAMILY = 50
 SHARES = 10**6  # shares of near values are told in whole parts of it
 # requirements a group keeps or fails by itself
 BY_GROUP = ("k_anonymous", "l_diverse", "t_close", "near_safe")
 CHECKSUM = [f"h{piece}" for piece in range(1, 9)]
 
-TO_A_TABLE = "Publish to a table (`output: {connection: ..., relation: ...}`), which matches_manifest guards."
+TO_A_TABLE = (
+    "Publish to a table (`output: {connection: ..., relation: ...}`); matches_manifest then checks it."
+)
 
 Test = tuple[str, dict[str, Any]]
 
@@ -57,9 +59,11 @@ def files(
     by_levels = manifest["method"] in GENERALISING and "levels" in manifest["choice"]
     if left or not by_levels:
         output = manifest["output"]
-        if "relation" not in output:  # what only Python can decide or make has to lie where dbt can read it
+        if "relation" not in output:  # what only Python can decide or create must be where dbt can read it
             what = (
-                f"SQL alone cannot decide {', '.join(left)}" if left else "a dbt model cannot make these rows"
+                f"SQL alone cannot decide {', '.join(left)}"
+                if left
+                else "a dbt model cannot create these rows"
             )
             raise UsageError(
                 "not_in_sql", f"{what} ({manifest['method']})", where=table.name, hint=TO_A_TABLE
@@ -89,7 +93,7 @@ def files(
 
 
 def as_published(table: Table, manifest: Mapping[str, Any]) -> Table:
-    """The table with bands for fractions where the run found fractions in a column of whole bands."""
+    """The table with bands for fractions if the run found fractions in a column with whole bands."""
     then = manifest["hierarchies"]
     kinds = {
         column: kind.for_fractions()
@@ -101,29 +105,29 @@ def as_published(table: Table, manifest: Mapping[str, Any]) -> Table:
 
 
 def refuse_changed(table: Table, manifest: Mapping[str, Any]) -> None:
-    """Refuse when the project no longer says what was published."""
+    """Refuse if the project has changed since the release."""
     same = {column: kind.checksum() for column, kind in table.hierarchies.items() if kind.height}
     then = {column: kind["checksum"] for column, kind in manifest["hierarchies"].items()}
     if (same, table.roles, table.where) != (then, manifest["roles"], manifest["where"]):
         hint = "Run it again, then compile."
-        raise UsageError("project_changed", f"{table.name} is not what was published", hint=hint)
+        raise UsageError("project_changed", f"{table.name} has changed since it was published", hint=hint)
 
 
 def leave_out(table: Table, require: Sequence[Criterion]) -> list[Test] | None:
-    """The requirements whose failing groups a suppression leaves out; None where SQL cannot name them all."""
+    """The requirements whose failing groups are suppressed; None if SQL cannot find them all."""
     found = _leave_out(table, require)
     return found if len(found) == len(require) and len(table.sensitives) < 2 else None
 
 
 def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[str, Any]) -> str:
-    """The call of `generalise`; after a suppression it leaves out what the suppression did."""
+    """The call of `generalise`; with suppression it leaves out the same groups."""
     arguments: dict[str, Any] = {
         "quasi": _recipes(table),
         "levels": {column: level for column, level in manifest["choice"]["levels"].items() if level},
         "sensitive": list(table.sensitives),
         "insensitive": list(table.insensitive),
     }
-    # a manifest rounds the rows that were left out down
+    # a manifest rounds down the suppressed rows
     if manifest["suppressed"] or manifest.get("rows_rounded_to"):
         arguments["leave_out"] = _leave_out(table, require)
     if table.where:
@@ -133,7 +137,7 @@ def _generalised(table: Table, require: Sequence[Criterion], manifest: Mapping[s
 
 
 def _covered(table: Table) -> Test:
-    """What a run refuses in the source: values outside a hierarchy, refused NULLs, people repeated."""
+    """What a run refuses in the source: values outside a hierarchy, refused NULLs, repeated people."""
     refused = [column for column in table.quasi if table.nulls_of(column) == "refuse"]
     refused += [column for column in table.sensitives if table.sensitive_nulls == "refuse"]
     arguments: dict[str, Any] = {"of": _reference(table), "quasi": _recipes(table), "not_null": refused}
@@ -154,7 +158,7 @@ def _leave_out(table: Table, require: Sequence[Criterion]) -> list[Test]:
 
 
 def _reference(table: Table) -> str:
-    """What dbt knows the source as: a model or seed of the file's name, or a source of the relation's."""
+    """The source in dbt: a model or seed with the file's name, or a source with the relation's name."""
     if isinstance(table.source, (str, Path)) and Path(table.source).is_file():
         return f"ref({json.dumps(Path(table.source).name.partition('.')[0])})"
     return _source(str(table.source)).strip("{} ")
@@ -174,7 +178,7 @@ def _required(require: Sequence[Criterion], table: Table) -> list[Test]:
 
 
 def _alone(table: Table, require: Sequence[Criterion]) -> list[Test]:
-    """What a run refuses of columns that are published as they are, unless somebody said why they may."""
+    """What a run refuses of insensitive columns, unless somebody gave a reason to publish them."""
     one_row_one_person = table.values_per_person == "one" and not table.count
     if not table.as_they_are or table.also_known or table.acknowledged or not one_row_one_person:
         return []
@@ -190,9 +194,9 @@ def _condition(table: Table) -> str:
 
 
 def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
-    """The dbt tests that say what a requirement says; none where SQL alone cannot decide it.
+    """The dbt tests for a requirement; none if SQL alone cannot decide it.
 
-    Each of several sensitive columns is tested with the others among the quasi-identifiers.
+    Each of several sensitive columns is tested with the others as quasi-identifiers.
     """
     maker = _MAKERS.get(criterion.name)
     one_row_one_person = table.values_per_person == "one" and not table.count
@@ -225,7 +229,7 @@ def _t_close(criterion: TCloseness, table: Table) -> Test | None:
 
 
 def _near_safe(criterion: IntervalDisclosure, table: Table) -> Test | None:
-    """Numbers within a width; dbt has no words for other distances, nor for a share of many decimals."""
+    """Numbers within a width; the dbt test supports no other distances and no share with many decimals."""
     share, width = _number(criterion.share), _number(criterion.width)
     exact = Fraction(str(share)) == criterion.limit and (criterion.limit * SHARES).denominator == 1
     if (

@@ -1,7 +1,7 @@
-"""Standalone SQL that a DBA can read and paste: what is published, and the evidence of every requirement.
+"""Standalone SQL that a DBA can read and paste: the published rows, and the evidence for every requirement.
 
-The same templates as in a run, with the steps of a run as named steps of one statement, for any engine that
-sqlglot speaks. What only Python decides is said in a comment.
+It uses the templates of a run, with the steps of a run as named steps of one statement, for any dialect of
+sqlglot. A comment says what only Python decides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from privacy_sql.query.template import Query, Sql, condition, free_name, names, 
 from privacy_sql.table import Table
 
 LeaveOut = Sequence[tuple[str, Mapping[str, Any]]]
-"""Requirements whose failing groups are left out, in the words of the macro `left_out`."""
+"""Requirements whose failing groups are left out, as arguments of the macro `left_out`."""
 
 DIALECTS = (
     "duckdb",
@@ -41,7 +41,7 @@ VALUES = "value_codes"  # `values` itself is a word of every dialect
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement, or the reason why there is none, under a heading."""
+    """One statement, or the reason for having none, under a heading."""
 
     heading: str
     query: Query | None
@@ -55,23 +55,23 @@ class Statement:
 def compiled(
     table: Table, levels: Mapping[str, int], require: Sequence[Criterion], leave_out: LeaveOut | None = ()
 ) -> list[Statement]:
-    """The statements of a table generalised to levels: the published SELECT, then one per requirement.
+    """The statements for a table at some levels: the published SELECT, then one per requirement.
 
-    Groups that fail `leave_out` are no part of either; None where groups are left out that SQL cannot name.
+    Both exclude groups that fail `leave_out`; None means that SQL cannot find the groups to leave out.
     """
     heading = f"{table.name}: what is published"
     if table.values_per_person != "one":
-        # rows would show how often a value is repeated for a person, and lines without one beside values
-        reason = "What rows say of a person again is left out: ask `privacy-sql run`."
+        # rows would show how often a person's value repeats, and lines without a value
+        reason = "Only `privacy-sql run` can leave out repeated rows of a person."
         made = [Statement(f"{heading}\n{reason}", None)]
     elif leave_out is None:
-        reason = "Groups that fail are left out, and SQL alone cannot say which: ask `privacy-sql run`."
+        reason = "Failing groups are left out, and SQL alone cannot find them: use `privacy-sql run`."
         made = [Statement(f"{heading}\n{reason}", None)]
     else:
         shown = choice({name: levels.get(name, 0) for name in table.quasi}, table.described_levels)
         told = [heading, *([shown] if shown else []), *([LEFT_OUT] if leave_out else [])]
         made = [Statement("\n".join(told), _published(table, levels, leave_out))]
-    # of each of several sensitive columns, the others are quasi-identifiers
+    # for each of several sensitive columns, the others are quasi-identifiers
     several = len(table.sensitives) > 1 and not table.joint
     seen_as = [(each, table.with_sensitive(each)) for each in table.sensitives] if several else [("", table)]
     for sensitive, seen in seen_as:
@@ -81,12 +81,12 @@ def compiled(
 
 
 def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -> list[Statement]:
-    """What columns that are published as they are single out; of known ones the requirements say it."""
+    """How far insensitive columns single people out; requirements cover the known ones."""
     if not table.insensitive or not _counts_people(table):
         return []
     heading = (
-        f"{table.name}: what {', '.join(table.insensitive)} single out, published as they are\n"
-        "For somebody who also knows them: n_groups groups of n_people, n_top of whom share the commonest"
+        f"{table.name}: whom the unchanged columns {', '.join(table.insensitive)} single out\n"
+        "For somebody who also knows them: n_groups groups of n_people, of whom n_top share the most common"
         " value.\nn_people = 1: alone; n_top = n_people: certain."
     )
     steps = _steps(replace(table, insensitive=()).counting(list(table.insensitive)), levels, leave_out, table)
@@ -95,11 +95,11 @@ def _singled_out(table: Table, levels: Mapping[str, int], leave_out: LeaveOut) -
 
 
 def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[Statement]:
-    """The statements of a collection of marginals: each marginal, and the maximum-entropy table over all.
+    """The statements for a collection of marginals: each marginal, and the maximum-entropy table over all.
 
-    The last one reads the marginals by the names `TABLE_marginal_1`, ...: create them as views or tables.
+    The last one reads the marginals as `TABLE_marginal_1`, ...; create them as views or tables.
     """
-    if len(table.sensitives) > 1:  # which of them is called so does not change what is counted
+    if len(table.sensitives) > 1:  # which of them has that role does not change the counts
         table = table.with_sensitive(table.sensitives[0])
     attributes = Attributes.of(table)
     chosen = published(attributes, collection)
@@ -120,13 +120,13 @@ def compiled_marginals(table: Table, collection: Sequence[Levels]) -> list[State
 
 
 def _relation(table: Table) -> Sql:
-    """Where the rows lie; of a file or a frame, a table of its name."""
+    """Where the rows are; for a file or a frame, a table with its name."""
     source = table.source
     return named(source) if isinstance(source, str) and not is_file(source) else quote(table.name)
 
 
 def _where(table: Table) -> Sql | None:
-    """The condition; what it compares with numbers is text in a CSV file, and is read as a number."""
+    """The condition; CSV columns are text, and are read as numbers when compared with numbers."""
     if not table.where:
         return None
     where = condition(table.where, list(table.roles))
@@ -155,9 +155,9 @@ def _published(table: Table, levels: Mapping[str, int], leave_out: LeaveOut = ()
 def _steps(
     table: Table, levels: Mapping[str, int], leave_out: LeaveOut, published: Table | None = None
 ) -> list[tuple[str, Query]]:
-    """The relations a criterion's template reads, each a named step built on those before it.
+    """The relations that a criterion's template reads, each a named step built on earlier ones.
 
-    Groups are left out as `published` forms them, where that is another table.
+    If `published` is another table, its groups are the ones left out.
     """
     kinds, source, where = table.hierarchies, _relation(table), _where(table)
     left: list[tuple[str, Query]] = []
@@ -190,27 +190,27 @@ def _evidence(
 ) -> Statement:
     question = f"{criterion}: {criterion.question}"
     if sensitive:
-        question += f"\nOf {sensitive!r}, the other sensitive columns counted as quasi-identifiers."
+        question += f"\nFor {sensitive!r}, with the other sensitive columns as quasi-identifiers."
     if not standalone(criterion) or not _counts_people(table):
-        return Statement(f"{question}\nNeeds more than this table's counts: ask `privacy-sql check`.", None)
+        return Statement(
+            f"{question}\nIt needs more than this table's counts: use `privacy-sql check`.", None
+        )
     relations: dict[str, Any] = {name: Sql(name) for name, _ in steps} | {"values": Sql(VALUES)}
     query = render(f"criteria/{criterion.name}.sql", **relations, **criterion.context(), by_group=False)
-    heading = (
-        f"{question}\nEvidence in counts; safe when the value is {criterion.relation} {criterion.limit}."
-    )
+    heading = f"{question}\nEvidence in counts; safe if the value is {criterion.relation} {criterion.limit}."
     if whole:
-        heading += "\nOf all rows, before groups that fail are left out."
+        heading += "\nFor all rows, before failing groups are left out."
     return Statement(heading, with_steps(query, steps))
 
 
 def _counts_people(table: Table) -> bool:
-    """Whether one row is one person with one value, and groups are those of the quasi-identifiers."""
+    """Whether one row is one person with one value, and groups come from the quasi-identifiers."""
     joined = table.joint and len(table.sensitives) > 1
     return table.values_per_person == "one" and not (table.count or table.group or joined)
 
 
 def standalone(criterion: Criterion) -> bool:
-    """Whether the histogram of the groups is all the evidence a criterion's template reads."""
+    """Whether a criterion's template reads only the histogram of the groups."""
     kind = type(criterion)
     plain = kind.tables is Criterion.tables and kind.gather is Criterion.gather
     return plain and not (criterion.needs_base or criterion.needs_population or criterion.reads)

@@ -1,6 +1,6 @@
 """Hierarchies: how the values of a column may be generalised, level by level.
 
-In: what a project says of a column (`spec.py`). Out: a `Hierarchy` with its levels, and its recipe in SQL.
+In: what a project says about a column (`spec.py`). Out: a `Hierarchy` with its levels, and its recipe in SQL.
 Read `base.py` first; `numeric.py`, `text.py`, `dates.py` and `tree.py` are the kinds.
 """
 

@@ -1,4 +1,4 @@
-"""What every hierarchy promises: levels from the raw value to one label, each coarser than the one below."""
+"""What every hierarchy provides: levels from the raw value to one label, each coarser than the one below."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ TOP = "*"
 class Hierarchy(ABC):
     """How the values of one column may be generalised: the domain generalisation hierarchy of the papers.
 
-    Level 0 is the raw value; the top level is the single label `*`, except where the column stands as it is.
+    Level 0 is the raw value; the top level is the single label `*`, except for a column without a hierarchy.
     NULL stays NULL below the top and is `*` there, like everything else.
     """
 
-    place: Path | None = None  # the file it was read from, if it was
+    place: Path | None = None  # the file it was read from, if any
     numeric: ClassVar[bool] = False  # values must be numbers, or text that reads as one
     # values have an order, so that a range of them is a group; else they only have nodes
     ordered: ClassVar[bool] = False
 
     def has_label(self, label: str) -> bool:
-        """Whether a text is known as one of its labels, even where no value at hand has it."""
+        """Whether a text is one of its labels, even if no present value has it."""
         return False
 
     def leaves(self) -> Iterable[str]:
-        """Every raw value it lists; most cover values by a rule and list none."""
+        """Every raw value it lists; most hierarchies cover values by a rule and list none."""
         return ()
 
     @property
@@ -43,7 +43,7 @@ class Hierarchy(ABC):
 
     @property
     def unmapped_hint(self) -> str:
-        """What to do when values of the column are not covered."""
+        """What to do if values of the column are not covered."""
         return "Add the missing values to the hierarchy."
 
     @abstractmethod
@@ -51,11 +51,11 @@ class Hierarchy(ABC):
         """One short name per level, from the raw value to the top."""
 
     def described(self) -> dict[str, object]:
-        """Its kind and the names of its levels: what it takes to say a level in words."""
+        """Its kind and the names of its levels, enough to describe a level in words."""
         return {"kind": next(iter(self.to_spec()), ""), "levels": list(self.level_names())}
 
     def in_words(self, level: int) -> str:
-        """How the column is shown at a level.
+        """How a level shows the column.
 
         >>> from privacy_sql.hierarchies import Intervals
         >>> Intervals(5, 10).in_words(2)
@@ -64,7 +64,7 @@ class Hierarchy(ABC):
         return levels.level(self.described(), level)
 
     def every_level(self) -> str:
-        """What each number of a level stands for, in a sentence.
+        """A sentence that says what each level number means.
 
         >>> from privacy_sql.hierarchies import Intervals
         >>> Intervals(5).every_level()
@@ -74,16 +74,18 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def to_spec(self) -> Mapping[str, object]:
-        """What stands under `hierarchy:` in privacy.yml, as plain data."""
+        """The value of `hierarchy:` in privacy.yml, as plain data."""
 
     def recipe(self) -> Mapping[str, object]:
-        """What the macro `recode` needs to write the same labels in SQL: plain data, as in a dbt model."""
+        """What the macro `recode` needs to write the same labels in SQL, as plain data for a dbt model."""
         return self.to_spec()
 
     def label(self, value: object, level: int) -> object | None:
         """The published form of a value; None for NULL below the top and for a value not covered."""
         if not 0 <= level <= self.height:
-            raise UsageError("no_such_level", f"there is no level {level}, levels go from 0 to {self.height}")
+            raise UsageError(
+                "no_such_level", f"level {level} does not exist; levels go from 0 to {self.height}"
+            )
         if level == self.height > 0:
             return TOP
         if value is None or not self.maps(value):
@@ -95,7 +97,7 @@ class Hierarchy(ABC):
         return value is None or self._covers(text_of(value))
 
     def checksum(self) -> str:
-        """A checksum of the labels: two hierarchies with equal checksums publish every value alike."""
+        """A checksum of the labels; hierarchies with equal checksums publish every value the same."""
         return hashlib.sha256(json.dumps(dict(self.to_spec()), sort_keys=True).encode()).hexdigest()
 
     @property
@@ -104,7 +106,7 @@ class Hierarchy(ABC):
         return False
 
     def for_fractions(self) -> Hierarchy:
-        """The same levels for a column that holds numbers with a fraction; only the labels may differ."""
+        """The same levels for a column with fractional numbers; only the labels may differ."""
         return self
 
     def _covers(self, text: str) -> bool:
@@ -112,11 +114,11 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def _label(self, text: str, level: int) -> str | None:
-        """The label of a value written as text, at a level between the raw value and the top."""
+        """The label of a value (as text) at a level between the raw value and the top."""
 
 
 def text_of(value: object) -> str:
-    """The text an engine gives when the value is cast to text: hierarchies read text and native values alike.
+    """The text an engine gives when it casts the value; hierarchies read text and native values alike.
 
     >>> text_of("02139"), text_of(24), text_of(True), text_of(datetime.date(2024, 3, 5))
     ('02139', '24', 'true', '2024-03-05')

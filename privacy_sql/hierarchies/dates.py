@@ -1,8 +1,8 @@
 """Hierarchies of dates: day, month, quarter, year, five years, decade.
 
-A date is read from its text: year, month and day as 2024-03-05, with or without a time behind it. That is
-what every engine gives when a date or a timestamp is cast to text, so the levels need no date function. Text
-of another form, or of a day that the calendar lacks, is not covered.
+A date is read from its text: year, month and day as in 2024-03-05, optionally followed by a time. Every
+engine gives this when it casts a date or a timestamp to text, so the levels need no date function. Other
+text, or a day that does not exist, is not covered.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Dates(Hierarchy):
                 raise UsageError(
                     "not_nested",
                     f"level {level} of the dates ({coarser}) is not coarser than level {level - 1} ({finer})",
-                    hint=f"From fine to coarse: {', '.join(UNITS)}.",
+                    hint=f"Use this order, from fine to coarse: {', '.join(UNITS)}.",
                 )
         object.__setattr__(self, "units", units)
 
@@ -63,7 +63,7 @@ class Dates(Hierarchy):
 
     @property
     def unmapped_hint(self) -> str:
-        return "Dates are year, month and day, such as 2024-03-05."
+        return "Dates must be year, month and day, such as 2024-03-05."
 
     def level_names(self) -> tuple[str, ...]:
         return ("raw", *self.units, TOP)

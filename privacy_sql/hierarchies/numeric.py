@@ -1,8 +1,8 @@
 """Hierarchies of numbers: bands of equal width, and bands between chosen cut points.
 
-A number is read in double precision. Text that is not a plain decimal number (`12`, `-3.5`, `1e5`, blanks
-around it allowed) is not covered; neither are NaN and infinity. The grammar is written out because every
-engine casts a little more than the next one, and macros/kernel/recode.sql holds the same words.
+A number is read in double precision. Text that is not a plain decimal number (`12`, `-3.5`, `1e5`, with
+spaces around it allowed) is not covered; neither are NaN and infinity. The grammar is explicit because every
+engine casts slightly different texts; macros/kernel/recode.sql has the same grammar.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Number = int | Decimal
 
 
 def number(text: str) -> float | None:
-    """The number a text stands for; None when it stands for none.
+    """The number in a text, or None.
 
     >>> number("24.5"), number(" -3 "), number("1_000"), number("nan")
     (24.5, -3.0, None, None)
@@ -40,9 +40,9 @@ def number(text: str) -> float | None:
 class Intervals(Hierarchy):
     """Bands of equal width per level, aligned at an origin; each width is a multiple of the one before.
 
-    Bands of whole numbers are written `20-24`, and cover whole numbers only. A width written with a decimal
-    point (5.0, 0.5) says that the column has fractions: bands are then written `[20, 25)`, from 20 up to but
-    without 25. So a label covers exactly the values recoded into it.
+    Bands of whole numbers are written `20-24` and cover only whole numbers. A width with a decimal point
+    (5.0, 0.5) says that the column has fractions; bands are then written `[20, 25)`, from 20 up to but
+    excluding 25. So a label covers exactly the values recoded into it.
 
     >>> age = Intervals(5, 10, 20)
     >>> [age.label(24, level) for level in range(5)], age.label(-3, 1), age.label(24.5, 1)
@@ -83,14 +83,14 @@ class Intervals(Hierarchy):
         object.__setattr__(self, "top", top)
         object.__setattr__(self, "fractions", any(isinstance(n, Decimal) for n in given))
         if (not self.clips and not numbers) or any(width <= 0 for width in numbers):
-            raise UsageError("bad_interval", "intervals need widths above 0", hint="Such as [5, 10, 20].")
+            raise UsageError("bad_interval", "intervals need widths above 0", hint="For example [5, 10, 20].")
         for level, (finer, coarser) in enumerate(pairwise(numbers), start=2):
             if coarser <= finer or coarser % finer != 0:
                 raise UsageError(
                     "not_nested",
                     f"level {level} of the intervals (width {_plain(coarser)}) does not nest: its width is"
                     f" not a multiple of level {level - 1}'s ({_plain(finer)})",
-                    hint="Let each width be a multiple of the one before, such as [5, 10, 20].",
+                    hint="Make each width a multiple of the one before, such as [5, 10, 20].",
                 )
         if any(abs(self._scaled(n)) >= MAGNITUDE for n in given):
             raise UsageError("bad_interval", "widths and origin together span more than 15 digits")
@@ -114,9 +114,9 @@ class Intervals(Hierarchy):
     @property
     def unmapped_hint(self) -> str:
         if not self.widths:
-            return "Values must be numbers, as 1.5 and not 1,5."
+            return "Values must be numbers, such as 1.5 and not 1,5."
         point = (
-            "" if self.fractions else " Write the widths with a decimal point when the column has fractions."
+            "" if self.fractions else " Write the widths with a decimal point if the column has fractions."
         )
         return f"Values must be numbers below 10^{15 - self.decimals}, as 1.5 and not 1,5.{point}"
 
@@ -161,7 +161,7 @@ class Intervals(Hierarchy):
         width = self._scaled(self.widths[place])
         low = units - (units - self._scaled(self.origin)) % width
         high = low + width
-        # a band ends where the values beyond it are hidden, else a level would not nest in the next
+        # a band ends where hidden values begin, or a level would not nest in the next
         low = low if self.bottom is None else max(low, self._scaled(self.bottom))
         high = high if self.top is None else min(high, self._scaled(self.top))
         if self.fractions:
@@ -169,14 +169,14 @@ class Intervals(Hierarchy):
         return str(low) if high - low == 1 else f"{low}-{high - 1}"
 
     def _units(self, text: str) -> int | None:
-        """The value in units of the last decimal place, rounded down; None when it is not covered."""
+        """The value in units of the last decimal place, rounded down; None if it is not covered."""
         value = number(text)
         scale: int = 10**self.decimals
         if value is None or abs(value) >= MAGNITUDE // scale or not (self.fractions or value.is_integer()):
             return None
         if scale == 1:
             return math.floor(value)
-        # 0.29 * 100 is below 29: take the nearest unit and ask whether the value lies below it, as a double
+        # 0.29 * 100 is below 29: take the nearest unit and compare the value with it, as doubles
         near = math.floor(value * scale + 0.5)
         return near - 1 if value < near / scale else near
 
@@ -207,21 +207,21 @@ class Breaks(Hierarchy):
         made = []
         for level in levels:
             if isinstance(level, str) or not isinstance(level, Iterable):
-                raise UsageError("bad_breaks", "breaks are one list of cut points, or one list per level")
+                raise UsageError("bad_breaks", "breaks must be one list of cut points, or one list per level")
             made.append(tuple(cut if _decimals(cut) else int(cut) for cut in map(_parameter, level)))
         object.__setattr__(self, "cuts", tuple(made))
         for place, level in enumerate(self.cuts, start=1):
             if not level or any(high <= low for low, high in pairwise(level)):
                 raise UsageError(
-                    "bad_breaks", f"level {place} of the breaks needs cut points in rising order"
+                    "bad_breaks", f"level {place} of the breaks needs cut points in ascending order"
                 )
         for place, (finer, coarser) in enumerate(pairwise(self.cuts), start=2):
             if not set(coarser) < set(finer):
                 raise UsageError(
                     "not_nested",
                     f"level {place} of the breaks does not nest: it has a cut point that level {place - 1}"
-                    " has not",
-                    hint="Leave cut points out from level to level, add none.",
+                    " does not have",
+                    hint="Each level may only remove cut points.",
                 )
 
     @property
@@ -251,14 +251,17 @@ class Breaks(Hierarchy):
 
 
 def _parameter(value: object) -> Number:
-    """A width, origin or cut as an exact number: a Decimal when it is written with a decimal point."""
+    """A width, origin or cut as an exact number: a Decimal if it is written with a decimal point."""
     text = "" if isinstance(value, bool) else str(value).strip()
     if not PARAMETER.fullmatch(text):
-        raise UsageError("bad_number", "widths, origins and cut points are numbers", hint="Such as 5 or 0.5.")
+        raise UsageError(
+            "bad_number", "widths, origins and cut points must be numbers", hint="For example 5 or 0.5."
+        )
     exact = Decimal(text)
     if _decimals(exact) > MOST_DECIMALS or abs(exact) >= MAGNITUDE:
         raise UsageError(
-            "bad_number", f"a width, origin or cut point has up to {MOST_DECIMALS} decimals and 15 digits"
+            "bad_number",
+            f"a width, origin or cut point may have at most {MOST_DECIMALS} decimals and 15 digits",
         )
     return exact if "." in text or _decimals(exact) else int(exact)
 
@@ -274,7 +277,7 @@ def _plain(value: Number) -> str:
 
 
 def number_text(value: object) -> str:
-    """A width or cut point as labels spell it, however it was written; macros/dbt has the same.
+    """A width or cut point as labels show it, in any spelling; macros/dbt does the same.
 
     >>> number_text("0.30"), number_text("+5.0"), number_text("3e-1")
     ('0.3', '5', '0.3')
@@ -287,14 +290,14 @@ def _clipped(clip: Mapping[str, float | Decimal | str | None] | None) -> tuple[N
     """The two numbers beyond which values are hidden."""
     if clip is None:
         return None, None
-    hint = "Such as {bottom: 18, top: 90}, or one of the two."
+    hint = "For example {bottom: 18, top: 90}, or one of the two."
     if not isinstance(clip, Mapping) or set(clip) - {"bottom", "top"}:
         raise UsageError("bad_clip", "clip names a bottom, a top or both", hint=hint)
     bottom, top = (None if clip.get(end) is None else _parameter(clip[end]) for end in ("bottom", "top"))
     if bottom is None and top is None:
         raise UsageError("bad_clip", "clip names a bottom, a top or both", hint=hint)
     if bottom is not None and top is not None and bottom >= top:
-        raise UsageError("bad_clip", "the bottom of clip lies below its top", hint=hint)
+        raise UsageError("bad_clip", "the bottom of clip must lie below its top", hint=hint)
     return bottom, top
 
 
@@ -303,5 +306,5 @@ def _with_point(value: Number) -> Decimal:
 
 
 def _written(value: Number) -> int | str:
-    """A number as plain data: text where the decimal point matters, so that nothing is lost on the way."""
+    """A number as plain data; text if the decimal point matters, so that nothing is lost."""
     return value if isinstance(value, int) else str(_with_point(value))

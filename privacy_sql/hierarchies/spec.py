@@ -1,4 +1,4 @@
-"""Read what stands under `hierarchy:` in privacy.yml."""
+"""Read the value of `hierarchy:` in privacy.yml."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from privacy_sql.hierarchies.numeric import Breaks, Intervals
 from privacy_sql.hierarchies.text import AsIs, KeepOrDrop, Mask
 from privacy_sql.hierarchies.tree import Tree
 
-SHAPES = "Such as {intervals: [5, 10]}, {mask: [4, 3, 0]}, {file: F}, {dates: [month, year]} or keep_or_drop."
+SHAPES = "Write {intervals: [5, 10]}, {mask: [4, 3, 0]}, {file: F}, {dates: [month, year]} or keep_or_drop."
 
 
 def from_spec(spec: object, column: str, directory: Path, where: str = "hierarchy") -> Hierarchy:
-    """The hierarchy of a column as the project file describes it; without one the column stands as it is.
+    """The hierarchy of a column from the project file; without one the column stays unchanged.
 
-    A relative `file:` starts from `directory`; errors name `where`, the path inside the project file.
-    What `recipe()` returns is read back as an equal hierarchy.
+    A relative `file:` starts at `directory`; errors name `where`, the path inside the project file. Reading
+    back what `recipe()` returns gives an equal hierarchy.
 
     >>> from_spec({"intervals": ["5", "10"]}, "age", Path("."))
     Intervals(widths=(5, 10), origin=0, fractions=False)
@@ -30,7 +30,7 @@ def from_spec(spec: object, column: str, directory: Path, where: str = "hierarch
     fields = {spec: True} if isinstance(spec, str) else spec
     if not isinstance(fields, Mapping) or not fields:
         raise UsageError("bad_hierarchy", "a hierarchy names one kind", where=where, hint=SHAPES)
-    # the one kind named; only `origin` and `clip` may stand beside one, and that is `intervals`
+    # the one kind named; only `intervals` takes further keys, `origin` and `clip`
     kinds = [key for key in fields if key in _MAKERS and not (key == "clip" and "intervals" in fields)]
     kind, *others = kinds or [""]
     if not kind or others:
@@ -49,7 +49,7 @@ def from_spec(spec: object, column: str, directory: Path, where: str = "hierarch
 
 
 def rebuilt(levels: Sequence[str], checksum: str) -> Hierarchy | None:
-    """The hierarchy of these level names and this checksum, where the names say everything; a tree's do not.
+    """The hierarchy with these level names and this checksum, if the names say everything; a tree's do not.
 
     >>> rebuilt(Mask(3, 0).level_names(), Mask(3, 0).checksum())
     Mask(kept=(3, 0))
@@ -78,7 +78,7 @@ def rebuilt(levels: Sequence[str], checksum: str) -> Hierarchy | None:
 
 
 def _ends(name: str) -> dict[str, str]:
-    """What is hidden at a level of this name.
+    """What a level of this name hides.
 
     >>> _ends("<18 90+"), _ends("90+")
     ({'bottom': '18', 'top': '90'}, {'top': '90'})
@@ -107,14 +107,14 @@ def _tree(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
     paths = fields["tree"]
     if not isinstance(paths, Mapping) or any(isinstance(above, str) for above in paths.values()):
         raise UsageError(
-            "bad_hierarchy", "a tree gives each raw value the list of its labels, level by level"
+            "bad_hierarchy", "a tree must give each raw value the list of its labels, level by level"
         )
     return Tree({leaf: _listed(above) for leaf, above in paths.items()})
 
 
 def _listed(value: object) -> list[Any]:
     if not isinstance(value, list | tuple):
-        raise UsageError("bad_hierarchy", "a list is expected here", hint=SHAPES)
+        raise UsageError("bad_hierarchy", "expected a list", hint=SHAPES)
     return list(value)
 
 

@@ -1,4 +1,4 @@
-"""Hierarchies of text: the column as it is, keep or drop, and masks that keep the first characters."""
+"""Hierarchies of text: unchanged, keep or drop, and masks that keep the first characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from privacy_sql.hierarchies.base import TOP, Hierarchy
 
 @dataclass(frozen=True)
 class AsIs(Hierarchy):
-    """The column stands as it is: one level, the raw value.
+    """The column stays unchanged: one level, the raw value.
 
     >>> AsIs().height
     0
@@ -28,7 +28,7 @@ class AsIs(Hierarchy):
         return {"as_is": True}
 
     def _label(self, text: str, level: int) -> str | None:
-        raise AssertionError("a column that stands as it is has no level between the raw value and the top")
+        raise AssertionError("an unchanged column has no level between the raw value and the top")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class KeepOrDrop(Hierarchy):
 
 @dataclass(frozen=True, init=False)
 class Mask(Hierarchy):
-    """Keep the first characters, one star for each character hidden: `130**` stands for all of that length.
+    """Keep the first characters, with a star for each hidden one: `130**` is every value of that length.
 
     >>> zip_code = Mask(4, 3, 0)
     >>> [zip_code.label("02139", level) for level in range(4)]
@@ -65,7 +65,7 @@ class Mask(Hierarchy):
             raise UsageError(
                 "bad_mask",
                 "a mask needs whole numbers of characters to keep",
-                hint="In privacy.yml {mask: [4, 3, 0]}, in Python ps.Mask(4, 3, 0).",
+                hint="Write {mask: [4, 3, 0]} in privacy.yml, ps.Mask(4, 3, 0) in Python.",
             )
         # fewer characters at each level, or the levels would not nest
         for level, (finer, coarser) in enumerate(pairwise(kept), start=2):
@@ -73,7 +73,7 @@ class Mask(Hierarchy):
                 raise UsageError(
                     "not_nested",
                     f"level {level} of the mask keeps {coarser} characters, level {level - 1} only {finer}",
-                    hint="Keep fewer characters at each level.",
+                    hint="Each level must keep fewer characters than the one before.",
                 )
         object.__setattr__(self, "kept", kept)
 

@@ -1,4 +1,4 @@
-"""Hierarchies given as a table: one row per raw value, one column per level (the papers' taxonomy trees)."""
+"""Hierarchies as a table: one row per raw value, one column per level (the papers' taxonomy trees)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from privacy_sql.hierarchies.tree_file import read_rows
 class Tree(Hierarchy):
     """A lookup table: each raw value with its label at every level above.
 
-    A node is a level and a label, so one label may stand at two levels. Kept as one list of labels and one of
-    parents per level, because a million values with a list each would not fit where the labels do.
+    A node is a level and a label, so one label may appear at two levels. Each level is stored as a list of
+    labels and a list of parents, because a list for each of a million values would take too much memory.
 
     >>> place = Tree(
     ...     {
@@ -37,7 +37,7 @@ class Tree(Hierarchy):
     nodes: tuple[tuple[str, ...], ...] = field(repr=False)  # labels per level, raw values first
     parents: tuple[tuple[int, ...], ...] = field(
         repr=False
-    )  # for each node below the top, its parent's place
+    )  # for each node below the top, the index of its parent
     names: tuple[str, ...]
     file: str | None = field(compare=False)
     place: Path | None = field(repr=False, compare=False)  # where that file lies
@@ -48,15 +48,15 @@ class Tree(Hierarchy):
         given: object = paths
         if not isinstance(given, Mapping):
             hint = 'For example ps.Tree({"Oslo": ["Norway", "*"]}), or ps.Tree.from_file(path, column).'
-            raise UsageError("bad_hierarchy", "a tree maps each value to its labels above", hint=hint)
+            raise UsageError("bad_hierarchy", "a tree must map each value to its labels", hint=hint)
         rows = ((str(leaf), *map(str, above)) for leaf, above in paths.items())
         self._build(rows, "the tree")
 
     @classmethod
     def from_file(cls, path: str | Path, column: str, *, written: str | None = None) -> Tree:
-        """The hierarchy of a file: `;` or `,`; no header unless its first cell is the column's name.
+        """Read a hierarchy file with `;` or `,`; the first row is a header only if it starts with the column.
 
-        `written` is the path as the user wrote it, kept for the manifest.
+        `written` is the user's own spelling of the path, for the manifest.
         """
         header, rows = read_rows(Path(path), column)
         tree = cls.__new__(cls)
@@ -88,7 +88,7 @@ class Tree(Hierarchy):
         return any(label in nodes for nodes in self._known) or label == self.root
 
     def covers_all(self, label: str) -> bool:
-        """Whether a label above the raw values is that of every value, at the top or below it."""
+        """Whether a label covers every value, at the top or below it."""
         return label == self.root or any(nodes == (label,) for nodes in self.nodes[1:])
 
     @cached_property
@@ -118,7 +118,7 @@ class Tree(Hierarchy):
         return iter(self._places)
 
     def distance(self, a: object, b: object) -> Fraction:
-        """How far apart two values are: level of their lowest common ancestor over the height.
+        """The distance of two values: the level of their lowest common ancestor over the height.
 
         Li et al. 2009, Sec. II.C: d = h(a, b) / H; the same value is at distance 0.
         """
@@ -162,9 +162,9 @@ Levels = tuple[list[dict[str, int]], list[list[int]], str]
 
 
 def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> Levels:
-    """The nodes of each level and the parent of each node; refused where a node would have two parents.
+    """The nodes of each level and the parent of each node; refuses a node with two parents.
 
-    `width` is the number of columns that a header announces, 0 without one.
+    `width` is the number of columns in the header, 0 without a header.
 
     Equal rows count once, so a repeated row never multiplies anything.
     """
@@ -177,7 +177,7 @@ def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> 
             torn = [set() for _ in parents]
         if len(row) != len(nodes):
             raise DataError("bad_hierarchy", f"the rows of {source} differ in their number of levels")
-        # enter one row from the top down, noting nodes that have another parent already
+        # enter one row from the top down, noting nodes that already have another parent
         above = nodes[-1].setdefault(row[-1], len(nodes[-1]))
         for level in range(len(parents) - 1, -1, -1):
             place = nodes[level].setdefault(row[level], len(nodes[level]))
@@ -187,9 +187,9 @@ def _nested_levels(rows: Iterable[tuple[str, ...]], source: str, width: int) -> 
                 torn[level].add(place)
             above = place
     if not nodes or not nodes[0]:
-        raise DataError("bad_hierarchy", f"{source} holds no row")
+        raise DataError("bad_hierarchy", f"{source} has no rows")
     _refuse_torn(torn, source)
-    # the top is always `*`: added above the last column unless that is one value already
+    # the top is always `*`: added above the last column unless that has only one label
     if len(nodes) > 1 and len(nodes[-1]) == 1:
         return [*nodes[:-1], {TOP: 0}], parents, next(iter(nodes[-1]))
     return [*nodes, {TOP: 0}], [*parents, [0] * len(nodes[-1])], TOP
@@ -201,13 +201,13 @@ def _refuse_torn(torn: Sequence[set[int]], source: str) -> None:
         if places and level == 0:
             raise DataError(
                 "conflicting_rows",
-                f"in {source}, {len(places)} raw values have two rows that differ",
+                f"in {source}, {len(places)} raw values have two different rows",
                 hint="Keep one row for each raw value.",
             )
         if places:
             raise DataError(
                 "not_nested",
-                f"level {level} of {source} is not nested in level {level + 1}:"
-                f" {len(places)} of its labels lie under more than one label there",
-                hint="Give each label one parent, or tell the labels apart by name.",
+                f"level {level} of {source} does not nest in level {level + 1}:"
+                f" {len(places)} of its labels are under several labels there",
+                hint="Give each label one parent, or give the labels different names.",
             )

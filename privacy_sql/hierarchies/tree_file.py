@@ -1,4 +1,4 @@
-"""Read a hierarchy file. Errors name the file and the line, never what the line holds."""
+"""Read a hierarchy file. Errors name the file and the line, never the content of the line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from privacy_sql.errors import DataError, UsageError
 
 Row = tuple[str, ...]
-JAVA = b"\xac\xed"  # how a serialised Java object begins, as ARX saves the rules of a hierarchy
+JAVA = b"\xac\xed"  # the first bytes of a serialised Java object, as ARX saves the rules of a hierarchy
 
 
 def read_rows(path: Path, column: str) -> tuple[Row, Iterator[Row]]:
-    """The header, empty where there is none, and the rows, read as they are asked for.
+    """The header (empty if there is none) and an iterator over the rows.
 
-    The first row is a header only when its first cell is the column's name.
+    The first row is a header only if its first cell is the column's name.
     """
     rows = _cells(path)
     first = next(rows, ())
@@ -37,30 +37,30 @@ def _cells(path: Path) -> Iterator[Row]:
                 raise _fault(path, reader.line_num, "has an empty cell", "Fill it, or leave the row out.")
             yield tuple(row)
     except csv.Error:
-        raise _fault(path, reader.line_num, "has a quote or a field out of place", "") from None
+        raise _fault(path, reader.line_num, "has a misplaced quote or field", "") from None
 
 
 def _delimiter(line: str) -> str:
-    """`;` when it separates the first line, else `,`; a lone column has neither.
+    """`;` if it separates the first line, otherwise `,`; a single column has neither.
 
     >>> _delimiter("Bachelors;Higher, other;*"), _delimiter('"a;b",c')
     (';', ',')
     """
     try:
         return ";" if len(next(csv.reader([line], delimiter=";"), ())) > 1 else ","
-    except csv.Error:  # told with its line number by who reads the rows
+    except csv.Error:  # the reader of the rows reports it with its line number
         return ","
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Decoded lines; a line that is not UTF-8 is named by its number."""
+    """Decoded lines; an error gives the number of a line that is not UTF-8."""
     for place, line in enumerate(_bytes(path), start=1):
         try:
             text = line.decode("utf-8-sig" if place == 1 else "utf-8")
         except UnicodeDecodeError:
             raise _fault(path, place, "is not UTF-8", "Save the file as UTF-8.") from None
         if "\0" in text:
-            raise _fault(path, place, "holds a NUL character", "Save the file as UTF-8 text.")
+            raise _fault(path, place, "contains a NUL character", "Save the file as UTF-8 text.")
         yield text
 
 
@@ -68,9 +68,9 @@ def _bytes(path: Path) -> Iterable[bytes]:
     try:
         with path.open("rb") as file:
             if path.suffix.lower() == ".ahs" or file.peek(2)[:2] == JAVA:
-                # it would have to be executed to be read, and the rules alone do not say what the labels are
-                told = f"{path.name} holds the rules of an ARX hierarchy as a Java object, and not its labels"
-                hint = "In ARX, open it for the column, export the hierarchy as CSV, and name that file."
+                # reading it would execute it, and the rules alone do not give the labels
+                told = f"{path.name} has the rules of an ARX hierarchy as a Java object, not its labels"
+                hint = "Open it in ARX, export the hierarchy as CSV, and name that file."
                 raise UsageError("bad_hierarchy", told, hint=hint)
             yield from file
     except OSError as error:

@@ -1,7 +1,7 @@
-"""What has left already, and what has been spent.
+"""What has been published, and what privacy budget has been spent.
 
 In: manifests and descriptions of releases, charges. Out: the register and the ledger, both chains of records
-that show any change. Read `chain.py` first, then `register.py` and `ledger.py`, where a budget is charged.
-`described.py` says how an adversary reads a release, with `labels.py` for what its cells mean;
-`group_contents.py` and `kept_privately.py` hold what only the publisher may read.
+that reveal any change. Read `chain.py` first, then `register.py` and `ledger.py`, which charges the budget.
+`described.py` says how an adversary reads a release, and `labels.py` what its cells mean; `group_contents.py`
+and `kept_privately.py` have what only the publisher may read.
 """

@@ -1,13 +1,13 @@
 """An append-only file of records, each bound to the one before it by a hash.
 
-The budget ledger and the release register are chains. A change, a removal or a reordering of records is found
-on every read; only someone who rewrites the file and its head together goes unnoticed, for it is not a
-signature. A record is on disk before `append` returns, so what follows it may rely on it.
+The budget ledger and the release register are chains. Every read finds changed, removed or reordered records.
+Only somebody who rewrites the file and its head together goes unnoticed, because the hash is not a signature.
+A record is on disk before `append` returns, so later steps may rely on it.
 
-A kill or a full disk leaves one of three things: a line without its end, which nobody has relied on; a record
-that the head does not know yet; or a spare `.head.new`. Whoever opens the chain to append mends them first,
-so that two kills never add up to what only a change from outside can leave: a head that is further behind, or
-ahead of the records.
+A kill or a full disk leaves one of three things: an incomplete line, which nobody has relied on; a record
+that the head does not include yet; or a spare `.head.new`. Opening the chain to append repairs these first,
+so that two kills never add up to what only a change from outside can leave: a head further behind, or ahead
+of the records.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from privacy_sql.errors import DataError, EngineError
 from privacy_sql.files import sync, unwritable
 
 START = "0" * 64
-# how the file of every chain begins
+# the first bytes of every chain
 BEGINS = b'{"hash":"'
-# heads of version 0.1.0 have no format; nothing mended them, so that two kills leave them two records behind
+# heads of version 0.1.0 have no format; they were never repaired, so two kills leave them two records behind
 FORMAT = 2
 Record = Mapping[str, Any]
 
 
 @dataclass
 class Chain:
-    """The chain in one file. `<path>.head` repeats the last hash, so that a shortened file is noticed too."""
+    """The chain in one file. `<path>.head` repeats the last hash, so that a shortened file is found, too."""
 
     path: Path
     _held: bool = field(default=False, repr=False)
 
     @property
     def head(self) -> Path:
-        """Where the number and the hash of the last record stand."""
+        """The file with the number and the hash of the last record."""
         return self.path.with_name(f"{self.path.name}.head")
 
     @property
@@ -68,7 +68,7 @@ class Chain:
 
     @contextmanager
     def locked(self) -> Iterator[list[Record]]:
-        """Keep every other process out while deciding on the records and appending to them."""
+        """Lock out every other process while reading the records and appending to them."""
         with contextlib.ExitStack() as held:
             with _writing(self.path):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ class Chain:
                 self._held = False
 
     def append(self, record: Record) -> None:
-        """Add one record; allowed inside `locked` only."""
+        """Add one record; allowed only inside `locked`."""
         if not self._held:
             raise RuntimeError("append needs the lock: use `with chain.locked()`")
         links = self._links()
@@ -103,11 +103,11 @@ class Chain:
         return links
 
     def _lines(self) -> list[str]:
-        # what a killed process left behind its last line end was never acted on
+        # nobody acted on what a killed process left after the last line end
         return _content(self.path).split("\n")[:-1]
 
     def _check_head(self, links: list[dict[str, Any]]) -> None:
-        """Refuse a head that no kill can have left."""
+        """Refuse a head that no kill can leave."""
         if not self.head.exists():
             # a kill between the first record and its head leaves exactly one record
             if len(links) > 1:
@@ -119,15 +119,15 @@ class Chain:
             raise _tampered(self.path, "its head does not belong to its last records, or records are missing")
 
     def _mend(self, links: list[dict[str, Any]]) -> None:
-        """Bring back in order what a kill left, before anything is added to it."""
+        """Repair what a kill left, before adding anything."""
         whole = sum(len(line.encode()) + 1 for line in self._lines())
         if self.path.exists() and whole < self.path.stat().st_size:
-            rest = self.path.read_bytes()[whole:].rstrip(b"\0")  # a power cut may leave these
+            rest = self.path.read_bytes()[whole:].rstrip(b"\0")  # a power failure may leave these
             if not rest.startswith(BEGINS) and not BEGINS.startswith(rest):
-                raise _tampered(self.path, "what stands after its last record is none that was cut off")
+                raise _tampered(self.path, "the text after its last record is not an incomplete record")
             os.truncate(self.path, whole)
         if links and _parse(_content(self.head)) != _head(links[-1]):
-            # the record may have been cut off from its fsync too
+            # the record may also lack its fsync
             sync(self.path)
             self._write_head(links[-1])
 
@@ -157,7 +157,7 @@ def _text(value: Mapping[str, Any]) -> str:
 
 
 def _content(path: Path) -> str:
-    # bytes that are no text become marks no record holds, so the chain is refused rather than the read
+    # bytes that are not text become marks that no record has, so the chain is refused, not the read
     return path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
 
 
@@ -173,13 +173,13 @@ def _tampered(path: Path, what: str) -> DataError:
     return DataError(
         "tampered_chain",
         f"{path.name} was changed from outside: {what}",
-        hint="Restore it from a backup; without it nothing that relies on it is published.",
+        hint="Restore it from a backup; nothing that depends on it can be published until then.",
     )
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """A disk that is full or may only be read is the machine's fault, told as such."""
+    """Report a full or read-only disk as a fault of the machine."""
     try:
         yield
     except OSError as problem:
@@ -203,17 +203,17 @@ def _lock(path: Path, *, shared: bool = False) -> Iterator[None]:
         import fcntl
     except ImportError:
         raise EngineError(
-            "no_file_locks", "this system has no file locks, so a chain cannot be shared safely"
+            "no_file_locks", "this system has no file locks, so processes cannot share a chain safely"
         ) from None
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError:
         if not shared:
             raise
-        # a folder that may only be read: lock what is there, for nobody can write there either
+        # a read-only folder: lock what is there, because nobody can write there either
         descriptor = os.open(path if path.exists() else path.parent, os.O_RDONLY)
     try:
-        # the system lets go of the lock when the process ends, however it ends
+        # the system releases the lock when the process ends, however it ends
         fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         yield
     finally:

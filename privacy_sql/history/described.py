@@ -1,8 +1,8 @@
-"""How to read a published release: the short description an adversary would write down.
+"""How to read a published release: a short description, as an adversary would write it.
 
-It names the published columns, says how a label covers values, and where the groups and the sensitive values
-are. Releases of this package describe themselves in their manifest; for files from elsewhere a person writes
-a description, as a mapping or as a YAML or JSON file.
+It names the published columns, and says how labels cover values and where the groups and the sensitive values
+are. The manifest of our own releases is their description; for files from elsewhere a person writes one, as a
+mapping or as a YAML or JSON file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEYS = (
     *("name", "file", "relation", "locate", "sensitive", "group", "columns", "map", "scale", "groups"),
     *("values", "count"),
 )
-# columns of a release spelt out in a description; no published column is named like this
+# columns of a release written out in a description; no published column has such a name
 _GROUP, _VALUE = "the group", "the sensitive value"
 _ANYTHING = written({"any": True})
 COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
@@ -37,10 +37,10 @@ COLUMN_KEYS = ("column", "bounds", "hierarchy", "labels")
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """One published quasi-identifier: its column and what its labels mean.
+    """One published quasi-identifier: its column and the meaning of its labels.
 
-    Of a release of ours it is known which `levels` of which hierarchy were published; level 0 is the value
-    as it is. Without them a stranger reads each label by its text, and by every level of the hierarchy.
+    For our own releases the published `levels` of the hierarchy are known; level 0 is the unchanged value.
+    Without them a stranger reads each label by its text, and by every level of the hierarchy.
     """
 
     column: str
@@ -58,7 +58,7 @@ class PublishedColumn:
         return self.levels is None and not self.box
 
     def rules(self, label: object) -> list[Rule]:
-        """What one label covers, beside the hierarchy; NULL covers NULL."""
+        """What one label covers, in addition to the hierarchy; NULL covers NULL."""
         text = None if label is None else str(label)
         if self.box and text is not None:
             return of_box(text)
@@ -73,10 +73,10 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class Description:
-    """A release as an adversary reads it; `columns` goes from what is known to what is published."""
+    """A release as an adversary reads it; `columns` maps known columns to published ones."""
 
     name: str
-    source: Any = field(repr=False)  # it may be the rows themselves
+    source: Any = field(repr=False)  # or the rows themselves
     sensitive: str
     columns: Mapping[str, PublishedColumn]
     group: str | None = None
@@ -97,25 +97,25 @@ class Description:
 
     @property
     def by_centre(self) -> bool:
-        """Whether it is of ours and shows centres, and who is near which was not kept."""
+        """Whether it is one of ours that shows centres, without a record of who is in which group."""
         return self.locate == "centroid" and any(how.own for how in self.columns.values())
 
     @property
     def files(self) -> list[Path]:
-        """The files it is read from, if it is in files."""
+        """Its files, if it is in files."""
         places = dict.fromkeys(
             place for place in (self.source, self.values, *self.parts) if isinstance(place, Path)
         )
         return list(places)
 
     def canonical(self, value: object) -> str | None:
-        """A sensitive value in the name all releases share."""
+        """The name of a sensitive value that all releases share."""
         text = None if value is None else text_of(value)
         return None if text is None else self.names.get(text, text)
 
 
 def describe(release: object, number: int, folder: Path = Path()) -> Description:
-    """The description of anything a release may be given as; relative files start from `folder`."""
+    """The description of a release in any accepted form; relative files start at `folder`."""
     if isinstance(release, Description):
         return release
     if isinstance(release, (str, Path)):
@@ -135,13 +135,15 @@ def describe(release: object, number: int, folder: Path = Path()) -> Description
             raise UsageError("bad_release", f"{path.name} describes no release", hint=hint)
         return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
     if not isinstance(release, Mapping):
-        hint = "A manifest, a description, or a mapping such as {'file': 'b.csv', 'sensitive': 'illness'}."
+        hint = (
+            "Give a manifest, a description, or a mapping such as {'file': 'b.csv', 'sensitive': 'illness'}."
+        )
         raise UsageError("bad_release", f"release {number} is not a release", hint=hint)
     return _from_mapping(release, number, folder)
 
 
 def described_by(path: Path) -> Path:
-    """The manifest beside a published file; any other file as it is."""
+    """The manifest next to a published file; any other file unchanged."""
     beside = manifest.manifest_path(path)
     return beside if beside.is_file() else path
 
@@ -157,7 +159,7 @@ def _read_yaml(text: str) -> object:
 
 
 def _from_manifest(content: Manifest, path: Path) -> Description:
-    """One of our own releases: its manifest, and what is kept beside it, say what every column is."""
+    """One of our own releases, described by its manifest and by what is kept next to it."""
     if content["method"] == "marginals":
         return _of_marginals(content, path)
     refuse_counts(content["method"], content["release"])
@@ -170,14 +172,14 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         for part in manifest.parts(content)
     ]
     if len(places) > 2:
-        raise UsageError("no_groups", "a release of more than two tables is not one of groups")
+        raise UsageError("no_groups", "a release with more than two tables does not publish groups")
     kept = kept_privately.read(path.parent)
     quasi = manifest.in_role(content, "quasi-identifier")
     parts = [dict(part) for part in manifest.parts(content) if "relation" in part]
     found = Description(
         name=content["release"],
         source=places[0],
-        values=places[1] if len(places) > 1 else None,  # in a table of their own
+        values=places[1] if len(places) > 1 else None,  # in a separate table
         count="n_people" if len(places) > 1 else None,
         sensitive=sensitive[0],
         columns={name: _own(content, name, published[name], kept) for name in quasi},
@@ -185,14 +187,14 @@ def _from_manifest(content: Manifest, path: Path) -> Description:
         locate="centroid" if content["method"] == "microaggregate" else "region",
         tables={part.pop("relation"): part for part in parts},
         several=content.get("values_per_person", "one") != "one",
-        # labels of several rounds overlap, and whoever knows the method knows the round
+        # labels of several rounds overlap, and an adversary who knows the method knows the round
         apart="rounds" in (content.get("choice") or {}),
     )
     return found if kept is None or kept.held is None else by_what_it_holds(found, kept)
 
 
 def _of_marginals(content: Manifest, path: Path) -> Description:
-    """Published marginals: each table is a release of groups, and their join bounds everybody's values."""
+    """Published marginals: each table is a release of groups, and their join limits everybody's values."""
     kept = kept_privately.read(path.parent)
     roles, marginals = content["roles"], content["choice"]["marginals"]
     parts = tuple(
@@ -236,20 +238,20 @@ def finest_shown(marginals: Sequence[Mapping[str, int]]) -> dict[str, tuple[str,
 
 
 def of_marginals(found: Description, marginals: Sequence[Mapping[str, int]], sensitive: int) -> Description:
-    """The same, if one sensitive column is shown and the join of the tables is all they say together."""
+    """The same, if the tables show one sensitive column and together say no more than their join."""
     if sensitive != 1:
         raise UsageError("no_sensitive", f"{found.name} has no single sensitive column")
     if not joinable(marginals):
-        hint = "Publish a decomposable collection; the requirements on marginals judge this one by itself."
+        hint = "Publish a decomposable collection, or judge this one with the requirements on marginals."
         problem = (
-            f"the tables of {found.name} say more together than their join, which the attack does not cover"
+            f"the tables of {found.name} together say more than their join, which the attack cannot handle"
         )
         raise UsageError("not_decomposable", problem, hint=hint)
     return replace(found, count=CELL_ROWS)
 
 
 def joinable(marginals: Sequence[Mapping[str, int]]) -> bool:
-    """Whether the join of published marginals is all they say of who can have which value."""
+    """Whether published marginals say no more than their join about who can have which value."""
     tops: dict[str, int] = {}
     for marginal in marginals:
         tops |= {name: max(tops.get(name, 0), int(level) + 1) for name, level in marginal.items()}
@@ -261,7 +263,7 @@ def joinable(marginals: Sequence[Mapping[str, int]]) -> bool:
 
 
 def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Description:
-    """The same release, whose people are found by what its groups hold instead of by its labels."""
+    """The same release, with people found by the contents of its groups instead of by its labels."""
     assert kept.held is not None
     held = kept.held
     return replace(
@@ -282,7 +284,7 @@ def by_what_it_holds(found: Description, kept: kept_privately.Kept) -> Descripti
 
 
 def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | None) -> PublishedColumn:
-    """A published column of ours, at the levels its manifest names and with the hierarchy of that day."""
+    """A published column of ours, at the levels of its manifest and with the hierarchy used then."""
     told = content.get("hierarchies", {}).get(name)
     kind = None if kept is None else kept.hierarchies.get(name)
     if told is not None and (kind is None or kind.checksum() != told["checksum"]):
@@ -307,18 +309,18 @@ COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there ar
 
 
 def refuse_counts(method: str, name: str) -> None:
-    """Counts of cells put nobody in a group, so there is nothing to intersect, and nobody to guess about."""
+    """Refuse counts of cells: they put nobody in a group, so nobody can be found or guessed."""
     if method in COUNTS:
-        hint = "Ask about releases of groups; marginals are judged by k_link, k_combinatorial and"
-        hint += " maxent_l_diversity, losses of noise are added up by `privacy-sql budget`."
+        hint = "Attack releases of groups. Judge marginals with k_link, k_combinatorial and"
+        hint += " maxent_l_diversity; `privacy-sql budget` adds up the losses of noise."
         raise UsageError("no_groups", f"{name} publishes counts, not groups of people", hint=hint)
 
 
 def _written(part: Mapping[str, Any], folder: Path) -> Path:
-    """A published file that is as it was written; an attack on anything else would say nothing."""
+    """A published file, verified; an attack on a changed file would say nothing."""
     file = files.written(part, folder)
     if not file.exists() or manifest.checksum(file) != part["sha256"]:
-        raise NotSafe("output_changed", f"{file.name} is not as it was written")
+        raise NotSafe("output_changed", f"{file.name} has changed since it was written")
     return file
 
 
@@ -329,7 +331,7 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
         return _inline(content, where)
     columns = content.get("columns") or {}
     named = columns if isinstance(columns, Mapping) else {column: {} for column in columns}
-    # values that are not beside the people: a file beside a file, a relation beside a relation
+    # values in a separate place: a file next to a file, a relation next to a relation
     values = content.get("values")
     beside = folder / values if isinstance(values, str) and "file" in content else values
     return Description(
@@ -348,13 +350,15 @@ def _from_mapping(content: Mapping[str, Any], number: int, folder: Path) -> Desc
 
 def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
     found: list[PrivacySqlError] = [
-        UsageError("unknown_key", f'a description has no "{key}"', where=where, hint=did_you_mean(key, KEYS))
+        UsageError(
+            "unknown_key", f'unknown key "{key}" in a description', where=where, hint=did_you_mean(key, KEYS)
+        )
         for key in content
         if key not in KEYS
     ]
     if sum(key in content for key in ("file", "relation", "groups")) != 1:
         found.append(
-            UsageError("no_source", "a description names one: file, relation or groups", where=where)
+            UsageError("no_source", "a description must name one of file, relation and groups", where=where)
         )
     elif "groups" not in content:
         found += [
@@ -364,10 +368,12 @@ def _problems(content: Mapping[str, Any], where: str) -> list[PrivacySqlError]:
         ]
     if "values" in content and not content.get("group"):
         found.append(
-            UsageError("missing_key", "people and values in two tables share a group column", where=where)
+            UsageError(
+                "missing_key", "people and values in two tables need a common group column", where=where
+            )
         )
     if content.get("locate", "region") not in LOCATE:
-        found.append(UsageError("bad_value", f"locate is one of {', '.join(LOCATE)}", where=where))
+        found.append(UsageError("bad_value", f"locate must be one of {', '.join(LOCATE)}", where=where))
     return found
 
 
@@ -376,9 +382,9 @@ def _published(known: str, how: object, folder: Path, where: str) -> PublishedCo
     if isinstance(how, str):
         return PublishedColumn(how)
     if not isinstance(how, Mapping) or set(how) - set(COLUMN_KEYS):
-        raise UsageError("bad_column", f"a column is described by {', '.join(COLUMN_KEYS)}", where=place)
+        raise UsageError("bad_column", f"the keys of a column are {', '.join(COLUMN_KEYS)}", where=place)
     if how.get("bounds", "[]") not in BOUNDS:
-        raise UsageError("bad_value", f"bounds is one of {' '.join(BOUNDS)}", where=place)
+        raise UsageError("bad_value", f"bounds must be one of {' '.join(BOUNDS)}", where=place)
     column = how.get("column", known)
     kind = from_spec(how["hierarchy"], column, folder, place) if "hierarchy" in how else None
     labels = {str(label): spelt_out(cover, place) for label, cover in how.get("labels", {}).items()}
@@ -386,7 +392,7 @@ def _published(known: str, how: object, folder: Path, where: str) -> PublishedCo
 
 
 def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
-    """The range each column of centroids is divided by, as text the engine casts."""
+    """The range that divides each column of centroids, as text for the engine to cast."""
     found = {}
     for column, width in content.get("scale", {}).items():
         refusal = UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
@@ -395,7 +401,7 @@ def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
 
 
 def _inline(content: Mapping[str, Any], where: str) -> Description:
-    """A release spelt out group by group."""
+    """A release written out group by group."""
     import pandas as pd
 
     locate = content.get("locate", "region")
@@ -405,7 +411,7 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
         for labels in _shown(group, locate, spelt, where):
             rows += [{**labels, _GROUP: str(group["id"]), _VALUE: each} for each in group["sensitive"]]
     known = sorted({column for row in rows for column in row} - {_GROUP, _VALUE})
-    if locate == "region":  # a column that a region does not name may hold anything there
+    if locate == "region":  # a column that a region does not name may have any value there
         for column in known:
             spelt[column][_ANYTHING] = [Rule(everything=True)]
         rows = [{**dict.fromkeys(known, _ANYTHING), **row} for row in rows]

@@ -1,7 +1,7 @@
-"""What the groups of a release of ours hold, counted when it is published and kept beside the register.
+"""The contents of the groups of our own release, counted on publication and kept next to the register.
 
-A box prints `*` where NULL lies beside other values, and a centre says nothing of who is near it: read by
-their labels, people would be looked for in groups they are not in. An adversary is taken to know better.
+A box prints `*` if it has NULL and other values, and a centre does not say who is near it. By labels alone,
+people would be searched in groups they are not in, and the adversary may know better.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from privacy_sql.counted.grouping import Candidate, Grouping
     from privacy_sql.release import Release
 
-WAITING = "groups"  # in the private folder of a project that has no register yet
+WAITING = "groups"  # in the private folder of a project without a register
 Columns = Mapping[str, tuple[str, list[Any]]]
 Writer = Callable[[Path], list[Path]]
 
 
 def writer(release: Release) -> Writer:
-    """What puts everything a release is read with into a private folder, and names the files."""
+    """A function that writes everything needed to read a release to a private folder, and names the files."""
     kinds = {name: kind for name, kind in release.table.hierarchies.items() if kind.height}
     return writer_of(Kept(kinds, held(release.grouping) if release.promise is None else None))
 
 
 def writer_of_known(content: Manifest, kinds: Mapping[str, Hierarchy]) -> Writer | None:
-    """The same for a manifest that stands already, where all its hierarchies are at hand; else None."""
+    """The same for an existing manifest if all its hierarchies are available; otherwise None."""
     told = content.get("hierarchies", {})
     found = {
         name: kinds[name]
@@ -47,7 +47,7 @@ def writer_of_known(content: Manifest, kinds: Mapping[str, Hierarchy]) -> Writer
 
 
 def keep_without_register(folder: Path, release: Release, content: Manifest) -> None:
-    """Keep what a release is read with where no register is yet: nobody could count it again later."""
+    """Keep what is needed to read a release before there is a register; it cannot be counted later."""
     place, grouping = folder / WAITING / manifest.published(content), release.grouping.one_table
     if grouping is None or grouping.located_by == "labels" or place.exists():
         return
@@ -61,7 +61,7 @@ def keep_without_register(folder: Path, release: Release, content: Manifest) -> 
 
 
 def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
-    """What puts that beside the register, once there is one; None where nothing was kept."""
+    """A function that moves this next to the register later; None if nothing was kept."""
     place = folder / WAITING / manifest.published(content)
     if not place.is_dir():
         return None
@@ -73,7 +73,7 @@ def writer_of_waiting(folder: Path, content: Manifest) -> Writer | None:
 
 
 def writer_of(kept: Kept) -> Writer:
-    """The same for what is known already."""
+    """The same for known contents."""
 
     def write(folder: Path) -> list[Path]:
         made = [kept.write(folder)]
@@ -98,7 +98,7 @@ def writer_of(kept: Kept) -> Writer:
 
 
 def held(published: Candidate) -> Held | None:
-    """What the groups of a release hold, where its labels do not tell who lies in which."""
+    """The contents of a release's groups, if its labels do not say who is in which."""
     grouping = published.one_table
     how = "labels" if grouping is None else grouping.located_by
     if grouping is None or how == "labels" or not grouping.base.table.sensitives or grouping.base.sides:
@@ -116,7 +116,7 @@ def held(published: Candidate) -> Held | None:
 
 
 def frames(found: Held) -> Held:
-    """The same as frames, which an engine reads like files."""
+    """The same as frames, which an engine can read like files."""
     import pandas as pd
 
     made = [
@@ -127,7 +127,7 @@ def frames(found: Held) -> Held:
 
 
 def _members(grouping: Grouping) -> Columns:
-    """Every group with the combinations in it."""
+    """Every group with its combinations."""
     base = grouping.base
     columns = [(Sql(alias), base.dictionaries[alias]) for alias in base.aliases.values()]
     query = render("history/held_members.sql", members=grouping.members, columns=columns)
@@ -140,7 +140,7 @@ def _members(grouping: Grouping) -> Columns:
 
 
 def _boxes(grouping: Grouping) -> Columns:
-    """Every box with how far it reaches along each quasi-identifier, and whether it holds NULL."""
+    """Every box with its range along each quasi-identifier, and whether it has NULL."""
     base = grouping.base
     sizes = base.engine.fetch(
         render("counted/listed.sql", relation=grouping.groups, columns=names(["g", "n_people"]))
@@ -160,7 +160,7 @@ def _boxes(grouping: Grouping) -> Columns:
 
 
 def _reach(grouping: Grouping, alias: str) -> dict[int, dict[str, Any]]:
-    """What each box holds along one quasi-identifier."""
+    """The range of each box along one quasi-identifier."""
     base = grouping.base
     kind: Hierarchy = base.columns[alias][1]
     height = 0 if kind.ordered else kind.height
@@ -194,10 +194,10 @@ def _reach(grouping: Grouping, alias: str) -> dict[int, dict[str, Any]]:
 def _cover(
     row: Mapping[str, Any], text: Mapping[int, str], labels: Mapping[int, Any], ordered: bool, numeric: bool
 ) -> dict[str, Any]:
-    """A rule for what a box holds, as `labels.of_box` reads it."""
+    """A rule for the contents of a box, in the form that `labels.of_box` reads."""
     found: dict[str, Any] = {"null": True} if row["with_null"] else {}
     if row["with_empty"]:
-        # whoever is known by a CSV file is known without a value, and looked for where this lies
+        # a CSV file shows NULL as an empty cell, so people without a value are searched here
         found["empty"] = True
     if row["lo_code"] is None:
         return found

@@ -1,8 +1,8 @@
-"""What is kept privately of a release of ours, so that it is read later as it was published.
+"""What is kept privately of our own release, so that it can be read later as it was published.
 
-A manifest names levels and checksums and never holds a value. Beside the register, in a folder only this user
-can open, lie the whole hierarchies of that day and, where labels do not tell in which group people lie, what
-each group holds (`held`).
+A manifest has levels and checksums but never a value. Next to the register, in a folder that only this user
+can open, are the hierarchies used then and, if labels do not say in which group people are, the contents of
+each group (`held`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Held:
-    """What the groups of a release hold: people by what is known of them, and their values."""
+    """The contents of a release's groups: people by known columns, and their values."""
 
     groups: Any = field(repr=False)
     values: Any = field(repr=False)
@@ -35,13 +35,13 @@ class Held:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a release of ours is read with."""
+    """What is needed to read our own release."""
 
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     held: Held | None = None
 
     def write(self, folder: Path) -> Path:
-        """All but what the groups hold, into a private folder."""
+        """Write everything except the contents of groups to a private folder."""
         content: dict[str, Any] = {
             "schema": SCHEMA,
             "hierarchies": {name: kind.recipe() for name, kind in self.hierarchies.items()},
@@ -56,17 +56,21 @@ class Kept:
 
 
 def read(folder: Path) -> Kept | None:
-    """What is kept in the folder of a registered release; None where nothing is."""
+    """What is kept in the folder of a registered release; None if nothing is."""
     place = folder / FILE
     if not place.is_file():
         return None
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
     except ValueError:
-        raise DataError("release_changed", f"{FILE} is not as it was written", where="register") from None
+        raise DataError(
+            "release_changed", f"{FILE} has changed since it was written", where="register"
+        ) from None
     if content.get("schema") != SCHEMA:
-        hint = "Read it with the version that registered it, or a later one."
-        raise UsageError("unknown_schema", f"{FILE} is of another version", where="register", hint=hint)
+        hint = "Use the version of privacy_sql that registered it, or a later one."
+        raise UsageError(
+            "unknown_schema", f"{FILE} was written by another version", where="register", hint=hint
+        )
     held = content.get("held")
     return Kept(
         {name: from_spec(spec, name, folder) for name, spec in content["hierarchies"].items()},

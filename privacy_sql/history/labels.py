@@ -1,8 +1,8 @@
-"""Which raw values a published label covers, and how well.
+"""The raw values that a published label covers, and how well it covers them.
 
-A stranger reads the label's text: `20-29`, `[20, 30)`, `<30`, `≥40`, `130**`, `a..f` and `*` say it
-themselves; a description may spell a label out as `{"range": [20, 29]}`. What is none of these covers the
-value it is equal to. `*` is for what no other label covers: a box prints it where NULL lies beside others.
+A stranger reads the label's text: `20-29`, `[20, 30)`, `<30`, `≥40`, `130**`, `a..f` and `*` explain
+themselves; a description may write a label as `{"range": [20, 29]}`. Any other label covers the value it is
+equal to. `*` covers what no other label covers: a box prints it if it has NULL and other values.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _PLUS = re.compile(rf"({_NUMBER})\+")
 _MASKED = re.compile(r"([^*]+)(\*+)")
 _ANYTHING = ("*", "any", "all")
 BOUNDS = ("[]", "[)", "(]", "()")
-# how well a label covers a value; a person is looked for in the groups that fit them best
+# how well a label covers a value; a person is searched in the groups that fit best
 AS_IT_SAYS, SAME_NUMBER, STAR = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One way a label covers values: everything, NULL, one text, a prefix, or what lies between two ends.
+    """One way in which a label covers values: everything, NULL, one text, a prefix, or a range.
 
-    `known` covers everything but NULL. `unread` marks a label that may be the name of anything.
+    `known` covers everything except NULL. `unread` marks a label that may name anything.
     """
 
     everything: bool = False
@@ -54,20 +54,20 @@ class Rule:
 
 
 def exactly(label: str | None) -> list[Rule]:
-    """The rules of a value published as it is: it covers itself, be it called `all`, `1-2` or `12**`.
+    """The rules of an unchanged value: it covers only itself, even if it is `all`, `1-2` or `12**`.
 
     >>> [rule.text for rule in exactly("12**")], [rule.low for rule in exactly("0.30")]
     (['12**'], [None, 0.3])
     """
     if label is None:
         return [Rule(nothing=True)]
-    # 0.3 and 0.30 are one number; the same text goes first
+    # 0.3 and 0.30 are the same number; equal text comes first
     number = [_bound(label)] if re.fullmatch(_NUMBER, label.strip()) else []
     return [Rule(text=label), *(Rule(low=n, high=n, tier=SAME_NUMBER) for n in number)]
 
 
 def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
-    """The rules of a label as published; `bounds` says how the ends of `20-29` are meant.
+    """The rules of a published label; `bounds` says whether `20-29` includes its ends.
 
     >>> rule = rules("<30")[1]
     >>> rule.high, rule.high_open
@@ -78,7 +78,7 @@ def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     if label is None:
         return [Rule(nothing=True)]
     text = label.strip()
-    # a value may happen to be written like a label, so equality always covers
+    # a value may look like a label, so equal text always covers
     found = exactly(label)
     if text.casefold() in _ANYTHING:
         return [*found, Rule(everything=True, tier=STAR)]
@@ -89,7 +89,7 @@ def rules(label: str | None, bounds: str = "[]") -> list[Rule]:
     words = _WORDS.fullmatch(label)
     if words and not numeric:
         return [*found, Rule(first=words[1], last=words[2])]
-    if len(found) == 1 and not numeric:  # a name: of a value, or of anything
+    if len(found) == 1 and not numeric:  # a name of a value or of anything else
         return [replace(found[0], unread=True)]
     return [*found, *(replace(rule, guessed=True) for rule in numeric)]
 
@@ -118,7 +118,7 @@ def _compared(sign: str, bound: float) -> Rule:
 
 
 def between_words(label: str) -> list[Rule]:
-    """The rules of `a..f` where it can only be a range of texts; one end may be empty, and hold dots itself.
+    """The rules of `a..f` if it can only be a range of texts; one end may be empty or contain dots.
 
     >>> [(rule.first, rule.last) for rule in between_words("..10")]
     [('', '10')]
@@ -131,7 +131,7 @@ def between_words(label: str) -> list[Rule]:
 
 
 def spelt_out(cover: object, where: str) -> list[Rule]:
-    """The rules of a label a description spells out, such as {"prefix": "130"} or {"range": [20, 29]}.
+    """The rules of a label that a description writes out, such as {"prefix": "130"} or {"range": [20, 29]}.
 
     >>> spelt_out({"lt": 30}, "age")[0].high_open
     True
@@ -157,7 +157,7 @@ def spelt_out(cover: object, where: str) -> list[Rule]:
 
 
 def of_box(text: str) -> list[Rule]:
-    """The rules of what a box of our own holds, as `held` writes it down.
+    """The rules for the contents of our own box, as `held` writes them.
 
     >>> [rule.nothing or rule.high for rule in of_box('{"range": ["20", "29"], "null": true}')]
     [True, 29.0]
@@ -179,7 +179,7 @@ def of_box(text: str) -> list[Rule]:
 
 
 def node_of_box(text: str | None) -> tuple[int, str] | None:
-    """The level and label of the node a box of our own lies under, if it is one."""
+    """The level and label of the node that covers our own box, if there is one."""
     found = None if text is None else json.loads(text).get("node")
     return None if found is None else (int(found[0]), str(found[1]))
 
@@ -188,7 +188,7 @@ _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
 def _spelt_number(cover: Mapping[str, Any]) -> Rule | None:
-    """A range (with bounds), or one comparison or two; None for what is not about numbers."""
+    """A range (with bounds), or one or two comparisons; None if it is not about numbers."""
     if set(cover) in ({"range"}, {"range", "bounds"}):
         low, high = map(_bound, cover["range"])
         bounds = cover.get("bounds", "[]")
@@ -215,12 +215,12 @@ def _bound(value: str | float) -> float:
 
 
 def written(cover: object) -> str:
-    """A label spelt out as one text, the same for equal labels."""
+    """A written-out label as one text, the same for equal labels."""
     return json.dumps(cover, sort_keys=True)
 
 
 def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[str, list[Any]]]:
-    """The rules of labels, each with its column's number and its code, as a small table for the engine."""
+    """The rules of labels, with the number of the column and the code, as a small table for the engine."""
     listed = [(column, code, rule) for column, code, found in labels for rule in found]
     rows = [(code, rule) for _, code, rule in listed]
     return {
@@ -245,6 +245,6 @@ def columns(labels: Iterable[tuple[int, int, list[Rule]]]) -> dict[str, tuple[st
 
 
 def _bad(where: str) -> UsageError:
-    hint = 'Such as {"range": [20, 29]}, {"lt": 30}, {"ge": 20, "lt": 30}, {"prefix": "130"},'
+    hint = 'Write for example {"range": [20, 29]}, {"lt": 30}, {"ge": 20, "lt": 30}, {"prefix": "130"},'
     hint += ' {"values": ["a"]}, {"any": true}.'
-    return UsageError("bad_label", "a label is not spelt out as a rule", where=where, hint=hint)
+    return UsageError("bad_label", "a label is not a valid rule", where=where, hint=hint)

@@ -1,6 +1,6 @@
-"""The budget ledger: what every noisy release cost, charged before its noise is drawn.
+"""The budget ledger: the cost of every noisy release, charged before its noise is drawn.
 
-Ganta et al. 2008, Lemma 12: losses add up over every release a person may be in. One ledger is one
+Ganta et al. 2008, Lemma 12: losses add up over all releases that may include a person. One ledger is for one
 population: all its charges count together, whatever table they came from.
 """
 
@@ -27,12 +27,12 @@ class Charge:
     delta: Fraction = Fraction(0)
     rho: float = 0.0
     at: str = ""
-    ticket: str = ""  # names this charge, so that a release can show it was paid for
+    ticket: str = ""  # identifies this charge, so that a release can prove it
 
 
 @dataclass(frozen=True)
 class Account:
-    """Everything charged so far and the limit, None where none was ever set."""
+    """Everything charged so far, and the limit (None if none was ever set)."""
 
     charges: tuple[Charge, ...]
     limit_epsilon: Fraction | None = None
@@ -54,7 +54,7 @@ class Account:
         return math.fsum(charge.rho for charge in self.charges)
 
     def affords(self, charge: Charge) -> bool:
-        """Whether the charge stays within the limit; sums are exact, so it may reach the limit."""
+        """Whether the charge stays within the limit; sums are exact, so reaching the limit is allowed."""
         if self.limit_epsilon is None:
             return True
         enough_epsilon = self.epsilon + charge.epsilon <= self.limit_epsilon
@@ -68,11 +68,11 @@ class Ledger:
     path: Path
 
     def account(self) -> Account:
-        """What was charged so far."""
+        """All charges so far."""
         return _account(Chain(self.path).read())
 
     def set_limit(self, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Account:
-        """Declare the total that may ever be spent. A limit can be lowered, or raised on the record."""
+        """Set the total that may ever be spent. A limit can be lowered or raised; both are recorded."""
         _check(epsilon, delta)
         chain = Chain(self.path)
         with chain.locked():
@@ -82,14 +82,14 @@ class Ledger:
         return self.account()
 
     def refuse_overspent(self, charge: Charge) -> None:
-        """Refuse what the limit does not allow, and charge nothing."""
+        """Refuse a charge that exceeds the limit, without charging anything."""
         _check(charge.epsilon, charge.delta)
         account = self.account()
         if not account.affords(charge):
             raise _overspent(account, charge)
 
     def charge(self, charge: Charge) -> Account:
-        """Spend, or refuse when the limit does not allow it; returns once the charge is on disk."""
+        """Charge, or refuse if it exceeds the limit; returns after the charge is on disk."""
         _check(charge.epsilon, charge.delta)
         chain = Chain(self.path)
         with chain.locked() as records:
@@ -142,9 +142,9 @@ def _overspent(account: Account, charge: Charge) -> UsageError:
     spent = _price(account.epsilon, account.delta)
     return UsageError(
         "overspent_budget",
-        f"{charge.release} costs {price}; of {limit}, {spent} is spent already",
+        f"{charge.release} costs {price}, but {spent} of {limit} is spent already",
         where="budget",
-        hint="Ask for less, or raise the limit with `privacy-sql budget limit`, which stays on record.",
+        hint="Use a smaller epsilon, or raise the limit with `privacy-sql budget limit` (it is recorded).",
     )
 
 

@@ -1,8 +1,9 @@
-"""The release register: what was published before about the same people, by us or by others.
+"""The release register: earlier releases about the same people, by us or by others.
 
-Ganta et al. 2008, Sec. 1: a release composes with every other release its people are in, so whoever publishes
-must know the others. The register points at manifests and descriptions and keeps the checksum of each. Of our
-own releases it keeps a copy, because what was published stays out when a later version overwrites its file.
+Ganta et al. 2008, Sec. 1: a release composes with every other release that has its people, so a publisher
+must know the others. The register points to manifests and descriptions and keeps the checksum of each. It
+keeps a copy of our own releases, because what was published stays public when a later version overwrites its
+file.
 """
 
 from __future__ import annotations
@@ -26,31 +27,31 @@ from privacy_sql.manifest import Manifest
 
 FILE_NAME = "privacy_register.jsonl"
 WHERE = "register"
-Private = Callable[[Path], list[Path]]  # puts private files into a folder, and names them
+Private = Callable[[Path], list[Path]]  # writes private files to a folder, and returns their names
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered release: its name and the file that tells how to read it, relative to the register."""
+    """One registered release: its name and the file that says how to read it, relative to the register."""
 
     name: str
     file: str
     sha256: str
     ours: bool
     at: str
-    # the files a description reads, each with its checksum
+    # the files that a description reads, with their checksums
     data: Mapping[str, str] = field(default_factory=dict)
-    # says of an earlier entry that its tables never appeared: their transaction was not committed
+    # marks an earlier entry whose tables never appeared, because their transaction was not committed
     withdrawn: bool = False
 
     @property
     def read_with(self) -> bool:
-        """Whether what it is read with was kept."""
+        """Whether the files needed to read it were kept."""
         return any(Path(file).name == kept_privately.FILE for file in self.data)
 
     @property
     def checksums(self) -> list[tuple[str, str]]:
-        """Every file of the release and its checksum, in an order of their names: the record keeps none."""
+        """Every file of the release and its checksum, sorted by name because the record has no order."""
         return [(self.file, self.sha256), *sorted(self.data.items())]
 
 
@@ -62,22 +63,22 @@ class Register:
 
     @property
     def kept(self) -> Path:
-        """The folder of the copies of our own releases, one folder for each version."""
+        """The folder with the copies of our own releases, one folder for each version."""
         return self.path.with_suffix(".kept")
 
     def entries(self) -> dict[str, Entry]:
-        """The releases by name, of several versions the last one."""
+        """The releases by name, with the last version of each."""
         return {entry.name: entry for entry in self.history()}
 
     def history(self) -> list[Entry]:
-        """Every registration of what is out, oldest first."""
+        """Every registration of a public release, oldest first."""
         return _out(Chain(self.path).read())
 
     def add(self, name: str, file: Path, *, ours: bool, data: Iterable[Path] = ()) -> Entry:
         """Register a release by its manifest or description; an unchanged one counts once.
 
-        `data` are the files the description reads. A later version has to leave the files of the earlier one
-        alone, or it is refused: what they held stays out and must stay readable.
+        `data` are the files that the description reads. A later version that changes the files of an earlier
+        one is refused, because the earlier content stays public and must stay readable.
         """
         if not file.is_file():
             raise UsageError("no_such_file", f"{file} does not exist", where=WHERE)
@@ -90,7 +91,7 @@ class Register:
                 if each.checksums == entry.checksums:
                     return each
             if any(self._problem(name, each) for each in earlier):
-                hint = "Restore its files, and register the new version from files of its own."
+                hint = "Restore its files, and register the new version from other files."
                 problem = f'an earlier version of "{name}" is registered and would be lost'
                 raise UsageError("version_lost", problem, where=WHERE, hint=hint)
             chain.append(asdict(entry))
@@ -104,14 +105,14 @@ class Register:
         *,
         private: Private | None = None,
     ) -> Entry:
-        """Register a release of our own by its manifest, with a copy of the published files.
+        """Register one of our own releases by its manifest, with a copy of the published files.
 
-        `private` puts what the release is read with beside the copy. The same rows published again, and read
-        alike, are the version that is kept already. Of a table no copy is kept. `hidden` says where each
-        file, and the manifest, lies of a release that has not appeared yet.
+        `private` writes what is needed to read the release next to the copy. The same rows published again,
+        and read the same way, are the version already kept. Tables are not copied. `hidden` says where each
+        file and the manifest are if the release has not appeared yet.
         """
         with writing.only_writer(self.kept, wait=True):
-            for left in self.kept.glob("tmp*"):  # of runs that were killed: nobody else is here
+            for left in self.kept.glob("tmp*"):  # left by killed runs: nobody else is here
                 writing.remove(left)
             now = {place.name: place, **(hidden or {})}
             if not now[place.name].is_file():
@@ -129,7 +130,7 @@ class Register:
             )
 
     def holds(self, content: Manifest) -> bool:
-        """Whether a release of our own is registered, by its manifest."""
+        """Whether one of our own releases is registered, by its manifest."""
         version = _version_name(content)
         return any(
             entry.name == content["release"] and Path(entry.file).parent.name.startswith(version)
@@ -137,7 +138,7 @@ class Register:
         )
 
     def reads(self, content: Manifest) -> bool:
-        """Whether a release of our own is registered, with what it is read with."""
+        """Whether one of our own releases is registered together with what is needed to read it."""
         version = _version_name(content)
         return any(
             entry.read_with and entry.name == content["release"]
@@ -146,7 +147,7 @@ class Register:
         )
 
     def withdraw(self, content: Manifest) -> None:
-        """Say on the record that a registered release in tables never appeared."""
+        """Record that a registered release in tables never appeared."""
         version, chain = _version_name(content), Chain(self.path)
         with chain.locked() as records:
             for entry in _out(records):
@@ -155,7 +156,7 @@ class Register:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other runs out, from the last look at what is out until a release has joined it."""
+        """Lock out other runs from the last check of earlier releases until this release is registered."""
         if not self.path.exists():
             yield
             return
@@ -165,12 +166,12 @@ class Register:
     def _version(
         self, name: str, content: Manifest, now: Mapping[str, Path], private: Private | None
     ) -> tuple[Path, list[str]]:
-        """The folder of a version, there as a whole or not at all, and the private files in it."""
+        """The folder of a version, which appears completely or not at all, and its private files."""
         published = _version_name(content)
         if private is None and (self.kept / published).exists():
             return self.kept / published, []
         self.kept.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.kept.chmod(0o700)  # what boxes hold, and hierarchies, are for nobody else
+        self.kept.chmod(0o700)  # the contents of boxes and the hierarchies are for nobody else
         with tempfile.TemporaryDirectory(dir=self.kept) as fresh:
             made = Path(fresh) / "version"
             made.mkdir(mode=0o700)
@@ -186,7 +187,7 @@ class Register:
                 try:
                     made.rename(folder)
                 except OSError:
-                    # another run has kept the same version in the meantime
+                    # another run kept the same version in the meantime
                     if not folder.exists():
                         raise
                 writing.sync(self.kept)
@@ -194,7 +195,7 @@ class Register:
 
     @staticmethod
     def _copy(name: str, content: Manifest, now: Mapping[str, Path], made: Path) -> None:
-        """The published files and their manifest; the bytes that are copied are those that are kept."""
+        """Copy the published files and their manifest, and check the copied bytes."""
         for part in manifest.parts(content):
             if "file" not in part:
                 continue
@@ -203,20 +204,20 @@ class Register:
                 copy = shutil.copytree if now[file].is_dir() else shutil.copyfile
                 copy(now[file], made / file)
             if not (made / file).exists() or manifest.checksum(made / file) != part["sha256"]:
-                raise NotSafe("output_changed", f"{file} is not as it was written", where=WHERE)
+                raise NotSafe("output_changed", f"{file} has changed since it was written", where=WHERE)
         shutil.copyfile(now[name], made / name)
 
     def find(self, names: Iterable[str]) -> dict[str, Path]:
         """The files of the named releases, every version of each, unchanged since registered.
 
-        The last version is called by its name, earlier ones `name (1)`, `name (2)`, ...; refuses all that are
-        missing or changed at once.
+        The last version has the plain name, earlier ones are `name (1)`, `name (2)`, ... One error names all
+        that are missing or changed.
         """
         versions: dict[str, list[Entry]] = {}
         for entry in self.history():
             versions.setdefault(entry.name, []).append(entry)
         for name, entries in versions.items():
-            # without those that were registered anew with what they are read with
+            # without those that were registered again with what is needed to read them
             read = {self._published(entry) for entry in entries if entry.read_with}
             versions[name] = [e for e in entries if e.read_with or self._published(e) not in read]
         found: dict[str, Path] = {}
@@ -237,7 +238,7 @@ class Register:
         return found
 
     def like(self, place: Path) -> list[Path]:
-        """The kept manifests of a release of ours, with what it is read with, for its own manifest."""
+        """The kept manifests for the manifest of one of our releases, with what is needed to read it."""
         if not place.name.endswith(manifest.SUFFIX) or not place.is_file():
             return []
         published = manifest.published(manifest.read(place))
@@ -246,7 +247,7 @@ class Register:
         return [kept for kept in found if manifest.published(manifest.read(kept)) == published]
 
     def _published(self, entry: Entry) -> str:
-        """What a version published, the same however it is read; a file that is gone is told of elsewhere."""
+        """What a version published, however it is read; missing files are reported elsewhere."""
         place = self.path.parent / entry.file
         try:
             return manifest.published(manifest.read(place))
@@ -257,11 +258,11 @@ class Register:
         for place, sha256 in entry.checksums:
             file = self.path.parent / place
             if not file.exists():
-                gone = f'"{name}" is registered, but {file.name} is gone'
+                gone = f'"{name}" is registered, but {file.name} is missing'
                 return DataError("release_missing", gone, where=WHERE)
             if manifest.checksum(file) != sha256:
                 changed = f'{file.name} changed since "{name}" was registered'
-                hint = "Restore it: what was published then is still out."
+                hint = "Restore it; what was published then is still public."
                 return DataError("release_changed", changed, where=WHERE, hint=hint)
         return None
 
@@ -275,7 +276,7 @@ def _version_name(content: Manifest) -> str:
 
 
 def _out(records: Iterable[Record]) -> list[Entry]:
-    """The entries whose releases are out."""
+    """The entries of public releases."""
     found: list[Entry] = []
     for entry in (Entry(**record) for record in records):
         if entry.withdrawn:
@@ -288,7 +289,7 @@ def _out(records: Iterable[Record]) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Out:
-    """What is out: releases of groups to be attacked, and those whose counts put nobody in a group."""
+    """Public releases: those with groups to attack, and those with counts, which put nobody in a group."""
 
     groups: tuple[Description, ...]
     noise: tuple[str, ...]  # their losses add up in the ledger
@@ -297,14 +298,14 @@ class Out:
 
 
 def registered(register: Register, names: Iterable[str] | None = None) -> Out:
-    """The named releases, or all; each unchanged since it was registered, or it is refused."""
+    """The named releases, or all; refuses those that changed since they were registered."""
     found = register.find(register.entries() if names is None else names)
     groups: list[str] = []
     noise: list[str] = []
     beyond: list[str] = []
     several: list[str] = []
     for called, place in found.items():
-        # a description names one sensitive column, and tells of groups
+        # a description names one sensitive column, and is about groups
         method, sensitive, joined = None, 1, True
         if place.name.endswith(manifest.SUFFIX):
             content = manifest.read(place)
@@ -318,7 +319,7 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
             noise.append(called)
         elif sensitive and not joined:
             beyond.append(called)
-        elif sensitive == 1:  # without a sensitive column there is nothing to learn from it
+        elif sensitive == 1:  # nothing can be learned from it without a sensitive column
             groups.append(called)
     described = (replace(describe(found[called], 0), name=called) for called in groups)
     return Out(tuple(described), tuple(noise), tuple(beyond), tuple(several))
@@ -327,7 +328,7 @@ def registered(register: Register, names: Iterable[str] | None = None) -> Out:
 def as_published(
     register: Register, release: str | Path | Mapping[str, Any] | Description, number: int
 ) -> list[Description]:
-    """A release that was named by its file: a registered one of ours with what was kept of its day."""
+    """A release given by its file; one of ours comes with what the register kept to read it."""
     release = described_by(Path(release)) if isinstance(release, str | Path) else release
     kept = register.like(release) if isinstance(release, Path) else []
     return [describe(place, number) for place in kept] if kept else [describe(release, number)]

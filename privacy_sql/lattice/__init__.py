@@ -1,7 +1,6 @@
 """Levels of detail: every choice of one level for each column, judged and priced.
 
-In: a counted base and requirements. Out: the safe choices, as `result.py` tells them. Read `search.py`
-first; `in_memory.py` counts a choice from a finer one in arrays and `rollup.py` by statements,
-`suppression.py` leaves groups out, `costs.py` says what a choice loses, `steering.py` between which bounds
-a search looks.
+In: a counted base and requirements. Out: the safe choices, as `result.py` describes them. Read `search.py`
+first; `in_memory.py` counts a choice from a finer one in arrays and `rollup.py` in SQL, `suppression.py`
+leaves groups out, `costs.py` says what a choice loses, and `steering.py` bounds the search.
 """

@@ -1,4 +1,4 @@
-"""What each choice of a lattice costs under a utility: from its labels, or else from its groups."""
+"""What each choice of a lattice costs under a utility, from its labels if they are enough, or its groups."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Gone = TypeVar("Gone")
 
 
 class SeenGroups(Protocol[Gone]):
-    """The groups of a choice, as relations or in memory; some of them are told as its own `failing` does."""
+    """The groups of a choice, as relations or in memory; some of them are named as `failing` returns them."""
 
     @property
     def people(self) -> np.ndarray[Any, Any]: ...
@@ -50,18 +50,18 @@ class SeenGroups(Protocol[Gone]):
     def among(self, gone: Gone) -> np.ndarray[Any, Any]: ...
 
 
-AnySeen: TypeAlias = SeenGroups[Any]  # whichever way they are held
+AnySeen: TypeAlias = SeenGroups[Any]  # for both ways of holding them
 
 
 class Seen:
-    """A grouping and what has been asked about its groups, each thing once."""
+    """A grouping and the answers about its groups, each computed once."""
 
     def __init__(self, grouping: Grouping) -> None:
         self.grouping = grouping
         self._failing: dict[str, frozenset[int]] = {}
 
     def failing(self, criteria: Sequence[Criterion]) -> frozenset[int]:
-        """The groups that break one of the requirements on their own."""
+        """The groups that break a requirement on their own."""
         for criterion in criteria:
             if str(criterion) not in self._failing:
                 self._failing[str(criterion)] = frozenset(failing(self.grouping, criterion))
@@ -86,11 +86,11 @@ class Seen:
         return self.groups[f"k{position + 1}"]
 
     def people_in(self, gone: frozenset[int]) -> int:
-        """How many people some groups hold."""
+        """How many people are in some groups."""
         return int(self.people[self.among(gone)].sum()) if gone else 0
 
     def rows_in(self, gone: frozenset[int]) -> int:
-        """How many rows some groups hold, where a person may have several."""
+        """How many rows are in some groups when a person may have several."""
         if not gone:
             return 0
         rows = self._counted(self.grouping.candidate)
@@ -106,7 +106,7 @@ class Seen:
         return self.rows_in(gone) + self.people_in(gone) - holders
 
     def among(self, gone: frozenset[int]) -> np.ndarray[Any, Any]:
-        """For each group whether it is one of these."""
+        """Whether each group is one of these."""
         return _among(self.groups["g"], gone)
 
     def _counted(self, members: Sql) -> dict[str, np.ndarray[Any, Any]]:
@@ -154,12 +154,12 @@ DICTIONARY = ("code", "value")
 
 
 class Costs:
-    """Utilities of the choices of one base; what they need to know about labels is counted once."""
+    """Utilities of the choices of one base; facts about labels are counted once."""
 
     def __init__(self, base: Base, k: int | None = None, weights: Sequence[Fraction] | None = None) -> None:
         self.base = base
-        self.k = k  # the largest that is required
-        # of the mean over the columns; None: every column the same, and steps are added up
+        self.k = k  # the largest k that is required
+        # of each column in the mean; None: every column weighs the same, and steps are added up
         self.weights = weights
         self._loaded: dict[tuple[int, int], Sql] = {}
         self._covered: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
@@ -174,7 +174,7 @@ class Costs:
         ]
 
     def _listed(self, position: int) -> Sequence[Mapping[int, int] | None]:
-        """Per level how many values below each label a domain declares, by code; None where none is listed.
+        """For each level, how many declared values are below each label, by code; None without a list.
 
         Iyengar 2002, Sec. 3.3, and Xu et al. 2006, Def. 2, count the leaves of a public taxonomy; without a
         declared domain the values of the table are counted.
@@ -188,7 +188,7 @@ class Costs:
         query = render("counted/listed.sql", relation=relation, columns=names(DICTIONARY))
         found = self.base.engine.arrays(query)
         values = dict(zip(found["code"].tolist(), found["value"].tolist(), strict=True))
-        # a value that occurs belongs to the domain, whatever was declared; so does a missing one
+        # a value that occurs belongs to the domain even if it was not declared; so does a missing one
         domain = {*map(text_of, declared), *(text_of(v) for v in values.values() if v is not None)}
         missing = sum(values[code] is None for code in codes.tolist())
         listed = []
@@ -211,7 +211,7 @@ class Costs:
 
     @cached_property
     def columns(self) -> list[Column]:
-        """Every quasi-identifier with the one label that would cover it."""
+        """Every quasi-identifier with one label that covers all of it."""
         found = []
         for levels in self.labels:
             height, n_leaves, n_rows, weight = len(levels) - 1, 0, 0, 0.0
@@ -220,7 +220,7 @@ class Costs:
                 n_rows += label.n_rows
                 weight += label.n_rows * log(label.n_rows) if label.n_rows else 0
                 numbers += [n for n in (label.low, label.high) if n is not None]
-            # the highest level shows one label, or that of each value where the column stands as it is
+            # the highest level shows one label, or one for each value if the column has no hierarchy
             for label in levels[-1].values():
                 n_leaves += label.n_leaves
             low, high = (min(numbers), max(numbers)) if numbers else (None, None)
@@ -229,9 +229,9 @@ class Costs:
         return found
 
     def parts(self, utility: Additive, *, least: bool = False) -> list[list[float]]:
-        """What each level of each column adds to the cost when nothing is suppressed.
+        """What each level of each column adds to the cost without suppression.
 
-        `least`: at most that, whichever rows are suppressed.
+        `least`: a lower bound that holds whatever rows are suppressed.
         """
         weights, total = self._weights(utility)
         return [
@@ -254,7 +254,7 @@ class Costs:
         return part - saved / self.n_people
 
     def spared(self, utility: Additive) -> list[list[float]]:
-        """What suppressing one value of each level costs more than publishing it, at the least."""
+        """A lower bound of what suppressing one value of each level costs, compared with publishing it."""
         weights, total = self._weights(utility)
         return [
             [
@@ -270,11 +270,11 @@ class Costs:
         ]
 
     def cost(self, utility: Utility, shown: Shown) -> float:
-        """The cost of what is published; suppressed rows cost as much as a row can."""
+        """The cost of what is published; a suppressed row costs as much as any row can."""
         return utility.measure(Priced(self, shown))
 
     def answers(self, utility: Queries, shown: Shown) -> Answered:
-        """The true answers to the queries of a utility, and those of a reader of what is published."""
+        """The true answers to the queries of a utility, and the answers of a reader of the release."""
         if self._asked is None or type(self._asked.utility) is not type(utility):
             self._asked = Answers(self.base, utility)
         if (held := shown.in_memory) is None:
@@ -288,7 +288,7 @@ class Costs:
         return self._asked.in_memory(self.held(held, shown), finest, shown.choice)
 
     def held(self, seen: SeenInMemory, shown: Shown) -> Held:
-        """What a choice publishes, for utilities that are measured in memory."""
+        """What a choice publishes, for utilities measured in memory."""
         labels = [seen.labels(position) for position, _ in enumerate(self.base.columns)]
         leaves = np.ones(len(seen.of))
         for position, (level, codes) in enumerate(zip(shown.choice, labels, strict=True)):
@@ -306,7 +306,7 @@ class Costs:
         return self._covered[position, level]
 
     def published(self, shown: Shown) -> Published:
-        """How much of the source a choice publishes, and out of how many possibilities."""
+        """How much of the source a choice publishes, and how many combinations are possible."""
         values = self.base.statistics["s"]["n_values"] if self.base.table.sensitives else 1
         combinations = float(prod(len(labels.code) for labels in self.base.labels))
         return Published(self.n_people, shown.n_suppressed, combinations, values, self.k)
@@ -334,7 +334,7 @@ class Costs:
         return names(f"k{number}" for number, _ in enumerate(self.base.columns, start=1))
 
     def asked(self, template: str, shown: Shown) -> Query:
-        """The statement of a utility about what a choice publishes."""
+        """Run the statement of a utility on what a choice publishes."""
         context = {
             "published": shown.grouping.members,
             "histogram": shown.grouping.candidate,
@@ -361,7 +361,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Priced:
-    """What a choice publishes, as utilities ask about it."""
+    """What a choice publishes, in the form that utilities read."""
 
     costs: Costs
     choice: Shown
@@ -395,7 +395,7 @@ class Priced:
 
 
 def _bits(n_rows: int, weight: float) -> float:
-    """The entropy behind a label in bits, from its rows and the sum of n ln n over its raw values."""
+    """The entropy below a label in bits, from its rows and the sum of n ln n over its raw values."""
     return max(0.0, log(n_rows) - weight / n_rows) / log(2) if n_rows else 0.0
 
 

@@ -1,8 +1,8 @@
-"""The choices of a lattice counted in memory: packed codes sorted and added up, no statement per choice.
+"""The choices of a lattice, counted in memory by sorting and adding up packed codes, without SQL per choice.
 
 LeFevre et al. 2005 (Incognito), roll-up property, as in `rollup.py`: a coarser choice is counted from the
-smallest finer one already counted. A combination of codes is one integer, each column in bits of its own at
-every level, so a coarser choice changes only the bits of the columns it generalises.
+smallest finer one already counted. A combination of codes is one integer in which every column has its own
+bits at every level, so a coarser choice changes only the bits of the columns it generalises.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from privacy_sql.criteria._on_arrays import OnArrays, decided_on_arrays
 from privacy_sql.query.template import Sql, names, render
 from privacy_sql.spaces.lattice import Choice, Lattice
 
-# above this many combinations the engine counts: it has a memory limit, and spills
+# above this many combinations the engine counts, because it has a memory limit and spills to disk
 MOST_COMBINATIONS = 4_000_000
-# a counted choice is worth its memory when it saves most of the counting from there
+# a counted choice is kept if it has this many times fewer combinations than what it was counted from
 WORTH_KEEPING = 3
-# what is kept beside the base, in sizes of the base
+# the most that is kept, in multiples of the base
 MOST_KEPT = 2
 
 
 def fits(base: Base, require: Sequence[Criterion]) -> bool:
-    """Whether the choices of a table can be counted, and these requirements decided, in memory."""
+    """Whether a table's choices can be counted, and these requirements decided, in memory."""
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
         return False
     if sum(_widths(base)) + _width(base, "s") > MOST_BITS:
@@ -73,7 +73,7 @@ def lattice_of(base: Base) -> Lattice:
 
 
 class Known:
-    """One counted relation at the choices asked about so far, the smallest of them kept."""
+    """One counted relation at the choices seen so far; the smallest ones are kept."""
 
     def __init__(self, finest: Combinations, packing: Packing, low: int) -> None:
         self._packing, self._low = packing, low  # bits of the sensitive value, below all others
@@ -81,7 +81,7 @@ class Known:
         self._known = (np.zeros((1, len(packing.widths)), np.int64), [finest])
 
     def at(self, choice: Choice) -> Combinations:
-        """The combinations of a choice, counted from the smallest finer choice that is kept."""
+        """The combinations of a choice, counted from the smallest finer choice at hand."""
         choices, kept = self._known
         sizes = [len(counted.keys) for counted in kept]
         finer = np.flatnonzero((choices <= np.array(choice)).all(axis=1)).tolist()
@@ -98,7 +98,7 @@ class Known:
 
 
 class Packing:
-    """Where the code of each quasi-identifier stands in a packed key, and how codes become coarser ones."""
+    """The position of each quasi-identifier's code in a packed key, and how codes become coarser."""
 
     def __init__(self, base: Base) -> None:
         self.widths = _widths(base)
@@ -110,7 +110,7 @@ class Packing:
         """One key for each combination of codes."""
         keys = np.zeros(len(columns[0]), np.int64)
         for codes, shift, width in zip(columns, self.shifts, self.widths, strict=True):
-            assert int(codes.max(initial=0)) < 1 << width, "a code runs into the next column"
+            assert int(codes.max(initial=0)) < 1 << width, "a code does not fit into its bits"
             keys |= codes.astype(np.int64) << shift
         return keys
 
@@ -119,7 +119,7 @@ class Packing:
         return (keys >> self.shifts[position]) & ((1 << self.widths[position]) - 1)
 
     def coarser(self, keys: Ints, below: Sequence[int], choice: Sequence[int], low: int) -> Ints:
-        """The keys at a coarser choice; `low` bits below them stay as they are."""
+        """The keys at a coarser choice; the `low` bits below them do not change."""
         kept, constant, tables = -1, 0, []
         for position, (was, level) in enumerate(zip(below, choice, strict=True)):
             if was == level:
@@ -127,7 +127,7 @@ class Packing:
             shift, mask = self.shifts[position] + low, (1 << self.widths[position]) - 1
             kept &= ~(mask << shift)
             at = self._labels[position].at[level]
-            if len(at) and (at == at[0]).all():  # all values read alike: nothing has to be looked up
+            if len(at) and (at == at[0]).all():  # all values have the same label, so no lookup is needed
                 constant |= int(at[0]) << shift
             else:
                 tables.append((shift, mask, self._table(position, level)))
@@ -137,7 +137,7 @@ class Packing:
         return np.asarray(made)
 
     def _table(self, position: int, level: int) -> Ints:
-        """The code at a level for every code at a finer one."""
+        """The code at a level for every code at a finer level."""
         if (position, level) not in self._tables:
             labels = self._labels[position]
             table = np.zeros(1 << self.widths[position], np.int64)
@@ -148,7 +148,7 @@ class Packing:
 
 
 class InMemory:
-    """The groups of every choice of a base; `with_sensitive` with what they hold."""
+    """The groups of every choice of a base; with their sensitive values if `with_sensitive`."""
 
     def __init__(self, base: Base, *, with_sensitive: bool) -> None:
         self.base = base
@@ -173,7 +173,7 @@ class InMemory:
 
     @property
     def n_of_source(self) -> Ints:
-        """How often each combination of the source occurs."""
+        """How often each combination occurs in the source."""
         return self._values.at((0,) * len(self.packing.widths)).n
 
     def _known(self, relation: Sql, with_sensitive: bool) -> Known:
@@ -218,9 +218,11 @@ class InMemory:
 
     @staticmethod
     def _beside(key: Ints, group: Ints, n: Ints) -> Ints:
-        """Counts added up for each group, which may have none."""
+        """Counts added up for each group; some may have none."""
         places = np.searchsorted(key, group)
-        assert not len(group) or (key[np.minimum(places, len(key) - 1)] == group).all(), "a group of nobody"
+        assert not len(group) or (key[np.minimum(places, len(key) - 1)] == group).all(), (
+            "a group has no people"
+        )
         return totals(places, n, len(key))
 
 
@@ -241,9 +243,9 @@ class Mask:
 
 
 class Seen:
-    """The groups of a choice in memory and what has been asked about them, each thing once.
+    """The groups of a choice in memory and the answers about them, each computed once.
 
-    `kept` are the places of these groups among all groups of the choice, where some have been left out.
+    `kept` are the positions of these groups among all groups of the choice, if some have been left out.
     """
 
     def __init__(self, counts: InMemory, groups: Groups, kept: Ints | None = None, n_before: int = 0) -> None:
@@ -252,7 +254,7 @@ class Seen:
         self._failing: dict[str, Bools] = {}
 
     def failing(self, criteria: Sequence[Criterion]) -> Mask:
-        """The groups that break one of the requirements on their own, among all groups of the choice."""
+        """The groups that break a requirement on their own, among all groups of the choice."""
         found = self.of.none
         for criterion in criteria:
             assert isinstance(criterion, OnArrays)
@@ -274,7 +276,7 @@ class Seen:
         return int(self.of.people[gone.groups].sum()) if gone else 0
 
     def rows_in(self, gone: Mask) -> int:
-        """How many rows some groups hold, where a person may have several."""
+        """How many rows are in some groups when a person may have several."""
         rows = self.of.people if self.of.rows is None else self.of.rows
         return int(rows[gone.groups].sum()) if gone else 0
 
@@ -295,17 +297,17 @@ class Seen:
         return self.counts.packing.codes(self.of.key, position)
 
     def among(self, gone: Mask) -> Bools:
-        """For each group whether it is one of these."""
+        """Whether each group is one of these."""
         return gone.groups if gone else self.of.none
 
 
 def thinned_in_memory(
     every: Sequence[Seen], require: Sequence[Criterion], most: Fraction
 ) -> tuple[list[Seen], int] | None:
-    """What stays for several sensitive columns when what fails for any of them leaves, until none fails.
+    """What stays for several sensitive columns after removing what fails for any of them, until none fails.
 
-    What leaves is a cell: labels with all sensitive values, as in `suppression.py`. None when more than
-    `most` people would leave.
+    A cell is removed: labels with all sensitive values, as in `suppression.py`. None if this would suppress
+    more than `most` people.
     """
     left = [seen.of for seen in every]
     cells = [_cells(seen, every[0]) for seen in every]
@@ -330,7 +332,7 @@ def thinned_in_memory(
 
 
 def _cells(seen: Seen, first: Seen) -> Ints:
-    """For each count the number of its cell, the same for all sensitive columns of a choice."""
+    """The cell number of each count, the same for all sensitive columns of a choice."""
     codes: dict[str, Ints] = {seen.counts.base.table.sensitives[0]: seen.of.value}
     for position, (name, _) in enumerate(seen.counts.base.columns.values()):
         codes[name] = seen.labels(position)[seen.of.of_each]

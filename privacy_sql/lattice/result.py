@@ -1,4 +1,4 @@
-"""What a search found, for people and for `--json`; and what to say when nothing is safe."""
+"""What a search found, for people and for `--json`, and what to say if nothing is safe."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from privacy_sql.verdict import Number, Verdict, finite, measured, shown
 if TYPE_CHECKING:
     import pandas as pd
 
-# of a minimal choice these are shown beside the one that was minimised; of the best one all
+# utilities shown for a minimal choice beside the minimised one; the best choice shows all
 ALWAYS = ("loss", "height", "precision", "discernibility", "average_group_size")
-# pricing every minimal choice by SQL is worth it while they are few
+# price every minimal choice in SQL only if they are few
 FEW = 30
-# choices a picture of the lattice can show
+# the most choices that a picture of the lattice can show
 MOST_DRAWN = 3000
 
 
@@ -42,15 +42,15 @@ class SearchResult:
     best: Mapping[str, Any] | None
     frontier: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = field(default=())
-    # the bounds of levels and the weights of columns it was held to
+    # the bounds of levels and the weights of columns in this search
     steered: Mapping[str, Any] = field(default_factory=dict)
-    # the levels of each column, to be told in words
+    # the levels of each column, to describe them in words
     hierarchies: Mapping[str, Mapping[str, object]] = field(default_factory=dict, repr=False)
-    # every choice that was decided, for a picture of the lattice
+    # every decided choice, for a picture of the lattice
     lattice: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields `search --json` adds."""
+        """The fields that `search --json` adds."""
         found = self.found
         return {
             "choices": found.choices,
@@ -71,17 +71,17 @@ class SearchResult:
 
     @property
     def without_frontier(self) -> str:
-        """Why no choice stands on the frontier, where none does."""
+        """Why no choice is on the frontier, if none is."""
         if self.found.stopped:
             return (
                 f"the {self.found.stopped} passed first"
                 if "limit" in self.found.stopped
                 else self.found.stopped
             )
-        return "no combination that was measured has a cost"
+        return "no measured combination has a cost"
 
     def summary(self) -> dict[str, Any]:
-        """What a manifest says about the search; nothing about choices that were not published."""
+        """What a manifest says about the search, without choices that were not published."""
         found = self.found
         return {
             "minimise": self.minimise,
@@ -96,7 +96,7 @@ class SearchResult:
         }
 
     def _bounds(self) -> list[str]:
-        """In words what "minimal" and "best" are said within."""
+        """Describe the bounds within which choices are "minimal" and "best"."""
         ends = {"min_level": "no finer than", "max_level": "no coarser than"}
         bounds = []
         for column, said in self.steered.get("bounds", {}).items():
@@ -105,19 +105,19 @@ class SearchResult:
             bounds.append(f"{column} {' and '.join(told)}")
         weights = [f"{column} {weight}" for column, weight in self.steered.get("importance", {}).items()]
         return [
-            *([f"{', '.join(bounds)}; minimal and best hold within these bounds"] if bounds else []),
-            *([f"importance of {', '.join(weights)}; of all others 1"] if weights else []),
-            *(["single cells are suppressed, and no label is coarser"] if "suppress" in self.steered else []),
+            *([f'{", ".join(bounds)}; "minimal" and "best" apply within these bounds'] if bounds else []),
+            *([f"importance of {', '.join(weights)}; all others 1"] if weights else []),
+            *(["single cells are suppressed instead of generalised"] if "suppress" in self.steered else []),
         ]
 
     def in_words(self, chosen: Mapping[str, int]) -> str:
-        """A choice of levels as people say it."""
+        """A choice of levels in words."""
         return levels.choice(chosen, self.hierarchies)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per choice: its levels, what it costs, and whether it is minimal, best or on the frontier.
+        """One row per choice: its levels, its cost, and whether it is minimal, best or on the frontier.
 
-        Choices on the frontier have the value of each requirement too, and may be unsafe.
+        Choices on the frontier also have the value of each requirement, and may be unsafe.
         """
         import pandas
 
@@ -184,13 +184,13 @@ class SearchResult:
 def result(
     search: LatticeSearch, found: Found, *, briefly: bool = False, only_best: bool = False
 ) -> SearchResult:
-    """A search's end as plain data: levels by column, risks by requirement, utilities by name.
+    """The result of a search as plain data: levels by column, risks by requirement, utilities by name.
 
-    `briefly` counts nothing again but for what the best choice costs: the time is up. So does `only_best`,
-    which describes no other choice.
+    `briefly`, used when the time is up, counts only what the best choice costs. So does `only_best`, which
+    describes no other choice.
     """
     if only_best and not briefly:
-        # the report draws the choices that were looked at
+        # the report draws the measured choices
         search.complete(list(search.tried)[:MOST_PLACED])
     briefly = briefly or only_best
     few = {search.minimise, *ALWAYS} if len(found.minimal) <= FEW and not briefly else frozenset()
@@ -214,17 +214,16 @@ def result(
 
 
 def _left(found: Found) -> str:
-    """How much a search that was stopped left open; where choices are not tagged, nobody has counted it."""
+    """How much a stopped search left undecided, which is known only if choices are tagged."""
     if found.safe_choices is None:
         return f"{found.explored} of {number_of(found.choices, 'combination')} measured"
     return f"{found.undecided} of {number_of(found.choices, 'combination')} undecided"
 
 
 def lattice(search: LatticeSearch, found: Found) -> dict[str, Any]:
-    """The choices that are known to be safe or not, with what was measured of them on the way.
+    """The choices known to be safe or unsafe, with what the search measured.
 
-    Their cost is what their labels lose when nothing is suppressed. Of a large lattice only the choices that
-    were asked about are told.
+    Their cost is what their labels lose without suppression. A large lattice lists only the measured choices.
     """
     known = dict(found.known) or dict.fromkeys(found.minimal, True)
     asked = [choice for choice in search.verdicts if choice in known]
@@ -258,7 +257,7 @@ def _described(
     names: Collection[str],
     measures: Sequence[Utility] | None = None,
 ) -> dict[str, Any]:
-    """A choice with the utilities of these names, and those of `measures` that follow from its labels."""
+    """A choice with the named utilities, and those of `measures` that follow from its labels."""
     pricing = search.pricing
     values = {
         utility.name: finite(utility.shown(pricing.priced(utility, choice)))
@@ -276,13 +275,13 @@ def _described(
 
 
 def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = None) -> PrivacySqlError:
-    """Why there is nothing to publish: what fails at the highest levels allowed, and what would help."""
+    """Why there is nothing to publish: what fails at the highest allowed levels, and what would help."""
     if found.stopped:
         return Undecided(
             "undecided",
             f"no safe choice was found before the {found.stopped}; {_left(found)}",
             where=search.base.table.name,
-            hint="Raise the limit, or ask for less.",
+            hint="Raise the limit, or relax the requirements.",
         )
     failing = {name: verdict for name, verdict in search.top_verdicts().items() if not verdict.safe}
     told = "; ".join(
@@ -291,7 +290,7 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
     )
     final = all(criterion.safe_under_merging for criterion in search.require)
     by_requirement: dict[str, list[Verdict]] = {}
-    for verdict in failing.values():  # one requirement may fail for several columns
+    for verdict in failing.values():  # a requirement may fail for several columns
         by_requirement.setdefault(verdict.requirement, []).append(verdict)
     helps = _relaxation(by_requirement, _droppable(search, limits), final=final)
     secret = search.base.table.declared_sensitive
@@ -303,7 +302,7 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
     hint = f"{each}{'More levels cannot help. ' if final else ''}{helps}"
     bounds = search.steering.each_bound()
     highest = (
-        "at the highest levels allowed" if search.within.top != search.lattice.top else "fully generalised"
+        "at the highest allowed levels" if search.within.top != search.lattice.top else "fully generalised"
     )
     return NoSafeChoice(
         "no_safe_choice",
@@ -314,7 +313,7 @@ def nothing_safe(search: LatticeSearch, found: Found, limits: Limits | None = No
 
 
 def _binding(search: LatticeSearch, limits: Limits | None) -> str:
-    """Which bound of a level is in the way; each is left out alone, then all of them."""
+    """Which bound of a level is in the way; tries without each bound, then without all."""
     bounds = search.steering.each_bound()
 
     def helps(steering: Steering) -> bool:
@@ -329,17 +328,17 @@ def _binding(search: LatticeSearch, limits: Limits | None) -> str:
     if len(bounds) > 1:
         free = helps(replace(search.steering, bounds={}))
         told.append(f"without any bound: {'yes' if free else 'no'}")
-    return f"Is a choice safe then? {'; '.join(told)}."
+    return f"Would a choice be safe? {'; '.join(told)}."
 
 
 def _droppable(search: LatticeSearch, limits: Limits | None) -> list[str]:
-    """Which of several sensitive columns need only be dropped for some choice to be safe; each is tried."""
+    """The sensitive columns that can be dropped to make some choice safe; each one is tried."""
     base = search.base
     if base.dropping is None:
         return []
     found = []
     for column in (*base.table.sensitives, *base.table.also_sensitive):
-        # what cannot be asked about the other columns alone does not help
+        # it does not help if the other columns alone cannot be judged
         with contextlib.suppress(PrivacySqlError):
             without = LatticeSearch(base.dropping(column), search.require, search.minimise, search.allowed)
             if without.run("one", limits).best is not None:
@@ -348,7 +347,7 @@ def _droppable(search: LatticeSearch, limits: Limits | None) -> list[str]:
 
 
 def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[str], *, final: bool) -> str:
-    """What would make the most general choice safe; `final` when nothing else could be."""
+    """What would make the most general choice safe; `final` if nothing else could."""
     dropping = f"dropping {' or '.join(droppable)}" if droppable else ""
     if len(failing) != 1:
         if dropping:
@@ -367,13 +366,13 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
     worst = (min if relation.startswith(">") else max)(known, default=None)
     limit = None if worst is None or len(known) < len(verdicts) else _within(worst, relation)
     if limit is None or not _may_be_asked(limit, verdicts[0]):
-        return f"Leaving out {requirement} is enough{more}; no limit of it is."
+        return f"Removing {requirement} is enough{more}; relaxing its limit is not."
     wide = {">=": "at most", ">": "below", "<=": "at least", "<": "above"}[relation]
     return f"One relaxation is enough: a limit of {requirement} {wide} {limit}{more}."
 
 
 def _within(value: Number, relation: str) -> Fraction | str:
-    """A value that may be taken for a limit: a fraction, or rounded to where it is kept."""
+    """A value that works as a limit: an exact fraction, or rounded so that the release still meets it."""
     if isinstance(value, (int, Fraction)):
         return Fraction(value)
     towards = floor if relation.startswith(">") else ceil
@@ -381,7 +380,7 @@ def _within(value: Number, relation: str) -> Fraction | str:
 
 
 def _may_be_asked(limit: Fraction | str, verdict: Verdict) -> bool:
-    """Whether a limit as wide as that asks anything: no share is above 1, and every group has one value."""
+    """Whether a limit this wide still requires anything; no share exceeds 1, and every group has a value."""
     unit = registry.get("criteria", verdict.criterion).unit_of(verdict.params, verdict.relation)
     if verdict.relation.startswith("<"):
         return unit != "share" or Fraction(limit) < 1

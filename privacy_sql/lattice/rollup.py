@@ -1,7 +1,7 @@
 """Count the choices of a lattice from one another: a coarser one from the smallest finer one already counted.
 
-LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice; what is counted on
-the way is kept when it is much smaller than what it was counted from, so later choices start from little.
+LeFevre et al. 2005 (Incognito), roll-up property. The counted base is the finest choice. A count is kept if
+it is much smaller than what it was counted from, so later choices start from small tables.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from privacy_sql.spaces.lattice import Choice, Lattice, is_finer
 
 @dataclass(frozen=True)
 class CountedChoice:
-    """A choice that has been counted: its combinations with their rows."""
+    """A counted choice: its combinations with their rows."""
 
     relation: Sql
     columns: tuple[Sql, ...]  # q1.. in the base, k1.. above
     n_combinations: int
-    owner: Base  # holds the session that owns the relation
+    owner: Base  # keeps the session that owns the relation alive
 
 
 class Rolled(Grouping):
@@ -46,7 +46,7 @@ class Rolled(Grouping):
         return self.holding(histogram, members, gone)
 
     def holding(self, histogram: Sql, members: Sql | None = None, gone: Sql | None = None) -> Rolled:
-        """The same keys over other counts; a row is a person unless the members are counted apart."""
+        """The same keys over other counts; a row is a person unless members are counted separately."""
         engine = self.base.engine
         groups = engine.create(render("counted/groups.sql", histogram=members or histogram), view=True)
         whole = None
@@ -83,14 +83,14 @@ class Rollup:
         return lattice_of(self.base)
 
     def _only(self, key: Key) -> int | None:
-        """The code of a level at which all values read alike: nothing has to be looked up there."""
+        """The code of a level where all values have the same label, so that no lookup is needed."""
         if key.level == 0 and not self.base.columns[key.column][1].height:
             return None
         codes = self.base.domains[list(self.base.columns).index(key.column)].at[key.level]
         return int(codes[0]) if len(codes) and (codes == codes[0]).all() else None
 
     def choice(self, levels: Mapping[str, int]) -> Choice:
-        """A choice from the user's column names; columns that are not named stand as they are."""
+        """A choice from the user's column names; columns not named stay at level 0."""
         return tuple(levels.get(name, 0) for name in self.base.table.quasi)
 
     def named(self, choice: Choice) -> dict[str, int]:
@@ -98,7 +98,7 @@ class Rollup:
         return dict(zip(self.base.table.quasi, choice, strict=True))
 
     def grouping(self, choice: Choice) -> Rolled:
-        """The groups of a choice, counted from the smallest choice below it that is counted already."""
+        """The groups of a choice, counted from the smallest finer choice that has been counted."""
         return self.groupings([choice])[0]
 
     def groupings(self, choices: Sequence[Choice]) -> list[Rolled]:
@@ -108,10 +108,10 @@ class Rollup:
         members = self._counted(self._people, choices, base, False) if self._people else histograms
         found = []
         for choice, histogram, people in zip(choices, histograms, members, strict=True):
-            groups = people  # counted without sensitive values, every line of it is a group
+            groups = people  # without sensitive values, every line is a group
             if self.with_sensitive:
                 groups = base.engine.create(render("counted/groups.sql", histogram=people), view=True)
-            # the same for every choice: counted once
+            # the same for every choice, so counted once
             whole = self._overall if self.with_sensitive else None
             keys = self._keys(choice)
             found.append(Rolled(base, keys, histogram, people, histogram, groups, whole=whole))
@@ -131,7 +131,7 @@ class Rollup:
     def _counted(
         self, known: dict[Choice, CountedChoice], choices: Sequence[Choice], base: Base, sensitive: bool
     ) -> list[Sql]:
-        """The counts of choices: known ones, and all others from what is known, in one statement."""
+        """The counts of choices: known ones, and all others in one statement from known ones."""
         missing = [c for c in choices if c not in known or known[c].owner is self.base]
         made = self._rolled_up(known, missing, base, sensitive) if missing else {}
         return [made[choice] if choice in made else known[choice].relation for choice in choices]

@@ -1,7 +1,7 @@
 """Search the lattice of a base for safe choices: joins roll-up, requirements, suppression and costs.
 
-martin2007, Sec. 3.4, and kifer2006, Sec. 3.1. The searches themselves know numbers only; here a choice gets
-its groups, the requirements are asked about them, and what the answer proves about other choices is said.
+martin2007, Sec. 3.4, and kifer2006, Sec. 3.1. The search algorithms work on numbers only. This module builds
+the groups of a choice, judges them, and tells the algorithm what the verdict proves about other choices.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from privacy_sql.table import Table
 from privacy_sql.utilities import Utility
 from privacy_sql.verdict import Verdict, finite
 
-# above this many choices the lattice is not tagged one by one
+# a lattice with more choices is not tagged one by one
 MOST_TAGGED = 1_000_000
 
 
@@ -47,9 +47,9 @@ MOST_TAGGED = 1_000_000
 class LatticeSearch:
     """Which choices of a base are safe, and what they cost.
 
-    `allowed` is the share of the people who may be suppressed. `verdicts` keeps what was decided on the way.
-    Counting and deciding are done in memory where the table fits and every requirement can be decided there;
-    else by statements, with the same answers.
+    `allowed` is the share of people who may be suppressed. `verdicts` keeps what was decided so far. The
+    search counts and decides in memory if the table fits and every requirement supports it, and otherwise in
+    SQL with the same result.
     """
 
     base: Base
@@ -63,7 +63,7 @@ class LatticeSearch:
     verdicts: dict[Choice, dict[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # what settles most with least counting is asked first
+        # first the requirements that settle most with the least counting
         self.order = sorted(self.require, key=lambda c: (not c.safe_under_generalisation, c.reads_sensitive))
         self.part = Part(self.steering.levels(self.base.table))
         self.pricing = Pricing(self)
@@ -101,11 +101,11 @@ class LatticeSearch:
 
     @cached_property
     def within(self) -> Lattice:
-        """The choices that may be published."""
+        """The choices allowed for publication."""
         return self.part.lattice(self.lattice)
 
     def run(self, goal: Goal = "all", limits: Limits | None = None) -> Found:
-        """All minimal safe choices, the best or one; best-first with a gap where the lattice is too large."""
+        """All minimal safe choices, the best, or any one; best-first with a gap if there are too many."""
         walk: BestFirst | FullDomainSearch = BestFirst()
         if self.within.size <= MOST_TAGGED:
             walk = FullDomainSearch(goal, 1 if self.in_memory else self.base.engine.at_once)
@@ -127,7 +127,7 @@ class LatticeSearch:
         if self.allowed:
             return [self._suppressing(*pair) for pair in zip(choices, seen, strict=True)]
         answers = dict(zip(choices, self._plain(choices, seen), strict=True))
-        for side in self.sides:  # safe for each sensitive column, and carrying as far as each of them does
+        for side in self.sides:  # safe for each sensitive column; the answer carries as far as all of theirs
             asked = [choice for choice, answer in answers.items() if answer.safe]
             found = side._plain(asked, side._seen(asked))
             for choice, other in zip(asked, found, strict=True):
@@ -136,7 +136,7 @@ class LatticeSearch:
         return list(answers.values())
 
     def _plain(self, choices: Sequence[Choice], seen: Sequence[AnySeen]) -> list[Answer]:
-        """Nobody suppressed: every requirement asked about all choices that are still to be decided."""
+        """Without suppression: judge every requirement for all undecided choices."""
         carries = all(criterion.safe_under_generalisation for criterion in self.require)
         answers = dict.fromkeys(choices, Answer(True, carries))
         undecided: Undecided | None = None
@@ -148,7 +148,7 @@ class LatticeSearch:
             ]
             try:
                 found = self._decided(left, criterion)
-            except Undecided as problem:  # the other requirements may say no
+            except Undecided as problem:  # the other requirements may fail
                 undecided = problem
                 continue
             for shown, verdict in zip(left, found, strict=True):
@@ -160,16 +160,16 @@ class LatticeSearch:
         return list(answers.values())
 
     def _suppressing(self, choice: Choice, seen: AnySeen) -> Answer:
-        """With suppression: failing groups may go, as long as they hold few enough rows.
+        """With suppression: failing groups may be removed if they have few enough rows.
 
-        When a group that contains a safe group is safe, the rows in failing groups become fewer with every
-        merging, so both answers carry. Other requirements imply such ones (`necessary`), which bounds them
-        from below: too many rows failing those settles all finer choices. A choice that suppresses nobody
-        settles all coarser ones. Anything else settles itself only.
+        If every group that contains a safe group is safe, merging leaves fewer rows in failing groups, so
+        both answers carry over. Other requirements imply such ones (`necessary`), which gives a lower bound:
+        too many rows that fail those settle all finer choices. A choice that suppresses nobody settles all
+        coarser ones. Anything else settles only itself.
         """
         grows = all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.require)
         if not grows:
-            # when too many rows fail what is required at least, finer choices fail it for more
+            # if too many rows fail the necessary requirements, even more fail them at finer choices
             bounding = [c for criterion in self.require for c in growing(criterion)]
             if self.sides:
                 beyond = self._together(choice, seen, bounding) is None
@@ -189,9 +189,9 @@ class LatticeSearch:
         return Answer(safe, carries=safe and untouched)
 
     def _thinned(self, choice: Choice, seen: AnySeen) -> Shown | None:
-        """What stays when failing groups go, and those that fail then; None when too many rows would go."""
+        """What stays without failing groups, and what fails then; None if too many rows would go."""
         if self.sides:
-            # what fails for one sensitive column leaves for all
+            # what fails for one sensitive column is suppressed for all
             found = self._together(choice, seen, self.require)
             if found is None:
                 return None
@@ -203,7 +203,7 @@ class LatticeSearch:
         while not self._too_many(seen, gone):
             shown = self._shown(choice, seen, gone)
             if all(criterion.safe_under_suppression for criterion in self.require):
-                return shown  # leaving out a group changes no other
+                return shown  # leaving out a group does not change the others
             more = shown.left.failing(self.require) - gone
             if not more:
                 return shown
@@ -213,7 +213,7 @@ class LatticeSearch:
     def _together(
         self, choice: Choice, seen: AnySeen, require: Sequence[Criterion]
     ) -> tuple[Sequence[AnySeen], int] | None:
-        """What stays for each column, and how many people leave; None when these are too many."""
+        """What stays for each column, and how many people are suppressed; None if these are too many."""
         every = [seen, *(side._seen([choice])[0] for side in self.sides)]
         most = self.allowed * self.base.rows
         held = [its for its in every if isinstance(its, SeenInMemory)]
@@ -227,7 +227,7 @@ class LatticeSearch:
         return [Seen(grouping) for grouping in found.groupings], found.n_suppressed
 
     def _too_many(self, seen: AnySeen, gone: frozenset[int] | Mask) -> bool:
-        """Whether more rows than allowed would go; also lines, values and people where these differ."""
+        """Whether more rows than allowed would go; also lines, values and people if these differ."""
         if not self.base.people:
             return bool(seen.people_in(gone) > self.allowed * self.base.rows)
         everybody = int(seen.people.sum())
@@ -248,18 +248,18 @@ class LatticeSearch:
         return verdicts
 
     def complete(self, choices: Sequence[Choice]) -> None:
-        """Ask about choices what the search had no need to: every requirement, for every sensitive column."""
+        """Judge what the search did not need: every requirement for every sensitive column."""
         for choice in choices:
             for side in (self, *self.sides):
                 known = side.verdicts.setdefault(choice, {})
                 missing = [criterion for criterion in side.order if str(criterion) not in known]
                 if missing and self.allowed:
-                    self.shown(choice)  # what leaves for one column leaves for all
+                    self.shown(choice)  # what is suppressed for one column is suppressed for all
                 for criterion in missing:
                     side._decided([side.shown(choice)], criterion)
 
     def top_verdicts(self) -> dict[str, Verdict]:
-        """Every requirement asked about the most general choice allowed, nobody suppressed."""
+        """Judge every requirement at the most general allowed choice without suppression."""
         found = {}
         for side in (self, *self.sides):
             top = side.part.choice(side.within.top)
@@ -305,13 +305,13 @@ class LatticeSearch:
         return (self._thinned(choice, seen) if self.allowed else None) or self._shown(choice, seen)
 
     def count_again(self, choices: Sequence[Choice]) -> None:
-        """Choices that are to be shown one by one, counted together; with suppression each stands alone."""
+        """Count choices together that are shown one by one; with suppression each is counted alone."""
         if choices and not self.allowed:
             found = zip(choices, self._seen(choices), strict=True)
             self._again = {choice: Shown(choice, seen) for choice, seen in found}
 
     def valued(self, shown: Shown) -> Shown:
-        """The same groups with their sensitive values, where the search goes without them."""
+        """The same groups with their sensitive values, for a search that does without them."""
         if self.rollup.with_sensitive or self._needs_base or not self.base.table.sensitives:
             return shown
         if self.in_memory:
@@ -333,12 +333,12 @@ class LatticeSearch:
 
 
 def growing(criterion: Criterion) -> tuple[Criterion, ...]:
-    """The requirement, or weaker ones it implies, for which a group that contains a safe group is safe."""
+    """The requirement, or weaker ones it implies, for which any group that contains a safe group is safe."""
     return (criterion,) if criterion.safe_in_larger_groups else tuple(criterion.necessary())
 
 
 class Pricing:
-    """The costs of the choices of one search, under what it minimises and under every other utility."""
+    """The costs of one search's choices, under the minimised utility and every other."""
 
     def __init__(self, search: LatticeSearch) -> None:
         self.search = search
@@ -354,11 +354,11 @@ class Pricing:
         return self.utility.by_label is not None and (not self.allowed or self.utility.name == "height")
 
     def cost(self, choice: Choice) -> tuple[float, ...]:
-        """The cost of a choice; equal costs are told apart by the loss of its labels."""
+        """The cost of a choice; the loss of its labels breaks ties."""
         return (self.priced(self.utility, choice), self.of_levels("loss", choice))
 
     def priced(self, utility: Utility, choice: Choice) -> float:
-        """What a choice costs under a utility, from its labels alone where nothing can be suppressed."""
+        """What a choice costs under a utility, from its labels alone if nothing can be suppressed."""
         if utility.by_label and (not self.allowed or utility.name == "height"):
             return self.of_levels(utility.name, choice)
         shown = self.search.shown(choice)
@@ -372,7 +372,7 @@ class Pricing:
 
     @cached_property
     def measures(self) -> list[Utility]:
-        """Every utility that has a value for this table; what needs an extra only where it is minimised."""
+        """Every utility that has a value for this table; those that need an extra only if minimised."""
         found: list[Utility] = [registry.get("utilities", name)() for name in registry.available("utilities")]
         table, require = self.search.base.table, self.search.require
         return [
@@ -384,7 +384,7 @@ class Pricing:
 
 
 class Goals:
-    """What a walk over the choices that may be published minimises."""
+    """What a walk over the allowed choices minimises."""
 
     def __init__(self, pricing: Pricing) -> None:
         self.pricing = pricing
@@ -398,7 +398,7 @@ class Goals:
 
     @cached_property
     def level_bounds(self) -> list[list[float]] | None:
-        """What every level costs at least, itself and everything above it."""
+        """A lower bound of the cost of every level together with everything above it."""
         if (utility := self.utility.by_label) is None:
             return None
         parts = self._within(self.pricing.costs.parts(utility, least=bool(self.search.allowed)))
@@ -406,7 +406,7 @@ class Goals:
 
     @cached_property
     def _spared(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
-        """For every choice its cost without suppression, and what each suppressed row adds to it at least."""
+        """Every choice's cost without suppression and a lower bound of what each suppressed row adds."""
         utility = self.utility.by_label
         if self.pricing.labels_tell or not self.search.allowed or utility is None:
             return None
@@ -418,12 +418,12 @@ class Goals:
         return None if (more < 0).any() else (bare, more)
 
     def _within(self, parts: Sequence[Sequence[float]]) -> list[list[float]]:
-        """Those of the levels that may be published."""
+        """The allowed levels."""
         pairs = zip(parts, self.search.part.levels, strict=True)
         return [[levels[level] for level in allowed] for levels, allowed in pairs]
 
     def raise_floor(self, places: Choice, floor: npt.NDArray[np.float64]) -> bool:
-        """A finer choice suppresses at least as many rows, when a group with a safe group inside is safe."""
+        """A finer choice suppresses at least as many rows if any group that contains a safe group is safe."""
         if self._spared is None:
             return False
         finer = tuple(slice(0, place + 1) for place in places)
@@ -434,34 +434,34 @@ class Goals:
         return True
 
     def cost(self, places: Choice) -> tuple[float, ...]:
-        """The cost of a choice; equal costs are told apart by the loss of its labels."""
+        """The cost of a choice; the loss of its labels breaks ties."""
         return self.pricing.cost(self.search.part.choice(places))
 
 
 def lacking(utility: Utility, table: Table, require: Sequence[Criterion]) -> str | None:
-    """What a utility needs and does not have here; None when it has a value."""
+    """What a utility lacks here; None if it has a value."""
     if utility.needs_sensitive and not table.sensitives:
         return "a sensitive column"
     return "a required k" if utility.needs_k and required_k(require) is None else None
 
 
 def required_k(require: Sequence[Criterion]) -> int | None:
-    """The largest k of k-anonymity among the requirements and what they imply."""
+    """The largest k of k-anonymity among the requirements and those they imply."""
     implied = [c for criterion in require for c in (criterion, *criterion.necessary())]
     return max((int(c.params["k"]) for c in implied if c.name == "k_anonymity"), default=None)
 
 
-# choices that are asked about everything and priced; a search asks about the telling ones first
+# choices that are fully judged and priced; a search judges the most telling requirements first
 MOST_PLACED = 200
 
 
 def frontier(
     search: LatticeSearch, best: Choice | None = None, *, finished: bool = True
 ) -> list[dict[str, Any]]:
-    """The asked choices, and the best one, that no other beats in every risk and in cost, the cheapest first.
+    """The measured choices (and the best one) that no other beats in every risk and in cost, cheapest first.
 
-    A choice shows what could be published of it: without its failing groups as far as they may be suppressed,
-    else with all of them, and not safe. A search that was not `finished` is asked nothing more.
+    Each choice is shown as it could be published: without its failing groups if they may be suppressed, and
+    otherwise whole and not safe. A search that is not `finished` judges nothing more.
     """
     told = search.tried if best is None else dict.fromkeys((best, *search.tried))
     asked = list(told)[:MOST_PLACED]
@@ -493,7 +493,7 @@ def frontier(
 
 
 def _danger(verdict: Verdict) -> float:
-    """A risk as a number that grows with it; one without a value is beyond all others."""
+    """A number that grows with the risk; a risk without a value is above all others."""
     if verdict.value is None:
         return inf
     return -float(verdict.value) if verdict.relation.startswith(">") else float(verdict.value)

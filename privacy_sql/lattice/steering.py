@@ -1,8 +1,8 @@
-"""What a project says of its columns beforehand: the levels they may be published at, and what each matters.
+"""What a project says about its columns beforehand: the allowed levels, and how much each column matters.
 
-Samarati 2001 and LeFevre et al. 2005 search every level of every hierarchy. The choices between bounds are a
-lattice of their own, and "minimal" and "best" are said of it: cutting the minimal choices of the whole
-lattice to the bounds would lose those that are minimal only between them.
+Samarati 2001 and LeFevre et al. 2005 search every level of every hierarchy. The choices between bounds form a
+lattice of their own, and "minimal" and "best" refer to it. Filtering the minimal choices of the whole lattice
+by the bounds would lose those that are minimal only between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_
 from privacy_sql.parameters import number_in
 from privacy_sql.table import Table
 
-if TYPE_CHECKING:  # whose arrays take longer to load than a check of a table
+if TYPE_CHECKING:  # its arrays take longer to load than a check of a table
     from privacy_sql.searches import Found
     from privacy_sql.spaces.lattice import Choice, Lattice
 
@@ -27,7 +27,7 @@ ENDS = ("min_level", "max_level")
 class Steering:
     """Bounds of levels and weights, by the names of quasi-identifiers; other columns are free and weigh 1.
 
-    With `cells` a column shows its lowest level or nothing: cells are suppressed one by one.
+    With `cells`, a column shows its lowest level or nothing, because cells are suppressed one by one.
 
     >>> Steering({"age": {"min_level": 1}}, {"age": "2.5"}).weights(["age", "sex"])
     (Fraction(5, 2), Fraction(1, 1))
@@ -53,7 +53,7 @@ class Steering:
         return bool(self.bounds or self.importance or self.cells)
 
     def weights(self, columns: Iterator[str] | list[str]) -> tuple[Fraction, ...] | None:
-        """How much each column matters; None where all matter alike."""
+        """How much each column matters; None if all matter the same."""
         if not self.importance:
             return None
         return tuple(number_in(self.importance.get(name, 1)) or Fraction(1) for name in columns)
@@ -70,7 +70,7 @@ class Steering:
         return tuple(found)
 
     def without(self, column: str, end: str) -> Steering:
-        """The same with one bound less."""
+        """The same without one of the bounds."""
         left = {name: value for name, value in self.bounds[column].items() if name != end}
         return replace(self, bounds={**self.bounds, column: left})
 
@@ -79,7 +79,7 @@ class Steering:
         return [(column, end, level) for column, ends in self.bounds.items() for end, level in ends.items()]
 
     def to_json(self) -> dict[str, Any]:
-        """What was said, as plain data; nothing where nothing was."""
+        """The bounds and weights as plain data; empty if there are none."""
         if not self:
             return {}
         said = {
@@ -93,12 +93,12 @@ class Steering:
         for column, ends in self.bounds.items():
             hint = "For example {'age': {'min_level': 1, 'max_level': 3}}."
             if not isinstance(ends, Mapping) or set(ends) - set(ENDS):
-                told = f"the bounds of {column} are min_level and max_level"
+                told = f"the bounds of {column} must be min_level and max_level"
                 yield UsageError("bad_bounds", told, hint=hint)
                 continue
             if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in ends.values()):
                 yield UsageError(
-                    "bad_bounds", f"the bounds of {column} are whole numbers, 0 or more", hint=hint
+                    "bad_bounds", f"the bounds of {column} must be whole numbers, 0 or more", hint=hint
                 )
             elif ends.get("min_level", 0) > ends.get("max_level", ends.get("min_level", 0)):
                 told = (
@@ -109,11 +109,11 @@ class Steering:
                 )
 
     def _unfit(self, table: Table) -> Iterator[PrivacySqlError]:
-        """Columns and levels that this table does not have."""
+        """Report columns and levels that this table does not have."""
         for column in {**self.bounds, **self.importance}:
             if column not in table.hierarchies:
                 hint = did_you_mean(column, table.hierarchies)
-                told = f'"{column}" is bounded or weighed and is no quasi-identifier'
+                told = f'"{column}" has bounds or a weight but is not a quasi-identifier'
                 yield UsageError("unknown_column", told, where=table.name, hint=hint)
         for column, end, level in self.each_bound():
             height = table.hierarchies[column].height if column in table.hierarchies else level
@@ -128,12 +128,12 @@ FREE: Final = Steering()
 
 @dataclass(frozen=True)
 class Part:
-    """The choices a search may publish, as a lattice of their own: place 0 is the lowest level allowed."""
+    """The allowed choices as a lattice of their own: position 0 is the lowest allowed level."""
 
     levels: tuple[tuple[int, ...], ...]
 
     def lattice(self, whole: Lattice) -> Lattice:
-        """Its choices, with the labels of the whole one.
+        """The lattice of these choices, with the labels of the whole one.
 
         >>> from privacy_sql.spaces.lattice import Lattice
         >>> Part(((1, 2), (0,))).lattice(Lattice(((9, 4, 1), (7, 1)))).labels
@@ -153,11 +153,11 @@ class Part:
         return tuple(allowed[place] for allowed, place in zip(self.levels, places, strict=True))
 
     def places(self, choice: Choice) -> Choice:
-        """Where a choice of the whole lattice lies in this part."""
+        """The position of a choice of the whole lattice in this part."""
         return tuple(allowed.index(level) for allowed, level in zip(self.levels, choice, strict=True))
 
     def found(self, found: Found) -> Found:
-        """What a walk over this part found, in the levels of the whole."""
+        """What a walk over this part found, in levels of the whole lattice."""
         return replace(
             found,
             minimal=tuple(map(self.choice, found.minimal)),

@@ -1,8 +1,8 @@
-"""Suppression for several sensitive columns: rows leave together, whichever column they fail for.
+"""Suppression for several sensitive columns: a row that fails for one column is suppressed for all.
 
-martin2007, Sec. 2.1. Each column is judged with the others counted as quasi-identifiers, so the groups of one
-cut across those of another. What leaves is a *cell*: published labels with all sensitive values. A union of
-safe remainders is one where a group that contains a safe group is safe, so the order does not matter there.
+martin2007, Sec. 2.1. Each column is judged with the others as quasi-identifiers, so the groups of one cut
+across those of another. A *cell* is removed: published labels with all sensitive values. If every group that
+contains a safe group is safe, a union of safe remainders is safe and the order does not matter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Failing = Callable[[Grouping], Collection[int]]
 
 @dataclass(frozen=True)
 class Thinned:
-    """What stays of one choice, per sensitive column, and the cells that are gone."""
+    """What stays of one choice, per sensitive column, and the removed cells."""
 
     groupings: tuple[Rolled, ...]
     cells: Cells
@@ -35,7 +35,8 @@ class Thinned:
 def thinned(groupings: Sequence[Rolled], failing: Failing, most: Fraction) -> Thinned | None:
     """The groups of all columns without the cells of failing groups, until none fails.
 
-    None when more than `most` rows would go. The groupings are of one choice, counted with their values.
+    None if more than `most` rows would be suppressed. The groupings are of one choice, counted with their
+    values.
     """
     left, total, quiet, turn = list(groupings), groupings[0].n_rows, 0, 0
     gone: dict[str, list[int]] = {name: [] for name in _places(left[0])}
@@ -61,20 +62,20 @@ def thinned(groupings: Sequence[Rolled], failing: Failing, most: Fraction) -> Th
 
 
 def published(groupings: Sequence[Grouping], cells: Cells) -> Grouping:
-    """The groups to be published without some cells, and beside them those of the other sensitive columns."""
+    """The groups to publish without some cells, and the same for the other sensitive columns."""
     first, *others = [_left(grouping, cells) for grouping in groupings]
     return replace(first, beside=tuple(others))
 
 
 def _places(grouping: Grouping) -> dict[str, Sql]:
-    """Where the candidate holds each column."""
+    """Where the candidate has each column."""
     base = grouping.base
     keys = {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
     return {**keys, base.table.sensitives[0]: Sql("s")}
 
 
 def _loaded(grouping: Grouping, cells: Cells) -> tuple[Sql, list[tuple[Sql, Sql]]]:
-    """Cells as a relation beside a grouping, and the pairs of columns that are to be equal."""
+    """Cells as a relation next to a grouping, and the pairs of columns to compare."""
     aliases = {name: Sql(f"c{n}") for n, name in enumerate(cells)}
     columns: dict[str, Any] = {aliases[name]: ("bigint", codes) for name, codes in cells.items()}
     places = _places(grouping)

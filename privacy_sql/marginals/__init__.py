@@ -1,6 +1,6 @@
 """Collections of marginals: small tables of counts that are published together.
 
-In: a counted base. Out: the relations that criteria and views are made of. Read `tables.py` first, then
-`columns.py`, `leaves.py` and `views.py`; `search.py` looks for a collection and asks whether it is
-safe, `result.py` tells it.
+In: a counted base. Out: the relations that criteria and views read. Read `tables.py` first, then
+`columns.py`, `leaves.py` and `views.py`; `search.py` looks for a safe collection, and `result.py` describes
+it.
 """

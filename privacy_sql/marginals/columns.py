@@ -1,4 +1,4 @@
-"""The columns that marginals are made of, at their levels, and what can be wrong with a collection."""
+"""The columns of marginals, at their levels, and what can be wrong with a collection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shown = Levels | Sequence[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Attributes:
-    """The columns that marginals are made of: quasi-identifiers, then the sensitive column."""
+    """The columns of marginals: quasi-identifiers, then the sensitive column."""
 
     names: tuple[str, ...]
     aliases: tuple[str, ...]  # q1, q2, ..., s
@@ -30,23 +30,21 @@ class Attributes:
     def of(cls, table: Table) -> Attributes:
         """The attributes of a table with at most one sensitive column."""
         if table.values_per_person != "one":
-            hint = "Publish by generalise or full_domain, or name one row per person."
+            hint = "Publish by generalise or full_domain, or keep one row per person."
             raise UsageError(
                 "several_values",
-                "marginals count rows, and a person may have several here",
+                "marginals count rows, but a person may have several rows here",
                 where=table.name,
                 hint=hint,
             )
         if table.group:
-            raise UsageError(
-                "grouped_table", f"marginals are made of columns, not of the groups of {table.group}"
-            )
+            raise UsageError("grouped_table", f"marginals need columns, not the groups of {table.group}")
         if len(table.sensitives) > 1:
             raise UsageError(
-                "several_sensitive", "marginals are judged for one sensitive column", where=table.name
+                "several_sensitive", "marginals can be judged for one sensitive column only", where=table.name
             )
         names = (*table.hierarchies, *table.sensitives)
-        # a column that stands as it is can still be left out, so it has two resolutions as well
+        # an unchanged column can still be left out, so it has two resolutions as well
         finest = tuple(max(kind.height, 1) for kind in table.hierarchies.values())
         return cls(
             names,
@@ -71,7 +69,7 @@ class Attributes:
         }
 
     def as_in(self, other: Attributes, resolutions: Resolutions) -> Resolutions:
-        """A marginal of the same columns in another order, as when another of them is the sensitive one."""
+        """The same marginal with its columns in another order, for another sensitive column."""
         shown = dict(zip(other.names, resolutions, strict=True))
         return tuple(shown[name] for name in self.names)
 
@@ -84,7 +82,7 @@ class Attributes:
         ]
 
     def levels_beside(self, a: int, r: int, chosen: Sequence[Resolutions]) -> list[int]:
-        """The levels of an attribute that a marginal carries: its own, and the coarser ones of the others."""
+        """The levels of an attribute in a marginal: its own, and the coarser ones that others use."""
         used = sorted({m[a] for m in chosen if 0 < m[a] < r} | ({r} if r else set()), reverse=True)
         return [self.finest[a] - resolution for resolution in used]
 
@@ -94,20 +92,22 @@ class Attributes:
 
 
 def published(attributes: Attributes, collection: Sequence[Shown]) -> tuple[Resolutions, ...]:
-    """The resolutions of every marginal; everything wrong with the collection is said at once."""
+    """The resolutions of every marginal; one error names everything that is wrong with the collection."""
     named = [_named(levels, number) for number, levels in enumerate(collection, start=1)]
     raise_all([problem for n, m in enumerate(named, start=1) for problem in _problems(m, attributes, n)])
     if not named:
-        raise UsageError("empty_collection", "the collection holds no marginal", hint="Name at least one.")
+        raise UsageError(
+            "empty_collection", "the collection has no marginals", hint="Name at least one marginal."
+        )
     return tuple(attributes.resolutions(levels) for levels in named)
 
 
 def _named(levels: Shown, number: int) -> Levels:
     given = list(levels.items()) if isinstance(levels, Mapping) else list(levels)
     if any(isinstance(pair, str) or len(pair) != 2 for pair in given):
-        hint = 'For example {"age": 1, "sex": 0}: level 0 shows the values as they are.'
-        raise UsageError("bad_marginal", f"marginal {number} names the level of each column", hint=hint)
-    pairs = [(str(name), level) for name, level in given]  # a column may be called 5
+        hint = 'For example {"age": 1, "sex": 0}; level 0 shows the values unchanged.'
+        raise UsageError("bad_marginal", f"marginal {number} must name the level of each column", hint=hint)
+    pairs = [(str(name), level) for name, level in given]  # a column name may be 5
     twice = sorted({name for name, _ in pairs if sum(name == other for other, _ in pairs) > 1})
     if twice:
         raise UsageError(

@@ -1,7 +1,7 @@
 """The leaves of a table's columns, with the nodes above them, as numbers and as labels.
 
-Kifer & Gehrke 2006, Sect. 6.1. Node numbers are the dictionary codes of `marginal_tables`, so counts fetched
-there can be looked up here; the root is 0, and values a hierarchy has but the table has not are negative.
+Kifer & Gehrke 2006, Sect. 6.1. Node numbers are the dictionary codes of `marginal_tables`, so counts from
+there can be looked up here. The root is 0; values that only the hierarchy has are negative.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Leaves:
-    """Every column's leaves: `domain` in numbers, `values` and `labels` behind the numbers."""
+    """Every column's leaves: `domain` as numbers, and the `values` and `labels` of these numbers."""
 
     domain: LeafDomain
-    # values of rows, which have no place in a log
+    # values of rows, which must not show in a log
     values: tuple[Mapping[int, Any], ...] = field(repr=False)  # per column: leaf number -> value
     # per column and resolution: node number -> label
     labels: tuple[Sequence[Mapping[int, Any]], ...] = field(repr=False)
 
 
 def leaves(base: Base, attributes: Attributes, domain: str) -> Leaves:
-    """The leaves of a counted table: the values it has ("active") or all that its hierarchies have."""
+    """The leaves of a counted table: its own values ("active") or all values of its hierarchies."""
     if domain not in DOMAINS:
-        raise UsageError("bad_parameter", f"domain is one of {', '.join(DOMAINS)}")
+        raise UsageError("bad_parameter", f"domain must be one of {', '.join(DOMAINS)}")
     paths, values, labels = [], [], []
     for name, alias in zip(attributes.names, attributes.aliases, strict=True):
         rows = _observed(base, alias)
@@ -50,11 +50,11 @@ def leaves(base: Base, attributes: Attributes, domain: str) -> Leaves:
     return Leaves(LeafDomain(tuple(paths)), tuple(values), tuple(labels))
 
 
-Row = list[tuple[int, Any]]  # (number, label) per level, the raw value first
+Row = list[tuple[int, Any]]  # (number, label) for each level, the raw value first
 
 
 def _observed(base: Base, alias: str) -> list[Row]:
-    """The values of the table; a column without a level above the raw value gets the root as one."""
+    """The values of the table; a column without a level above the raw value gets the root."""
     kind = base.columns[alias][1] if alias in base.columns else None
     if kind is None or not kind.height:
         query = render("marginals/values.sql", dictionary=base.dictionaries[alias])
@@ -69,7 +69,7 @@ def _observed(base: Base, alias: str) -> list[Row]:
 
 
 def _unobserved(base: Base, name: str, alias: str, observed: Sequence[Row]) -> list[Row]:
-    """The values a hierarchy, or the table's declared domain, has beside those of the table."""
+    """The values of a hierarchy, or of the declared domain, that the table does not have."""
     known = [{label: number for number, label in level} for level in zip(*observed, strict=True)]
     fresh: dict[tuple[int, Any], int] = {}
 
@@ -87,7 +87,7 @@ def _unobserved(base: Base, name: str, alias: str, observed: Sequence[Row]) -> l
 
 
 def _declared(base: Base, name: str, alias: str) -> list[tuple[Any, ...]]:
-    """Labels from the raw value to the top of every value that is declared somewhere."""
+    """The labels of every declared value, from the raw value to the top."""
     kind: Hierarchy | None
     kind = base.columns[alias][1] if alias in base.columns else base.table.sensitive_hierarchy
     if isinstance(kind, Tree):

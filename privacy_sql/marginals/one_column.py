@@ -1,8 +1,8 @@
-"""Marginals of one base, counted once each, and whether they keep what is required of its sensitive column.
+"""Marginals of one base, counted once each, and whether they meet the requirements on its sensitive column.
 
 Kifer & Gehrke 2006, Sect. 7 and 8. Leaf cells are counted once; each marginal is one GROUP BY over them and
-gives its entropy, its smallest cell and its matrix of sensitive counts. What the requirements say is asked
-once per set of marginals that hold the sensitive column.
+gives its entropy, its smallest cell and its matrix of sensitive counts. The requirements are judged once for
+every set of marginals with the sensitive column.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from privacy_sql.query.template import Sql, render
 
 @dataclass(frozen=True)
 class CountedMarginal:
-    """What one GROUP BY says of a marginal."""
+    """What one GROUP BY says about a marginal."""
 
     arrays: Mapping[str, Any]  # g, code columns, s, n_rows
     entropy: float
@@ -41,11 +41,11 @@ class CountedMarginal:
 
 @dataclass
 class OneColumn:
-    """What the requirements say about one sensitive column; all others count as quasi-identifiers."""
+    """The requirements for one sensitive column; all others count as quasi-identifiers."""
 
     base: Base
     require: tuple[Criterion, ...]
-    most: int | None = None  # so many marginals may hold the sensitive column
+    most: int | None = None  # the most marginals with the sensitive column
     counted: dict[Resolutions, CountedMarginal] = field(default_factory=dict)
     allowed: dict[Resolutions, bool] = field(default_factory=dict)
     verdicts: dict[tuple[Resolutions, ...], bool] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class OneColumn:
         return self.base.engine.create(query)
 
     def count(self, marginal: Resolutions) -> CountedMarginal:
-        """One marginal, counted when first asked for; coarser levels of its columns come along."""
+        """One marginal, counted on first use together with the coarser levels of its columns."""
         if marginal not in self.counted:
             self.counted[marginal] = self._count(marginal)
         return self.counted[marginal]
@@ -99,7 +99,7 @@ class OneColumn:
         arrays = self.base.engine.arrays(query)
         rows = np.asarray(arrays["n_rows"], dtype=np.float64)
         cells = np.bincount(np.asarray(arrays["g"], dtype=np.int64), weights=rows)[1:]
-        # an engine counts in an order of its own, and ties are broken by the last bit of a sum
+        # engines count in any order, and the last bit of a sum would break ties
         entropy = log(self.base.rows) - fsum((rows * np.log(rows)).tolist()) / self.base.rows
         return CountedMarginal(arrays, entropy, int(cells.min()))
 
@@ -109,7 +109,7 @@ class OneColumn:
         return c is not None and bool(marginal[c])
 
     def admissible(self, marginal: Resolutions) -> bool:
-        """Whether a marginal keeps the requirements on its own; true then of every coarser one too."""
+        """Whether a marginal meets the requirements on its own; every coarser one then does, too."""
         if marginal not in self.allowed:
             linked = self.count(marginal).smallest >= self.k
             self.allowed[marginal] = linked and (
@@ -118,7 +118,7 @@ class OneColumn:
         return self.allowed[marginal]
 
     def safe_together(self, cliques: tuple[Resolutions, ...]) -> bool:
-        """Whether marginals with the sensitive column keep the requirements about all of them together."""
+        """Whether marginals with the sensitive column together meet the requirements."""
         if cliques not in self.verdicts:
             self.verdicts[cliques] = self._decide(cliques)
         return self.verdicts[cliques]
@@ -128,7 +128,7 @@ class OneColumn:
 
     @property
     def _varied_values(self) -> bool:
-        """Whether the requirements hold where no marginal shows the sensitive column."""
+        """Whether the requirements hold if no marginal shows the sensitive column."""
         n_values = self.base.statistics["s"]["n_values"] if self.attributes.sensitive is not None else 0
         return all(
             criterion.l <= n_values
@@ -137,7 +137,7 @@ class OneColumn:
         )
 
     def _composes(self, cliques: tuple[Resolutions, ...]) -> bool:
-        """Whether they keep what is required beside other releases; asked by statements, and last."""
+        """Whether they meet the requirements about other releases, judged last and in SQL."""
         if not self.composed:
             return True
         base = replace(self.base.beside(), sides=())
@@ -157,15 +157,15 @@ class OneColumn:
                 if not safe:
                     return False
             return all(smallest_sum(join, stop_below=c.k).value >= c.k for c in self.bounded)
-        except Undecided:  # what cannot be decided is not chosen
+        except Undecided:  # a collection that cannot be decided is not chosen
             return False
 
     def keeps(self, marginals: Sequence[Resolutions]) -> bool:
-        """Whether a decomposable collection of admissible marginals keeps the requirements.
+        """Whether a decomposable collection of admissible marginals meets the requirements.
 
-        Marginals without the sensitive column do not matter for the rest (Prop. 7.3).
+        Marginals without the sensitive column do not matter here (Prop. 7.3).
         """
         cliques = tuple(m for m in marginals if self.holds_sensitive(m))
         if self.most is not None and len(cliques) > self.most:
-            return False  # a step back can part a marginal into two
+            return False  # a step back can split a marginal in two
         return self.safe_together(cliques)

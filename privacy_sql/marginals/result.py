@@ -13,31 +13,31 @@ from privacy_sql.errors import number_of
 if TYPE_CHECKING:
     import pandas as pd
 
-FLAGS = ("best", "minimal", "kl")  # what a frame says of a table beside its levels
+FLAGS = ("best", "minimal", "kl")  # the columns of a frame beside the levels
 
 
 @dataclass(frozen=True)
 class MarginalResult:
-    """The best collection met, and the minimal safe tables that a collection could be injected into.
+    """The best collection found, and the minimal safe tables that a collection could be injected into.
 
-    Kifer & Gehrke 2006, Sect. 8: the divergence of both, in nats.
+    Kifer & Gehrke 2006, Sect. 8, with the divergence of both in nats.
     """
 
     minimise: ClassVar[str] = "kl"
     frontier: ClassVar[tuple[Any, ...]] = ()
-    without_frontier: ClassVar[str] = "a collection of marginals is no choice of levels"
-    lattice: ClassVar[Mapping[str, Any]] = {}  # collections are no lattice of levels
+    without_frontier: ClassVar[str] = "a collection of marginals is not a choice of levels"
+    lattice: ClassVar[Mapping[str, Any]] = {}  # collections do not form a lattice of levels
 
     name: str
     rows: int
     minimal: tuple[Mapping[str, Any], ...]  # tables: {"levels", "values"}
     best: Mapping[str, Any]  # {"marginals", "values"}
     search: Mapping[str, Any]  # explored, optimal, stopped
-    # the levels of each column, to be told in words
+    # the levels of each column, to describe them in words
     hierarchies: Mapping[str, Mapping[str, object]] = field(default_factory=dict, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields `search --json` adds; how many collections there are is not counted."""
+        """The fields that `search --json` adds; the number of collections is not counted."""
         return {
             "choices": None,
             "safe_choices": None,
@@ -54,7 +54,7 @@ class MarginalResult:
 
     @property
     def gap(self) -> float:
-        """How far the best collection is from proven: no collection leaves so much less divergence."""
+        """How far the best collection may be from the optimum."""
         return float(self.best["values"]["kl"] - self.search["least_kl"])
 
     def in_words(self, levels: Mapping[str, int]) -> str:
@@ -62,9 +62,9 @@ class MarginalResult:
         return choice(levels, self.hierarchies)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per table: the level of each column, empty where it has none, and its divergence.
+        """One row per table: the level of each column (empty if it is not shown) and its divergence.
 
-        First the marginals of the best collection, whose divergence is that of all of them together.
+        First the marginals of the best collection, each with the divergence of the whole collection.
         """
         import pandas
 
@@ -90,6 +90,6 @@ class MarginalResult:
         ]
         proof = "optimal"
         if not self.search["optimal"]:
-            proof = f"not proved optimal: none can be below {shown(self.search['least_kl'])}"
+            proof = f"not proved optimal; none can be below {shown(self.search['least_kl'])}"
         lines.append(f"best        kl {shown(self.best['values']['kl'])}, {proof}")
         return "\n".join([*lines, *(f"  marginal  {self.in_words(m)}" for m in self.best["marginals"])])

@@ -1,8 +1,8 @@
-"""Search the collections of marginals of a base: counts one marginal at a time, everything else from those.
+"""Search the collections of marginals of a base: count each marginal once, and derive everything else.
 
-Kifer & Gehrke 2006, Sect. 6.2 and 8. Leaf cells are counted once; each marginal is one GROUP BY over them,
-asked for once. A collection's divergence is then a sum of entropies; whether it is safe is asked about every
-sensitive column in turn, the others being quasi-identifiers then (`one_column.py`).
+Kifer & Gehrke 2006, Sect. 6.2 and 8. Leaf cells are counted once; each marginal is one GROUP BY over them.
+The divergence of a collection is then a sum of entropies. Safety is judged for every sensitive column in
+turn, with the others as quasi-identifiers (`one_column.py`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from privacy_sql.searches.beam import Beam
 from privacy_sql.searches.every_step import EveryStep
 from privacy_sql.spaces.marginal_sets import Collection, MarginalSets
 
-# what counting a marginal, and deciding about some of them together, cost in entropies looked at
+# the cost of counting a marginal and of judging several together, in entropies
 COUNTING, DECIDING = 1_500, 1_000
 
 
 @dataclass
 class MarginalSearch:
-    """The collections of one base, and which of them keep the requirements.
+    """The collections of one base, and which of them meet the requirements.
 
-    `domain` is what a leaf is, as for `MarginalSet`. Requirements other than the three on collections are
-    refused: they are about one table.
+    `domain` says what a leaf is, as for `MarginalSet`. All requirements except the three on collections are
+    about one table, and are refused.
     """
 
     base: Base
@@ -52,7 +52,7 @@ class MarginalSearch:
     domain: str = "active"
     given: Resolutions | None = None
     max_with_sensitive: int | None = None
-    looked: int = 0  # entropies asked for, a few per collection that is met
+    looked: int = 0  # entropies used, a few for every collection
 
     def __post_init__(self) -> None:
         refuse_one_table(self.require)
@@ -65,7 +65,7 @@ class MarginalSearch:
 
     @property
     def work(self) -> int:
-        """How much was done so far, in entropies looked at: the same on every machine."""
+        """The work done so far, counted in entropies so that it is the same on every machine."""
         done = (COUNTING * len(one.counted) + DECIDING * len(one.verdicts) for one in self.columns)
         return self.looked + sum(done)
 
@@ -80,13 +80,13 @@ class MarginalSearch:
         return self.columns[0].count(marginal).entropy
 
     def admissible(self, marginal: Resolutions) -> bool:
-        """Whether a marginal keeps the requirements on its own; true then of every coarser one too."""
+        """Whether a marginal meets the requirements on its own; every coarser one then does, too."""
         if not self.columns[0].admissible(marginal):
             return False
         return all(one.admissible(self._as_in(one, marginal)) for one in self.columns[1:])
 
     def safe(self, collection: Collection) -> bool:
-        """Whether a collection of admissible marginals is safe, whichever column is the sensitive one."""
+        """Whether a collection of admissible marginals is safe for every sensitive column."""
         marginals = self.space.marginals(collection)
         if not self.columns[0].keeps(marginals):
             return False
@@ -111,7 +111,7 @@ class MarginalSearch:
         return found
 
     def spread(self, a: int, resolution: int) -> float:
-        """What spreading a column's nodes evenly over their leaves costs, in nats per row."""
+        """The cost, in nats per row, of spreading a column's nodes evenly over their leaves."""
         below: dict[int, int] = {}
         rows: dict[int, int] = {}
         for path in self._leaves.domain.paths[a]:
@@ -123,7 +123,7 @@ class MarginalSearch:
     def original_entropy(self) -> float:
         """The entropy of the table itself, in nats."""
         (row,) = self.base.engine.fetch(render("marginals/n_log_n.sql", counts=self.base.relation))
-        # rounded, for an engine may add up in any order, and a last bit would break ties
+        # rounded, because engines add up in any order and the last bit would break ties
         return round(log(self.base.rows) - float(row["n_log_n"]) / self.base.rows, 12)
 
     @cached_property
@@ -145,17 +145,17 @@ class MarginalSearch:
 
     @cached_property
     def least_kl(self) -> float:
-        """No collection leaves less divergence: that of all columns in one table, each as fine as it may be.
+        """The least divergence of any collection: that of one table with all columns as fine as allowed.
 
-        Whatever marginals are published, they are marginals of that table, and more constraints never make
-        the maximum-entropy table worse.
+        Any published marginals are marginals of that table, and more constraints never make the
+        maximum-entropy table worse.
         """
         table = finest(self.space.marginals(self.space.start))
         spread = fsum(self.spread(a, r) for a, r in enumerate(table))
         return max(0.0, self.columns[0].count(table).entropy + spread - self.original_entropy)
 
     def minimal_tables(self) -> list[Resolutions]:
-        """The finest safe tables: every sensitive column as it is, and every other one at some level."""
+        """The finest safe tables: every sensitive column unchanged, and every other one at some level."""
         ranges = [(1,) if a in self.sensitive else range(r + 1) for a, r in enumerate(self.attributes.finest)]
         safe: list[Resolutions] = []
         for table in sorted(product(*ranges), key=sum):
@@ -165,10 +165,10 @@ class MarginalSearch:
         return maximal_sets(safe)
 
     def incremental(self, given: Resolutions) -> list[tuple[str, float]]:
-        """Single-column marginals added to a table in order of gain: the column and the divergence then.
+        """Add single-column marginals to a table in order of gain: each column and the divergence after it.
 
-        Kifer & Gehrke 2006, Fig. 9. Every column comes at its finest admissible level; marginals without the
-        sensitive column cost no safety.
+        Kifer & Gehrke 2006, Fig. 9. Every column has its finest admissible level; marginals without the
+        sensitive column do not reduce safety.
         """
         chosen, steps = [given], []
         left: dict[int, Resolutions] = {}
@@ -185,9 +185,9 @@ class MarginalSearch:
         return steps
 
     def steps(self, chosen: Sequence[Resolutions]) -> list[dict[str, Any]]:
-        """What is lost with one marginal, two of them, ...: the injected table first, then most gain first.
+        """What is lost with one marginal, with two, ...: the injected table, then the largest gain first.
 
-        A marginal is added where those so far stay decomposable with it, which one of them always does.
+        A marginal is added only if the collection stays decomposable; there is always one.
         """
         start = [m for m in chosen if self.given is not None and m == self.given]
         taken, left, told = start, [m for m in chosen if m not in start], []
@@ -207,7 +207,7 @@ class MarginalSearch:
         random: np.random.Generator,
         limits: Limits,
     ) -> Reached[Collection]:
-        """The best safe collection: the beam's, then all listed where they are few, else annealed on."""
+        """The best safe collection: by beam search, then by listing all if they are few, or by annealing."""
 
         def cost(collection: Collection) -> float:
             return collection.kl
@@ -225,5 +225,5 @@ class MarginalSearch:
 
 
 def _told(limits: Limits, task: str) -> Limits:
-    """The same limits, with progress reported under the name of a task."""
+    """The same limits, with progress shown under the name of a task."""
     return Limits(limits.stop, limits.budget, lambda done, total: report(task, done, total))

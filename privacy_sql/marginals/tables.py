@@ -1,9 +1,9 @@
-"""A collection of anonymized marginals on an engine: the relations that criteria and views are made of.
+"""A collection of anonymized marginals on an engine: the relations that criteria and views read.
 
-Kifer & Gehrke 2006, Sect. 6.1. A marginal is its columns at their levels, `{"age": 1, "sex": 0}`; a column
-left out, or at the top, is not in it. Each becomes a relation of counts: `g` (the nonsensitive cell), one
-column of codes per attribute and level (`q1_2`), `s` and `n_rows`. Columns at the coarser levels that other
-marginals use come along, so that joins over separators need only `=`.
+Kifer & Gehrke 2006, Sect. 6.1. A marginal is its columns at their levels, `{"age": 1, "sex": 0}`, without
+columns that are left out or at the top. Each becomes a relation of counts: `g` (the nonsensitive cell), one
+column of codes per attribute and level (`q1_2`), `s` and `n_rows`. It also has the columns at coarser levels
+that other marginals use, so that joins over separators need only `=`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from privacy_sql.verdict import Witness
 
 @dataclass(frozen=True)
 class MarginalTables:
-    """Published marginals as one thing to judge; what `judging.judge` needs of a grouping."""
+    """Published marginals judged together; what `judging.judge` needs of a grouping."""
 
     base: Known
     attributes: Attributes
@@ -57,7 +57,7 @@ class MarginalTables:
 
     @cached_property
     def maximal(self) -> list[Resolutions]:
-        """The marginals that lie inside no other."""
+        """The marginals that no other one contains."""
         return maximal_sets(self.published)
 
     @cached_property
@@ -93,12 +93,12 @@ class MarginalTables:
         return tuple(found)
 
     def separator(self, branch: Branch) -> Sql:
-        """The counts of what a clique shares with its parent."""
+        """The counts of the columns that a clique shares with its parent."""
         columns = self.attributes.columns(branch.separator)
         query = render("marginals/separator.sql", marginal=self.relations_of[branch.clique], columns=columns)
         return self.base.engine.create(query)
 
-    one_table: ClassVar[None] = None  # requirements are asked of all marginals together
+    one_table: ClassVar[None] = None  # requirements are judged on all marginals together
 
     @property
     def attacked(self) -> Grouping | None:
@@ -113,7 +113,7 @@ class MarginalTables:
         return {}
 
     def relation(self, name: str) -> object:
-        """Nothing but `cliques` can be read of a collection."""
+        """A collection has only `cliques` to read."""
         if name != "cliques":
             raise KeyError(name)
         return self.cliques
@@ -122,12 +122,12 @@ class MarginalTables:
         return asked.together(CollectionEvidence(self))
 
     def told(self, witness: Witness) -> Witness:
-        """A witness with the marginals it is about, and the door to their cells."""
+        """A witness with the marginals it is about, and access to their cells."""
         return CollectionEvidence(self).told(witness)
 
     @property
     def sensitive_place(self) -> int:
-        """Where `numbers` has the sensitive attribute: last."""
+        """The index of the sensitive attribute in `numbers`: the last."""
         names = self.attributes.names
         return len(names) if self.attributes.sensitive is None else len(names) - 1
 
@@ -135,7 +135,7 @@ class MarginalTables:
         """The marginals with the sensitive attribute as arrays, for the walk over large joins."""
         parts = []
         for branch in self.tree:
-            shared: dict[str, Sql] = {}  # the columns that some separator beside the clique uses
+            shared: dict[str, Sql] = {}  # the columns that a separator next to the clique uses
             for beside in self.tree:
                 if beside.parent is not None and branch.clique in (
                     beside.clique,
@@ -150,10 +150,10 @@ class MarginalTables:
         return joined_cliques(self.tree, parts, self.attributes)
 
     def numbers(self) -> tuple[LeafDomain, dict[Resolutions, dict[Cell, int]]]:
-        """The collection in numbers only: nodes at the published levels, and the counts of each marginal.
+        """The collection as numbers: nodes at the published levels, and the counts of each marginal.
 
-        The finest published nodes stand for the leaves: how many leaves lie below them changes the
-        maximum-entropy table over leaves, but not how it falls on published cells.
+        The finest published nodes take the place of the leaves: the number of leaves below them changes the
+        maximum-entropy table over leaves, but not its sums over published cells.
         """
         width = range(len(self.attributes.names))
         used = [sorted({m[a] for m in self.maximal} - {0}) for a in width]
@@ -172,9 +172,9 @@ class MarginalTables:
         return (domain, counts) if self.attributes.sensitive is not None else with_one_value(domain, counts)
 
     def source_cells(self) -> dict[Cell, int]:
-        """The nonsensitive cells of the source, as `numbers` names them: one of the consistent tables.
+        """The nonsensitive cells of the source, numbered as in `numbers`: one of the consistent tables.
 
-        Nothing where only the published marginals are at hand.
+        None if only the published marginals are available.
         """
         if not isinstance(self.base, Base):
             return {}
@@ -193,7 +193,7 @@ class MarginalTables:
     def _rows(
         self, marginal: Resolutions, shown: Sequence[tuple[int, ...]]
     ) -> list[tuple[tuple[tuple[int, ...], ...], int]]:
-        """Per cell of a marginal: per attribute the codes from the coarsest level on, and its rows."""
+        """For each cell of a marginal, the codes of each attribute from coarse to fine, and the rows."""
         width = len(marginal)
         single = [
             [self.attributes.columns(tuple(r if b == a else 0 for b in range(width)))[0] for r in shown[a]]
@@ -211,13 +211,13 @@ class MarginalTables:
 
 
 def marginal_tables(base: Base, collection: Sequence[Shown]) -> MarginalTables:
-    """A collection of marginals of a counted table; everything wrong with it is said at once."""
+    """A collection of marginals of a counted table; one error names everything that is wrong with it."""
     attributes = Attributes.of(base.table)
     return of_resolutions(base, attributes, published(attributes, collection))
 
 
 def of_resolutions(base: Base, attributes: Attributes, chosen: Sequence[Resolutions]) -> MarginalTables:
-    """The same from resolutions that are known to be right."""
+    """The same from valid resolutions."""
     relations = {
         marginal: base.engine.create(counted(base, attributes, marginal, chosen))
         for marginal in maximal_sets(chosen)
@@ -233,7 +233,7 @@ def of_resolutions(base: Base, attributes: Attributes, chosen: Sequence[Resoluti
 def counted(
     base: Base, attributes: Attributes, marginal: Resolutions, chosen: Sequence[Resolutions]
 ) -> Query:
-    """The statement that counts one marginal, with the coarser levels that the others use."""
+    """The statement that counts one marginal, including the coarser levels that the others use."""
     columns = []
     for a, r in enumerate(attributes.without_sensitive(marginal)):
         alias = attributes.aliases[a]
@@ -253,7 +253,7 @@ def counted(
 def joined_cliques(
     tree: Sequence[Branch], parts: Sequence[Mapping[str, Any]], attributes: Attributes
 ) -> list[JoinClique]:
-    """Arrays of codes as matrices of counts, with the separator cell each group lies in."""
+    """Arrays of codes as matrices of counts, with the separator cell of each group."""
     values = np.unique(np.concatenate([part["s"] for part in parts]))
     firsts, matrices = [], []
     for part in parts:
@@ -284,12 +284,12 @@ MOST_POSSIBLE = 10_000_000  # combinations of people and values
 
 @dataclass(frozen=True)
 class CollectionEvidence:
-    """The evidence of one collection, and where its worst cells lie."""
+    """The evidence of one collection, and where its worst cells are."""
 
     tables: MarginalTables
 
     def smallest_bound(self, k: int) -> Rows | None:
-        """The cell with the smallest positive bound; None where the template says it."""
+        """The cell with the smallest positive bound; None if the template finds it."""
         tables = self.tables
         if not tables.decomposable:
             domain, counts = tables.numbers()
@@ -319,13 +319,13 @@ class CollectionEvidence:
         return [{**row, **_joined_cells(worst.groups)}, *found]
 
     def least_diverse(self, ell: int, kind: str, share: Fraction) -> Rows | None:
-        """The groups that are least diverse; None where the template says it.
+        """The groups that are least diverse; None if the template finds them.
 
-        `share` is what the relaxed kind asks of one marginal that holds the sensitive column.
+        `share` is what the relaxed kind requires of one marginal with the sensitive column.
         """
         tables = self.tables
         if not tables.tree:
-            # nobody's value depends on anything published: every value is as likely for everyone
+            # nothing published depends on the values: each is equally likely for everyone
             return [{"counts": [Fraction(1)] * tables.n_values, "cells": (), "meet": 0}]
         if not tables.decomposable:
             domain, counts = tables.numbers()
@@ -338,20 +338,20 @@ class CollectionEvidence:
         return walked(join, ell, kind, share) if join and join_size(join) > PLAIN_GROUPS else None
 
     def possible(self) -> Grouping:
-        """Everybody of the table with the values that the join of the marginals leaves them.
+        """Everybody in the table with the values that the join of the marginals allows.
 
-        Of a decomposable collection that is exactly what can be true of them. Everybody's cells are known, so
-        each combination of the original quasi-identifiers is a group of its own.
+        For a decomposable collection these are exactly the values that are possible. Everybody's cells are
+        known, so each combination of the original quasi-identifiers is a group of its own.
         """
         tables = self.tables
         if not tables.decomposable:
             raise UsageError(
                 "not_decomposable",
-                "these marginals say more together than their join, which composition does not cover",
+                "these marginals together say more than their join, which composition cannot judge",
                 hint="Publish a decomposable collection.",
             )
         base, attributes = tables.base, tables.attributes
-        assert isinstance(base, Base)  # of published files alone it is not asked
+        assert isinstance(base, Base)  # published files alone never need it
         raw = names(base.aliases.values())
         levels = {
             (alias, attributes.finest[a] - r)
@@ -392,18 +392,18 @@ class CollectionEvidence:
         if size > MOST_POSSIBLE:
             raise Undecided(
                 "too_many_cells",
-                f"the marginals leave more than {MOST_POSSIBLE:,} combinations of people and values",
+                f"the marginals allow more than {MOST_POSSIBLE:,} combinations of people and values",
                 hint="Publish columns at coarser levels.",
             )
         groups = base.engine.create(render("marginals/cells.sql", marginal=everybody))
         return Grouping(base, (), found, everybody, found, groups)
 
     def told(self, witness: Witness) -> Witness:
-        """A witness with the numbers of the marginals whose cells meet, and the door to those cells."""
+        """A witness with the numbers of the marginals whose cells meet, and access to those cells."""
         cells: tuple[int, ...] = witness.private.get("cells") or ()
         if not cells:
             return witness
-        if not self.tables.decomposable:  # every marginal has a part in what is fitted or programmed
+        if not self.tables.decomposable:  # a fit or a linear program uses every marginal
             every = sorted(clique.number for clique in self.tables.cliques)
             # its labels at the finest published levels
             plain = self.tables.attributes.without_sensitive(finest(self.tables.maximal))
@@ -432,7 +432,7 @@ class CollectionEvidence:
         return self._labels(plain, [codes[column] for column in columns])
 
     def _labels(self, plain: Resolutions, codes: Sequence[int]) -> dict[str, Any]:
-        """INTERNAL: column -> label, for the codes of the columns that are shown."""
+        """INTERNAL: column -> label, for the codes of the shown columns."""
         attributes = self.tables.attributes
         shown = [a for a, r in enumerate(plain) if r]
         return {
@@ -444,7 +444,7 @@ class CollectionEvidence:
 
 
 def walked(join: Sequence[JoinClique], ell: int, kind: str, share: Fraction) -> Rows:
-    """The least diverse groups of a join, by a walk over it."""
+    """The least diverse groups of a join, found by a walk over it."""
     if kind == "entropy":
         near = least_entropy(join)
         groups = [ids for _, ids in near.groups[:MOST_NEAR]]

@@ -1,4 +1,4 @@
-"""Published marginals as views: the names of their columns, and the maximum-entropy table as their join."""
+"""Published marginals as views: the names of their columns, and the maximum-entropy table as a join."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ COUNT = CELL_ROWS
 def published_columns(
     attributes: Attributes, published: Sequence[Resolutions], marginal: Resolutions
 ) -> dict[str, tuple[int, int]]:
-    """The columns of a published marginal: name -> attribute and level, coarser levels of others included.
+    """The columns of a published marginal: name -> attribute and level, with the coarser levels of others.
 
-    A column that stands at one level in the whole collection keeps its name; at several, the level is added,
-    so that analysts can join marginals on the columns they share.
+    A column with one level in the whole collection keeps its name. With several, the level is added, so that
+    analysts can join marginals on the columns they share.
     """
     found = {}
     for a, r in enumerate(marginal):
@@ -34,16 +34,16 @@ def published_columns(
 def maximum_entropy(
     attributes: Attributes, published: Sequence[Resolutions], relations: Sequence[str]
 ) -> Query:
-    """The maximum-entropy table as one SELECT over published marginals, a join over their separators.
+    """The maximum-entropy table as one SELECT that joins published marginals over their separators.
 
-    `relations` are their names, in the order of `published`, none of which lies inside another. Only for
-    decomposable collections: the others have no closed form.
+    `relations` are their names, in the order of `published`; no marginal may contain another. Only
+    decomposable collections have this closed form.
     """
     if not is_decomposable(published):
         hint = "Publish a decomposable collection."
         raise UsageError("not_decomposable", "these marginals have no closed form", hint=hint)
     if len(relations) != len(published):
-        raise UsageError("bad_relations", f"there are {len(published)} marginals to name")
+        raise UsageError("bad_relations", f"expected the names of {len(published)} marginals")
     named = dict(zip(published, relations, strict=True))
     tree = junction_tree(published)
     columns = [published_columns(attributes, published, branch.clique) for branch in tree]

@@ -1,8 +1,8 @@
-"""Ways to publish. A mechanism chooses, and says what would be published; it never decides that it is safe.
+"""Ways to publish. A method chooses what would be published; it never decides that this is safe.
 
-In: a counted base and requirements, which `propose` may ask as often as it likes. Out: a `Proposal`. Read
-`generalise.py` first; each method is a file of its name, `_views.py` has the SELECTs they share. The driver
-asks the requirements again about the proposal, and once more about the published bytes.
+In: a counted base and requirements, which `propose` may judge as often as it likes. Out: a `Proposal`. Read
+`generalise.py` first; each method is a file with its name, and `_views.py` has the SELECTs they share. The
+driver judges the requirements again on the proposal, and once more on the published bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Protocol):
-    """What a mechanism may ask: `judging.Requirements`."""
+    """What a method may ask: `judging.Requirements`."""
 
     @property
     def require(self) -> tuple[Criterion, ...]: ...
@@ -48,93 +48,93 @@ class Asked(Protocol):
 
 
 class Method(ABC):
-    """One way to publish; a subclass is a frozen dataclass that binds its parameters as fields."""
+    """One way to publish; a subclass is a frozen dataclass with its parameters as fields."""
 
     name: ClassVar[str]  # as in privacy.yml
     several_sensitive: ClassVar[bool] = False  # may publish several sensitive columns
     shows_labels: ClassVar[bool] = False  # each group shows one label of every quasi-identifier
     # what it keeps is a promise of its own, so no requirement is asked of rows
     promises: ClassVar[bool] = False
-    spends: ClassVar[bool] = False  # each release costs something nobody gives back
+    spends: ClassVar[bool] = False  # each release spends budget for good
 
     @abstractmethod
     def propose(self, base: Base, asked: Asked) -> Proposal:
-        """What would be published; it says nothing about whether that is safe."""
+        """What would be published, without a promise that it is safe."""
 
     @classmethod
     def bound(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The parameters by the names of the fields, where the project file has other words for them."""
+        """The parameters by field name, if the project file has other names for them."""
         return params
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:  # noqa: B027 - most have nothing to refuse
-        """Refuse, before anything is counted, what cannot be published this way."""
+        """Refuse what cannot be published this way, before anything is counted."""
 
-    # what only some methods have a use for
+    # hooks that only some methods use
 
     @property
     def allowed(self) -> Fraction:
-        """The share of the rows it may leave out."""
+        """The share of rows that it may leave out."""
         return Fraction(0)
 
     @property
     def named_levels(self) -> Mapping[str, int] | None:
-        """The levels it was told to publish; None where it chooses them."""
+        """The given levels; None if the method chooses them."""
         return None
 
     @property
     def named_marginals(self) -> Sequence[Shown] | None:
-        """The marginals it was told to publish; None where it chooses them, or publishes none."""
+        """The given marginals; None if the method chooses them, or publishes none."""
         return None
 
     @property
     def seconds(self) -> float | None:
-        """How long it may take from the first statement on; None: as long as it takes."""
+        """How long it may take from the first statement on; None means no limit."""
         return None
 
     def tell_size(self, table: Table) -> None:  # noqa: B027
-        """Say how large the work will be, where it is large."""
+        """Log how large the work will be, if it is large."""
 
     def steered(self, steering: Steering) -> Self:
-        """The same under what a project says of its columns; only who chooses levels has a use for it."""
+        """The same under a project's bounds and weights, which only a method that chooses levels can use."""
         if steering:
             raise UsageError(
                 "nothing_to_steer",
                 f"{self.name} chooses no levels, so min_level, max_level and importance have no effect on it",
-                hint="Publish by full_domain, or leave them out.",
+                hint="Publish by full_domain, or remove them.",
             )
         return self
 
     def within(self, directory: Path) -> Self:
-        """The same with its files read from a folder."""
+        """The same with its files relative to a folder."""
         return self
 
     def beside(self, written: Mapping[Path, Path]) -> Self:
-        """The same where it names other releases of a project, whose manifests are known."""
+        """The same with the manifests of the project's other releases that it names."""
         return self
 
     def rehearsed(self) -> Self:
-        """The same as it is tried without publishing: a method that `spends` must not do so then."""
+        """The same for a dry run, in which a method that `spends` must not spend."""
         return self
 
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult | MarginalResult:
-        """What is safe among all that it could publish; publishes nothing."""
+        """The safe ones among all possible releases; publishes nothing."""
         hint = "For example ps.FullDomain()."
         raise UsageError("nothing_to_search", f"{self.name} has no choices to search", hint=hint)
 
 
 def make(name: str, params: Mapping[str, Any], where: str = "") -> Method:
-    """A method from its name and parameters as text, all problems at once."""
+    """A method from its name and parameters as text; one error names all problems."""
     kind: type[Method] = registry.get("methods", name)
     return bind(kind, name, kind.bound(params), where)
 
 
 def refuse_population(method: str, asked: Asked) -> None:
-    """Refuse requirements on a population where no label of a group could be matched with its people."""
+    """Refuse requirements on a population if groups have no labels to match with its people."""
     raise_all(
         [
             UsageError(
                 "no_population_groups",
-                f"{criterion} compares labels with a population, and the groups of {method} have none",
+                f"{criterion} compares labels with a population, but the groups of {method} have no labels",
                 hint="Publish by generalise or full_domain.",
             )
             for criterion in asked.require
@@ -144,12 +144,12 @@ def refuse_population(method: str, asked: Asked) -> None:
 
 
 def refuse_without_labels(method: Method, asked: Asked) -> None:
-    """Refuse what is asked of labels of single columns where groups show none of their own."""
+    """Refuse requirements on labels of single columns if groups have no such labels."""
     raise_all(
         [
             UsageError(
                 "no_labels",
-                f"{criterion} needs a label for every column, and the groups of {method.name} have none",
+                f"{criterion} needs a label for every column, but the groups of {method.name} have none",
                 hint=criterion.without_labels,
             )
             for criterion in asked.require
@@ -159,17 +159,17 @@ def refuse_without_labels(method: Method, asked: Asked) -> None:
 
 
 def refuse_known(method: str, table: Table, asked: Asked) -> None:
-    """Refuse what is not safe under merging where known columns stand beside groups of every value of theirs.
+    """Refuse what is not safe under merging if every value of known columns has groups of its own.
 
-    Whoever does not know these columns is left with the groups of several values, whose labels may overlap:
-    with a union of groups, and only what is safe under merging holds of every union.
+    A reader who does not know these columns sees the groups of several values with overlapping labels, which
+    is a union of groups, and only what is safe under merging holds for every union.
     """
     unfit = asked.not_safe_under_merging
     if table.also_known and unfit:
         raise UsageError(
             "known_not_as_it_is",
-            f"{', '.join(unfit)} may hold for who knows {', '.join(table.also_known)} and not for who does"
-            f" not, and {method} shows groups that overlap for the latter",
+            f"{', '.join(unfit)} may hold for somebody who knows {', '.join(table.also_known)}, but not for"
+            f" somebody who does not, because the groups of {method} then overlap",
             where=table.name,
             hint="Use full_domain or generalise, or name the column under quasi_identifiers.",
         )
@@ -190,14 +190,14 @@ def check_levels(base: Base, levels: Mapping[str, int]) -> None:
         if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= height:
             raise UsageError(
                 "no_level",
-                f"levels: {column} has the levels 0 to {height}, and {level} is none of them",
+                f"levels: {column} has the levels 0 to {height}, so there is no level {level}",
                 where=base.table.name,
                 hint=kind.every_level(),
             )
 
 
 def share(value: str | int | float, name: str) -> Fraction:
-    """A share of the rows as the exact number its text says.
+    """A share of the rows as the exact number of its text.
 
     >>> share("0.01", "max_suppressed")
     Fraction(1, 100)
@@ -207,7 +207,7 @@ def share(value: str | int | float, name: str) -> Fraction:
 
 
 def seconds_of(time_limit: int | float | str | None) -> float | None:
-    """A time limit in seconds; None where there is none."""
+    """A time limit in seconds, or None."""
     if time_limit is None:
         return None
     refusal = UsageError("bad_parameter", "time_limit is a number of seconds above 0")
@@ -215,7 +215,7 @@ def seconds_of(time_limit: int | float | str | None) -> float | None:
 
 
 def at_levels(base: Base, levels: Mapping[str, int], asked: Asked, allowed: Fraction) -> Proposal:
-    """The table with a level for each quasi-identifier, less the groups that fail where some may go."""
+    """The table with a level for each quasi-identifier, without failing groups if suppression is allowed."""
     grouping, suppressed = grouped_at(base, levels, asked, allowed)
     view, alike = generalised(grouping, levels)
     return Proposal(
@@ -238,18 +238,18 @@ def grouped_at(
 
 
 def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Grouping, int]:
-    """Leave out the groups that fail, and again those that fail then, while no more than `allowed` go.
+    """Leave out the groups that fail, and repeat for groups that fail then, up to the share `allowed`.
 
-    `allowed` is a share of the rows. Leaving rows out changes the whole table, so a criterion that compares
-    with it may let other groups fail; the caller judges what stays.
+    Leaving out rows changes the whole table, so a criterion that compares with it may fail other groups; the
+    caller judges what stays.
     """
     if grouping.base.sides:
         refuse_suppression(grouping.base.table, asked)
-        # loaded where they are needed: a check of a table needs no arrays
+        # loaded on first use, because a check of a table needs no arrays
         from privacy_sql.lattice.rollup import Rollup
         from privacy_sql.lattice.suppression import published, thinned
 
-        # the same for several sensitive columns: what fails for one leaves for all
+        # with several sensitive columns, what fails for one is suppressed for all
         base = grouping.base
         levels = {base.columns[key.column][0]: key.level for key in grouping.keys}
         counted = [Rollup(side, with_sensitive=True) for side in (base, *base.sides)]
@@ -271,14 +271,14 @@ def suppress(grouping: Grouping, asked: Asked, allowed: Fraction) -> tuple[Group
 
 
 def _held(grouping: Grouping) -> list[int]:
-    """The lines of a grouping and, where a person may have several values or none, its values and people."""
+    """The lines of a grouping and, if a person may have several values or none, its values and people."""
     base = grouping.base
     people = [grouping.n_rows, sizes(base.engine, grouping.members)["rows"]] if base.people else []
     return [grouping.n_lines, *people]
 
 
 def refuse_suppression(table: Table, asked: Asked) -> None:
-    """Refuse to suppress rows for several sensitive columns where what leaves cannot be told from counts."""
+    """Refuse to suppress rows for several sensitive columns if counts do not determine the rows."""
     unfit = [str(criterion) for criterion in asked.require if criterion.needs_base]
     if unfit or table.values_per_person != "one":
         reason = f"{', '.join(unfit)} reads original values" if unfit else "people have several values each"
@@ -286,5 +286,5 @@ def refuse_suppression(table: Table, asked: Asked) -> None:
             "several_sensitive",
             f"{reason}, so no rows can be suppressed for several sensitive columns",
             where=table.name,
-            hint="Declare joint: true, or leave out max_suppressed and local_recoding.",
+            hint="Declare joint: true, or remove max_suppressed and local_recoding.",
         )

@@ -1,4 +1,4 @@
-"""Anatomy's own buckets: each holds at least l people, no two of them with the same sensitive value."""
+"""Anatomy's own buckets: each has at least l people, all with different sensitive values."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from privacy_sql.query.template import Sql, names, render
 
 
 def largest_l(base: Base) -> int:
-    """The most people a bucket can hold: a value may fill no more than one place of each."""
+    """The largest possible bucket size, because each bucket may have a value only once."""
     (found,) = base.engine.fetch(render("methods/anatomy_limit.sql", values=base.dictionaries["s"]))
     return int(found["n_rows"] // found["n_top"])
 
 
 def anatomies(base: Base, values: int | None, secret: Sql) -> Iterator[tuple[int, Grouping]]:
-    """The buckets for one number of different values, or for 2, 3, ... as far as the table allows.
+    """The buckets for a given number of different values, or for 2, 3, ... as far as the table allows.
 
-    Xiao and Tao 2006, as martin2007, Sec. 5 recalls it. Differs from their loop over the largest lists of
-    values: rows are dealt out value by value in one statement, with the same guarantee.
+    Xiao and Tao 2006, as described in martin2007, Sec. 5. Instead of their loop over the largest lists of
+    values, one statement deals out rows value by value, with the same guarantee.
     """
     refuse_unfit(base)
     most = largest_l(base)
     if most < (values or 2):
         raise UsageError(
             "no_anatomy",
-            f"the commonest sensitive value is too frequent for buckets of {values or 2} different values",
+            f"the most common sensitive value is too frequent for buckets of {values or 2} different values",
             where=base.table.name,
             hint=f"The largest l is {most}.",
         )
@@ -36,7 +36,7 @@ def anatomies(base: Base, values: int | None, secret: Sql) -> Iterator[tuple[int
 
 
 def anatomy(base: Base, values: int, secret: Sql) -> Grouping:
-    """Buckets of at least so many people with different values."""
+    """Buckets of at least this many people with different values."""
     buckets = base.rows // values
     codes = list(base.columns)
     placed = base.engine.create(
@@ -55,7 +55,7 @@ def anatomy(base: Base, values: int, secret: Sql) -> Grouping:
 
 
 def refuse_unfit(base: Base) -> None:
-    """Buckets are made of rows, so a row has to be a person with one value."""
+    """Refuse rows that are not people with one value, because buckets consist of rows."""
     table = base.table
     if table.count or table.group or table.values_per_person != "one":
         raise UsageError(

@@ -1,7 +1,7 @@
-"""A written release that marginals are added to: it must be what its manifest says, and of today's rows.
+"""A written release to which marginals are added; it must match its manifest and today's rows.
 
-Its counts leave together with those of the marginals, and are judged as today's rows give them. An edited
-file, or a source that changed since, would be out with other counts than those that were judged.
+Its counts are public together with those of the marginals, but are judged from today's rows. With an edited
+file or a changed source, the published counts would differ from the judged ones.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from privacy_sql.manifest import Manifest
 from privacy_sql.methods._views import generalised
 from privacy_sql.query.template import Query
 
-AGAIN = "Publish the table again, or name its levels instead of the release."
+AGAIN = "Publish the table again, or give its levels instead of the release."
 
 
 def read(named: str) -> tuple[Path, Manifest]:
-    """The manifest of a written release with one level per column, and where it lies."""
+    """The manifest of a written release with one level per column, and its place."""
     place = Path(named)
     file = place if place.name.endswith(manifest.SUFFIX) else manifest.manifest_path(place)
     if not file.is_file():
-        hint = "Publish the table first, or name its levels."
+        hint = "Publish the table first, or give its levels."
         raise UsageError("no_such_file", f"{file.name} does not exist", where="inject", hint=hint)
     content = manifest.read(file)
     if content["choice"].get("levels") is None:
         raise UsageError(
-            "no_levels", f"{place.name} is no release of a table with one level per column", where="inject"
+            "no_levels", f"{place.name} is not a release of a table with one level per column", where="inject"
         )
     return file, content
 
 
 def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
-    """Refuse a release whose written rows are not those of its manifest, or not those of the table today."""
+    """Refuse a release whose written rows differ from its manifest or from today's table."""
     written = _written(file, content)
     beside = base.engine.session([written] if isinstance(written, Path) else ())
     if isinstance(written, str) and not beside.has_table(written):
-        raise NotSafe("output_changed", f"{written} is not there", where="inject", hint=AGAIN)
+        raise NotSafe("output_changed", f"{written} is missing", where="inject", hint=AGAIN)
     relation, csv = beside.source(written), is_csv(written)
     levels: dict[str, int] = dict(content["choice"]["levels"])
     shown = [column["name"] for column in content["columns"]]
     if list(beside.columns(relation)) != shown:
-        told = f"{file.name} describes columns that differ from those in the file"
+        told = f"{file.name} describes other columns than the file has"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     view, _ = generalised(Grouping.by(base, base.keys(levels)), levels)
     meant = base.engine.rows_of(Query(view.sql, "injected"))
@@ -53,27 +53,25 @@ def refuse_other_counts(base: Base, file: Path, content: Manifest) -> None:
     absent = [name for name in (*base.aliases, *base.table.sensitives) if name not in shown]
     marks = fingerprint(beside, relation, columns, empty_is_null=csv)
     if marks["n_rows"] != content["rows_out"]:
-        told = f"{file.name} states a number of rows that differs from the file's"
+        told = f"{file.name} gives another number of rows than the file has"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     if absent or marks != fingerprint(base.engine, meant, columns, empty_is_null=csv):
-        why = (
-            f"it has no {', '.join(absent)}" if absent else "the source changed since, or rows were left out"
-        )
+        why = f"it has no {', '.join(absent)}" if absent else "the source has changed, or rows were left out"
         raise UsageError(
             "other_counts",
-            f"{content['release']} as written does not have the counts of the table now: {why}",
+            f"{content['release']} as written does not have the counts of today's table: {why}",
             where="inject",
             hint=AGAIN,
         )
 
 
 def _written(file: Path, content: Manifest) -> Path | str:
-    """The file with the bytes its manifest says, or the name of the table."""
+    """The file, if its bytes match the manifest, or the name of the table."""
     output = content["output"]
     if "relation" in output:
         return str(output["relation"])
     place = file.parent / str(output.get("file", ""))
     if "file" not in output or not place.exists() or manifest.checksum(place) != output.get("sha256"):
-        told = f"what {file.name} describes is not as it was written"
+        told = f"what {file.name} describes has changed since it was written"
         raise NotSafe("output_changed", told, where="inject", hint=AGAIN)
     return place

@@ -1,9 +1,10 @@
-"""Local recoding: what a full-domain search suppressed is searched again, until nothing can be saved.
+"""Local recoding: search suppressed rows again and again, until none can be saved.
 
-Every round takes the best levels for the rows that are left and publishes the groups that are safe there. A
-person is published in one round, so groups of different rounds only meet where their labels read alike. Of
-several sensitive columns each is judged with the others as quasi-identifiers, and what leaves a round leaves
-it for all: the round of a row follows from its quasi-identifiers and its sensitive values together.
+Every round takes the best levels for the remaining rows and publishes the groups that are safe at these
+levels. A person is published in one round, so groups of different rounds meet only if their labels are the
+same. Each of several sensitive columns is judged with the others as quasi-identifiers, and a row suppressed
+for one is suppressed for all: the round of a row follows from its quasi-identifiers and sensitive values
+together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from privacy_sql.utilities.loss import Loss
 
 @dataclass(frozen=True)
 class Round:
-    """One round: its levels, what it publishes, and what all rounds up to it publish."""
+    """One round: its levels, what it publishes, and what all rounds so far publish."""
 
     choice: Choice
     n_rows: int
@@ -37,7 +38,8 @@ class Round:
 class Recoding:
     """The rounds of a local recoding of one base.
 
-    kifer2006, Sec. 3.1, and martin2007, Sec. 2.1, publish one level per column; here each round has its own.
+    kifer2006, Sec. 3.1, and martin2007, Sec. 2.1, publish one level per column; here each round has its own
+    levels.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Recoding:
     ) -> None:
         self.base, self.asked, self.minimise, self.limits = base, asked, minimise, limits
         self.steering = steering
-        self.spare = int(allowed * base.rows)  # rows that may stay unpublished
+        self.spare = int(allowed * base.rows)  # the most rows that may stay unpublished
         self.quasi = names(base.columns)
         self.placed = [*self.quasi, *([Sql("s")] if base.sides else [])]
         self.rounds: list[Round] = []
@@ -59,7 +61,7 @@ class Recoding:
 
     @property
     def loss(self) -> float:
-        """The loss of the whole release: every cell by the label of its round, suppressed rows in full."""
+        """The loss of the whole release: each cell by the label of its round, suppressed rows in full."""
         return (sum(part.loss for part in self.rounds) + self._left()) / self.base.rows
 
     def values(self) -> dict[str, float]:
@@ -70,11 +72,11 @@ class Recoding:
         return sum(part.n_rows for part in self.rounds)
 
     def run(self) -> None:
-        """Rounds until nothing is left or can be saved; then no more rows unpublished than may be."""
+        """Run rounds until nothing is left or can be saved, with no more unpublished rows than allowed."""
         while self.stopped is None and self._left() and self._round(self._left() - 1):
             pass
         while self._left() > self.spare and self.rounds:
-            self.rounds.pop()  # its rows are searched again together with those nobody could save
+            self.rounds.pop()  # its rows are searched again, together with those that could not be saved
             if self._round(self.spare):
                 break
 
@@ -119,7 +121,7 @@ class Recoding:
         return True
 
     def _rest_of(self, base: Base) -> Sql:
-        """What is left of the counts for one sensitive column."""
+        """The remaining counts for one sensitive column."""
         query = render(
             "methods/rest.sql",
             counted=base.relation,
@@ -131,7 +133,7 @@ class Recoding:
         return base.engine.create(query)
 
     def _plan(self, base: Base) -> Sql:
-        """The plan so far, where the counts of a base are: perhaps on an engine of their own."""
+        """The plan so far, on the engine that has the counts of a base."""
         plan = self.rounds[-1].plan
         if base is self.base:
             return plan
@@ -140,12 +142,12 @@ class Recoding:
         return base.engine.load({c: ("bigint", held[c].tolist()) for c in columns}, "plan")
 
     def _places(self, base: Base) -> list[tuple[Sql, Sql]]:
-        """The columns of a base that tell the round of a combination, and those of the plan."""
+        """The columns of a base that determine the round of a combination, and those of the plan."""
         theirs = _columns(base)
         return [(Sql(theirs[name]), Sql(a)) for name, a in _columns(self.base).items() if a in self.placed]
 
     def _labels(self, relation: Sql, *, generalised: bool) -> dict[str, Sql]:
-        """The labels of the columns with (or without) a hierarchy, counted over what is left."""
+        """The labels of the columns with (or without) a hierarchy, counted over the remaining rows."""
         return {
             column: self.base.engine.create(
                 render(
@@ -170,7 +172,7 @@ class Recoding:
     # -- what is published -----------------------------------------------------------------------------
 
     def grouping(self) -> Grouping:
-        """The groups of equal published labels, whichever round they come from."""
+        """The groups of equal published labels, over all rounds."""
         first, *others = [self._grouping(base) for base in (self.base, *self.base.sides)]
         return replace(first, beside=tuple(others))
 
@@ -196,7 +198,7 @@ class Recoding:
         return replace(made, located_by="members")
 
     def view(self) -> Query:
-        """The rows that leave, every one under the labels of its round."""
+        """The published rows, each with the labels of its round."""
         raw = {name: f"r_{alias}" for name, alias in self.base.aliases.items()} | self.base.others
         labels = {
             name: (Sql(column), self._shown_as[column])
@@ -222,7 +224,7 @@ class Recoding:
         return self._labelled(self.base)
 
     def _labelled(self, base: Base) -> dict[str, Sql]:
-        """Per column what every raw value is shown as in every round: (code, round, label, id)."""
+        """For each column, the label of every raw value in every round: (code, round, label, id)."""
         made = {}
         for column, (name, kind) in base.columns.items():
             labels = [f"l{self._levels(part)[name]}" if kind.height else "value" for part in self.rounds]

@@ -1,4 +1,4 @@
-"""The SELECTs whose rows may leave: columns at their levels, or sensitive values in a secret order."""
+"""The SELECTs that are published: columns at their levels, or sensitive values in a secret order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = "n_people"
 
 
 def shown(base: Base, levels: Mapping[str, int]) -> list[tuple[str, Sql, int | None, Sql | None]]:
-    """The published columns in the source's order: name, internal name, level (None: as it is), labels."""
+    """The published columns in the source's order: name, internal name, level (None: unchanged), labels."""
     made: list[tuple[str, Sql, int | None, Sql | None]] = []
     for name in base.source_columns:
         if name in base.aliases:
@@ -52,10 +52,10 @@ def generalised(grouping: Grouping, levels: Mapping[str, int]) -> tuple[Query, A
 def from_counts(
     grouping: Grouping, places: Sql, columns: Sequence[tuple[str, Sql]]
 ) -> tuple[Query, Alike] | None:
-    """The rows of a table whose groups and values were counted; None where a row shows more than these.
+    """The rows of a table from its counted groups and values; None if a row shows more than these.
 
-    `places` has what is published of each group under the internal names of `columns`. Laying counts out in
-    rows leaves the source alone, and puts in order what is published once and not row by row.
+    `places` has the published labels of each group under the internal names of `columns`. Repeating counts as
+    rows avoids reading the source again, and sorts groups instead of rows.
     """
     base = grouping.base
     if base.table.values_per_person != "one" or not {alias for _, alias in columns} <= {"s", *base.columns}:
@@ -79,23 +79,23 @@ def from_counts(
 
 
 def refuse_unfit(base: Base, method: str) -> None:
-    """Refuse people with several values, a table without any, or a column of the name that groups get."""
+    """Refuse people with several values, no sensitive values, or a column named like the group."""
     if base.table.values_per_person != "one":
         raise UsageError(
             "several_values",
-            f"{method} with group numbers needs one row per person, else it shows how many values each has",
+            f"{method} with group numbers needs one row per person, or it shows how many values each has",
             where=base.table.name,
             hint="Publish by generalise or full_domain, or by multidimensional with generalised boxes.",
         )
     if not base.table.sensitives:
-        raise UsageError("no_sensitive", f"{method} permutes sensitive values, and no column is sensitive")
+        raise UsageError("no_sensitive", f"{method} permutes sensitive values, but no column is sensitive")
     for name in (GROUP, COUNT):
         if name in base.source_columns:
             raise UsageError("taken_name", f'the source has a column "{name}"', hint="Rename it.")
 
 
 def secret(base: Base, seed: int | None) -> Sql:
-    """A relation with the key of every order; from the operating system unless there is a seed."""
+    """A relation with the key of every random order, from the operating system unless there is a seed."""
     key = secrets.token_hex(32) if seed is None else hashlib.sha256(str(seed).encode()).hexdigest()
     return base.engine.load({"key": ("varchar", [key])}, "secret")
 

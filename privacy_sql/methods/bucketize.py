@@ -1,4 +1,4 @@
-"""Bucketization: exact quasi-identifiers, and each group's sensitive values in an order nobody can follow."""
+"""Bucketization: exact quasi-identifiers, and each group's sensitive values in random order."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class Bucketize(Method):
 
     martin2007, Sec. 2.1: an independent random permutation of the sensitive values in each bucket. The
     order is keyed by a secret of the operating system that is never stored. `mask` shows columns at a level.
-    With the layout "two_tables" people and values leave in tables of their own, joined by the group number.
+    With the layout "two_tables", people and values are published in separate tables, joined by the group
+    number.
 
-    `by` names columns, or columns and levels. With "full_domain" the groups are those of the safe
-    generalisation that costs least under `minimise` (Sec. 3.4), published exactly. With "anatomy" they are
-    buckets of at least `l` people with different values; without `l`, of the fewest for which all is safe.
+    `by` names columns, or columns and levels. With "full_domain", the groups are those of the safe
+    generalisation that costs least under `minimise` (Sec. 3.4), published with exact values. With "anatomy",
+    they are buckets of at least `l` people with different values, by default of the smallest safe size.
     """
 
     name: ClassVar[str] = "bucketize"
@@ -52,7 +53,7 @@ class Bucketize(Method):
         if self.l is not None:
             at_least(self.l, 2, self.name, "l")
             if self.by != "anatomy":
-                raise UsageError("bad_parameter", "l of bucketize goes with by: anatomy")
+                raise UsageError("bad_parameter", "l of bucketize applies only with by: anatomy")
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         check_levels(base, self.mask)
@@ -73,9 +74,9 @@ class Bucketize(Method):
         )
 
     def _grouped(self, base: Base, asked: Asked, key: Sql) -> tuple[Grouping, dict[str, Any], Any]:
-        """The groups, what to say of them in the manifest, and of the search for them."""
+        """The groups, and what the manifest says about them and about the search."""
         if self.by == "anatomy":
-            # the buckets for `l`, or the smallest ones that keep every requirement
+            # the buckets for `l`, or the smallest ones that meet every requirement
             for values, grouping in anatomies(base, self.l, key):
                 if self.l or all(verdict.safe for verdict in asked.judge(grouping).values()):
                     return grouping, {"by": "anatomy", "l": values}, None

@@ -27,17 +27,17 @@ from privacy_sql.utilities import Additive
 
 log = logging.getLogger("privacy_sql")
 
-BYTES = 350  # that a combination takes at most, with the choices that are kept
-SHOWN = "at the finest level that was safe for its row"
+BYTES = 350  # the most bytes per combination, including the cached choices
+SHOWN = "at the finest level that is safe for its row"
 
 
 @dataclass(frozen=True)
 class FullDomain(Method):
-    """Every quasi-identifier at one level, the choice that costs least among all that are safe.
+    """Every quasi-identifier at one level: the safe choice that costs least.
 
     martin2007, Sec. 3.4; kifer2006, Sec. 3.1. At most `max_suppressed` of the rows are left out. A
-    requirement that is not safe under merging is asked about every choice, so the lattice may have
-    `most_choices` of them.
+    requirement that is not safe under merging is judged for every choice, so the lattice may have at most
+    `most_choices` choices.
 
     >>> FullDomain(minimise="discernibility", max_suppressed="0.01").minimise
     'discernibility'
@@ -55,7 +55,7 @@ class FullDomain(Method):
     suppress: str = "rows"  # or "cells": every column shows its lowest level or nothing, row by row
     # {column: {"min_level": 1, "max_level": 3}}: no other level is published
     bounds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    importance: Mapping[str, str | float] = field(default_factory=dict)  # how much a column's loss weighs
+    importance: Mapping[str, str | float] = field(default_factory=dict)  # the weight of each column's loss
 
     def __post_init__(self) -> None:
         share(self.max_suppressed, "max_suppressed")
@@ -66,8 +66,8 @@ class FullDomain(Method):
             sums = [name for name in names if issubclass(registry.get("utilities", name), Additive)]
             raise UsageError(
                 "no_weighted_utility",
-                f"{self.minimise} is no sum over columns, so no column can be more important in it",
-                hint=f"Minimise one of {', '.join(sums)}, or leave out importance.",
+                f"{self.minimise} is not a sum over columns, so importance has no effect on it",
+                hint=f"Minimise one of {', '.join(sums)}, or remove importance.",
             )
         seconds_of(self.time_limit)
 
@@ -77,11 +77,11 @@ class FullDomain(Method):
 
     @property
     def steering(self) -> Steering:
-        """What was said of the columns beforehand."""
+        """The bounds and weights of columns."""
         return Steering(self.bounds, self.importance, self.suppress == "cells")
 
     def steered(self, steering: Steering) -> FullDomain:
-        """The same between bounds; what the method says itself of a column holds beside them."""
+        """The same within bounds; the method's own settings for a column apply as well."""
         return replace(
             self,
             bounds={**self.bounds, **steering.bounds},
@@ -90,7 +90,7 @@ class FullDomain(Method):
 
     @property
     def recodes(self) -> bool:
-        """Whether rows of one column may stand at different levels."""
+        """Whether rows may have different levels of a column."""
         return self.local_recoding or self.suppress == "cells"
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
@@ -98,14 +98,14 @@ class FullDomain(Method):
             recoded = self._recoded(base, asked)
             if recoded is not None:
                 return recoded
-        # what minimal choices and the frontier cost is for who searches; a release needs the best one
+        # only a search needs the costs of minimal choices and the frontier; a release needs the best choice
         found = self._found(base, asked, "best", only_best=True)
         assert found.best is not None
         proposal = at_levels(base, dict(found.best["levels"]), asked, self.allowed)
         return replace(proposal, search=found.summary(), lattice=found.lattice)
 
     def _recoded(self, base: Base, asked: Asked) -> Proposal | None:
-        """A local recoding; None when its rounds are safe one by one but not together."""
+        """A local recoding; None if its rounds are safe one by one but not together."""
         from privacy_sql.methods._recoding import Recoding
 
         self.refuse_unfit(base.table, asked)
@@ -139,7 +139,7 @@ class FullDomain(Method):
         return share(self.max_suppressed, "max_suppressed")
 
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> SearchResult:
-        """The safe choices of a table; an error says why there is none."""
+        """The safe choices of a table; if there are none, an error says why."""
         return self._found(base, asked, goal)
 
     def _found(self, base: Base, asked: Asked, goal: Goal, *, only_best: bool = False) -> SearchResult:
@@ -152,7 +152,7 @@ class FullDomain(Method):
         )
         if self.size(base.table) > self.most_choices:
             memory = f"in up to {-(-base.combinations * BYTES // 10**6):,} MB of memory"
-            where = memory if search.in_memory else "by statements, as they are too many for memory"
+            where = memory if search.in_memory else "in SQL, because there are too many for memory"
             log.warning(
                 "%s: choices are counted from %s combinations of values, %s",
                 *(base.table.name, f"{base.combinations:,}", where),
@@ -177,7 +177,7 @@ class FullDomain(Method):
         return prod(map(len, self.steering.levels(table)))
 
     def tell_size(self, table: Table) -> None:
-        """Say how large a search will be before anything is counted."""
+        """Log the size of a search before anything is counted."""
         if (size := self.size(table)) > self.most_choices:
             limit = "without a time limit" if self.time_limit is None else f"{self.time_limit} s at most"
             log.warning(
@@ -186,13 +186,13 @@ class FullDomain(Method):
             )
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Refuse, before anything is counted, what cannot be searched."""
+        """Refuse what cannot be searched, before anything is counted."""
         if not table.quasi or table.group:
             raise UsageError(
                 "nothing_to_generalise",
-                "full_domain generalises quasi-identifiers, and groups are those of the published values",
+                "full_domain needs quasi-identifiers, and makes the groups itself",
                 where=table.name,
-                hint="Name quasi-identifiers and no group column.",
+                hint="Name quasi-identifiers and remove the group column.",
             )
         size = self.size(table)
         several = len(table.sensitives) > 1 and not table.joint
@@ -201,32 +201,30 @@ class FullDomain(Method):
         if missing := lacking(registry.get("utilities", self.minimise)(), table, asked.require):
             raise UsageError(
                 "no_value",
-                f"{self.minimise} has no value without {missing}",
+                f"{self.minimise} needs {missing}",
                 where=table.name,
                 hint="Minimise loss, for example.",
             )
         if self.recodes:
             if table.values_per_person != "one":
-                told = "local_recoding publishes people row by row, and these have several values each"
+                told = "local_recoding publishes people row by row, but people have several values here"
                 raise UsageError("several_values", told, where=table.name)
             of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
             if of_population:
-                told = (
-                    f"{', '.join(of_population)} compares people at one level, local_recoding shows several"
-                )
+                told = f"{', '.join(of_population)} compares people at one level, local_recoding has several"
                 hint = "Use max_suppressed without local_recoding."
                 raise UsageError("no_population_groups", told, where=table.name, hint=hint)
         if size > self.most_choices and asked.not_safe_under_merging:
             names = ", ".join(asked.not_safe_under_merging)
             raise UsageError(
                 "too_many_choices",
-                f"{names} is not declared safe under merging, so all {size} choices have to be measured",
+                f"{names} is not safe under merging, so all {size} choices would have to be measured",
                 where=table.name,
                 hint=f"Use fewer levels, raise most_choices ({self.most_choices}), or use multidimensional.",
             )
 
     def _limits(self) -> Limits:
-        """The time of the whole piece of work; that of the search alone where nobody keeps it."""
+        """The time limit of the whole task, or of the search alone if there is none."""
         end = float("inf") if self.seconds is None else time.monotonic() + self.seconds
         return Limits(
             stop=lambda: deadlines.reason() or ("time limit" if time.monotonic() > end else None),

@@ -1,4 +1,4 @@
-"""Full-domain generalisation at levels somebody chose, with the groups that fail left out."""
+"""Full-domain generalisation at given levels, without the groups that fail."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from privacy_sql.methods import Asked, Method, Proposal, at_levels, check_levels
 
 @dataclass(frozen=True)
 class Generalise(Method):
-    """Every quasi-identifier at one level; at most `max_suppressed` of the rows left out.
+    """Every quasi-identifier at one level; at most `max_suppressed` of the rows are left out.
 
     martin2007, Sec. 2.1 (full-domain generalisation).
 
@@ -42,14 +42,12 @@ class Generalise(Method):
         return self.levels
 
     def steered(self, steering: Steering) -> Generalise:
-        """The same, unless a level lies outside its bounds; what a column matters decides nothing here."""
+        """The same, unless a level is outside its bounds; the importance of columns has no effect here."""
         for column, end, bound in steering.each_bound():
             level = self.levels.get(column, 0)
             if level < bound if end == "min_level" else level > bound:
-                told = f"{column} is published at level {level}, and its {end} is {bound}"
-                hint = (
-                    "Change one of the two, or publish by full_domain, which looks for levels within bounds."
-                )
+                told = f"{column} is published at level {level}, but its {end} is {bound}"
+                hint = "Change one of the two, or publish by full_domain, which searches within bounds."
                 raise UsageError("outside_bounds", told, hint=hint)
         return self
 

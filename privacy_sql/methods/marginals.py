@@ -1,4 +1,4 @@
-"""Publish several small generalised count tables instead of one anonymized table, safe together."""
+"""Publish several small generalised tables of counts that are safe together, instead of one table of rows."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from privacy_sql.table import Table
 
 log = logging.getLogger("privacy_sql")
 
-WORK_PER_SECOND = 60_000  # of `MarginalSearch.work`: a tenth of what one idle processor does
+WORK_PER_SECOND = 60_000  # of `MarginalSearch.work` per second: a tenth of what one idle processor does
 WORK_LIMIT = "work limit"
 
 
 @dataclass(frozen=True)
 class Marginals(Method):
-    """The collection of anonymized marginals that says most about the table and keeps the requirements.
+    """The collection of anonymized marginals that says most about the table and meets the requirements.
 
-    kifer2006, Sec. 6.2 to 8. Free by default. `inject` starts from a table that is published anyway, given as
-    the level of each column or as the manifest of its release, and never takes away from it; `recipe` adds to
-    that table only the best k-link anonymous marginal of all other columns (the remark after Theorem 6.3).
-    `collection` publishes exactly these marginals. At most `max_with_sensitive` marginals hold the sensitive
-    column; each of several is judged in turn, the others being quasi-identifiers then. Where more than
-    `most_choices` collections exist the best is not proven; `beam` is then how many are followed.
-    `time_limit` is first a limit of work, at a fixed rate per second, so that the same search ends with the
-    same collection; only a machine slower than that rate ends by time.
+    kifer2006, Sec. 6.2 to 8. The search is free by default. `inject` starts from a table that is published
+    anyway, given by the level of each column or by its manifest, and keeps it; `recipe` adds to that table
+    only the best k-link anonymous marginal of all other columns (the remark after Theorem 6.3). `collection`
+    publishes exactly these marginals. At most `max_with_sensitive` marginals have the sensitive column; each
+    of several sensitive columns is judged in turn, with the others as quasi-identifiers. With more than
+    `most_choices` collections the best one is not proven, and `beam` says how many are followed. `time_limit`
+    is first a limit of work, at a fixed rate per second, so that the same search ends with the same
+    collection; only a slower machine stops by time.
     """
 
     name: ClassVar[str] = "marginals"
@@ -62,9 +62,9 @@ class Marginals(Method):
 
     def __post_init__(self) -> None:
         if self.collection is not None and (self.inject is not None or self.recipe):
-            raise UsageError("bad_parameter", "marginals takes a collection, or inject, not both")
+            raise UsageError("bad_parameter", "marginals takes either a collection or inject, not both")
         if self.recipe and self.inject is None:
-            raise UsageError("bad_parameter", "the recipe adds to a table: name it with inject")
+            raise UsageError("bad_parameter", "recipe needs a table to add to: name it with inject")
         seconds_of(self.time_limit)
         for word, number in (
             ("beam", self.beam),
@@ -72,7 +72,7 @@ class Marginals(Method):
             ("max_with_sensitive", self.max_with_sensitive),
         ):
             if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 1):
-                raise UsageError("bad_parameter", f"{word} of marginals is a whole number of at least 1")
+                raise UsageError("bad_parameter", f"{word} of marginals must be a whole number of at least 1")
 
     @property
     def seconds(self) -> float | None:
@@ -83,29 +83,31 @@ class Marginals(Method):
         return self.collection
 
     def tell_size(self, table: Table) -> None:
-        """Say from how many marginals a search will choose, before anything is counted."""
-        size = prod(kind.height + 2 for kind in table.hierarchies.values())  # at a level, or left out
+        """Log from how many marginals a search will choose, before anything is counted."""
+        size = prod(
+            kind.height + 2 for kind in table.hierarchies.values()
+        )  # each column at a level, or left out
         if self.collection is None and size > self.most_choices:
             limit = "without a time limit" if self.seconds is None else f"{self.seconds:g} s at most"
-            log.warning("%s: collections are made of %s marginals, %s", table.name, f"{size:,}", limit)
+            log.warning("%s: %s possible marginals, %s", table.name, f"{size:,}", limit)
 
     def within(self, directory: Path) -> Marginals:
-        """The same with the path of a manifest read from a folder."""
+        """The same with the path of a manifest relative to a folder."""
         if not isinstance(self.inject, str):
             return self
         return replace(self, inject=str(directory / self.inject))
 
     def beside(self, written: Mapping[Path, Path]) -> Marginals:
-        """The same where `inject` names another release of the project."""
+        """The same if `inject` names another release of the project."""
         if not isinstance(self.inject, str) or Path(self.inject) not in written:
             return self
         return replace(self, inject=str(written[Path(self.inject)]))
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Refuse, before anything is counted, sensitive columns that are read as one."""
+        """Refuse joint sensitive columns, before anything is counted."""
         if len(table.sensitives) > 1 and table.joint:
-            hint = "Leave joint out: each column is then judged in turn."
-            told = "marginals do not read columns as one"
+            hint = "Remove joint; each column is then judged in turn."
+            told = "marginals cannot judge sensitive columns jointly"
             raise UsageError("several_sensitive", told, where=table.name, hint=hint)
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
@@ -121,8 +123,10 @@ class Marginals(Method):
     def search(self, base: Base, asked: Asked, goal: Goal = "all") -> MarginalResult:
         """The best collection and, with the goal `all`, every minimal safe table; publishes nothing."""
         if self.collection is not None:
-            hint = "Leave `collection` out, or use `check` and `run`."
-            raise UsageError("nothing_to_search", "the marginals to publish are given", hint=hint)
+            hint = "Remove `collection`, or use `check` and `run`."
+            raise UsageError(
+                "nothing_to_search", "there is nothing to search, because the marginals are given", hint=hint
+            )
         search = self._started(base, asked, Attributes.of(base.table))
         found = self._recipe(search) if self.recipe else self._best(search)
         try:
@@ -130,7 +134,7 @@ class Marginals(Method):
         except KeyboardInterrupt:
             if not deadlines.rang():
                 raise
-            tables = []  # the best collection is there, and the time is up
+            tables = []  # the best collection is known, and the time is up
         deadlines.finished()
         told = dict(found.search or {})
         return MarginalResult(
@@ -146,7 +150,7 @@ class Marginals(Method):
         )
 
     def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:
-        """A search with its given table; refuses what no collection can keep."""
+        """A search with its given table; refuses what no collection can meet."""
         given = self._given(base, attributes)
         search = MarginalSearch(base, tuple(asked.require), self.domain, given, self.max_with_sensitive)
         if search.k > base.rows:
@@ -156,13 +160,13 @@ class Marginals(Method):
         if search.given is not None and not search.admissible(search.given):
             raise NoSafeChoice(
                 "unsafe_table",
-                "the table to inject into does not keep the requirements itself",
+                "the table in `inject` does not meet the requirements itself",
                 hint="Choose coarser levels for it.",
             )
         return search
 
     def _given(self, base: Base, attributes: Attributes) -> Resolutions | None:
-        """The table to start from; a written one must have the counts it is judged with."""
+        """The table to start from; a written one must have the counts that are judged."""
         if self.inject is None:
             return None
         if isinstance(self.inject, str):
@@ -171,7 +175,7 @@ class Marginals(Method):
             levels = dict(content["choice"]["levels"])
         else:
             levels = dict(self.inject)
-        for name in attributes.names:  # a table shows every column, at level 0 where nothing is said
+        for name in attributes.names:  # a table shows every column, by default at level 0
             levels.setdefault(name, 0)
         return published(attributes, [levels])[0]
 
@@ -181,22 +185,23 @@ class Marginals(Method):
         def stop() -> str | None:
             if self.seconds is None:
                 return deadlines.reason()
-            # the work is limited first, so that search and run end alike wherever a second is enough for it
+            # the work is limited first, so that search and run end with the same result on machines that are
+            # fast enough
             if search.work > self.seconds * WORK_PER_SECOND:
                 return WORK_LIMIT
             over = time.monotonic() - start > self.seconds
             return deadlines.reason() or ("time limit" if over else None)
 
-        # the walk decides only which collections are looked at, so it may be the same every time
+        # the random walk only picks the collections to measure, so it may be the same every time
         found = search.best(self.beam, self.most_choices, np.random.default_rng(0), Limits(stop))
         if found.best is None:
             raise NoSafeChoice(
                 "nothing_safe",
-                "no collection of marginals was found safe, not even of single columns",
+                "no collection of marginals is safe, not even of single columns",
                 where=search.base.table.name,
                 hint="Lower k or l, or raise c.",
             )
-        # marginals that are not safe alone are not part of what is listed, nor what contains them
+        # the list excludes marginals that are not safe alone, and everything that contains them
         whole = all(criterion.safe_under_merging for criterion in search.require)
         told = {
             "kl": found.best.kl,
@@ -204,11 +209,11 @@ class Marginals(Method):
             "explored": found.explored,
             "optimal": found.optimal and whole,
             "stopped": found.stopped,
-            "least_kl": 0.0,  # what no safe collection can be below
+            "least_kl": 0.0,  # a lower bound for all safe collections
         }
         if whole and found.optimal:
             told["least_kl"] = found.best.kl
-        elif whole and not deadlines.reason():  # nothing is counted for it once the time is up
+        elif whole and not deadlines.reason():  # no counting for it after the time is up
             told["least_kl"] = min(search.least_kl, found.best.kl)
         chosen = search.space.marginals(found.best)
         return proposal(search.base, search.attributes, chosen, {**told, "steps": search.steps(chosen)})
@@ -243,7 +248,7 @@ class Marginals(Method):
 def proposal(
     base: Base, attributes: Attributes, chosen: Sequence[Resolutions], search: Mapping[str, Any]
 ) -> Proposal:
-    """A collection as what would be published: one view per marginal that lies inside no other."""
+    """The proposal for a collection: one view per marginal that no other one contains."""
     tables = of_resolutions(base, attributes, maximal_sets(chosen))
     shown = {
         name: place

@@ -1,4 +1,4 @@
-"""Microaggregation: groups of near rows, each shown as the centre of its group."""
+"""Microaggregation: groups of near rows, published as the centre of each group."""
 
 from __future__ import annotations
 
@@ -22,22 +22,21 @@ from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-# the work grows with the square of the combinations: about a minute and a half at this many
+# the work grows with the square of the combinations; this many take about a minute and a half
 MOST_COMBINATIONS = 100_000
 
 
 @dataclass(frozen=True)
 class Microaggregate(Method):
-    """Groups of `k` rows by MDAV; numbers are published as the group's mean, other values as its median.
+    """Groups of `k` rows by MDAV; numbers are published as the mean of the group, other values as the median.
 
     ganta2008, Sec. 3.1 (Domingo-Ferrer and Mateo-Sanz's MDAV). Numbers are divided by their range; other
-    values are places in the order of their hierarchy, divided by the number of places. `size` is fixed
-    or variable (up to 2k - 1 rows, follows gaps; `gain` says how readily a group grows). Rows alike in every
-    quasi-identifier may lie in several groups, which of them by chance, unless `together`; groups with the
-    same centre are one, as a reader sees them. Insensitive columns that count as known are shown as they
-    are, so each of their values has groups of its own. The engine counts combinations; this method reads
-    them, in codes, and never a value. Where `time_limit` passes before every row has a group, nothing is
-    published.
+    values are ranks in the order of their hierarchy, divided by the number of ranks. `size` is fixed or
+    variable (up to 2k - 1 rows, following gaps; `gain` says how readily a group grows). Rows with the same
+    quasi-identifiers may be in several groups, chosen at random, unless `together`; groups with the same
+    centre count as one, as a reader sees them. Insensitive columns that count as known are published
+    unchanged, so each of their values has its own groups. The engine counts combinations; this method reads
+    their codes and never a value. If `time_limit` passes before every row has a group, nothing is published.
 
     >>> Microaggregate(k=5).size
     'fixed'
@@ -55,16 +54,16 @@ class Microaggregate(Method):
     def __post_init__(self) -> None:
         seconds_of(self.time_limit)
         if self.k < 1:
-            raise UsageError("bad_parameter", "k of microaggregate is 1 or more")
+            raise UsageError("bad_parameter", "k of microaggregate must be 1 or more")
         if self.size not in SIZES:
-            raise UsageError("bad_parameter", f"size of microaggregate is one of {', '.join(SIZES)}")
+            raise UsageError("bad_parameter", f"size of microaggregate must be one of {', '.join(SIZES)}")
 
     @property
     def seconds(self) -> float | None:
         return seconds_of(self.time_limit)
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Means are no labels: requirements on a population are refused before anything is counted."""
+        """Refuse requirements on a population, before anything is counted, because means are not labels."""
         refuse_population(self.name, asked)
         refuse_known(self.name, table, asked)
 
@@ -72,7 +71,7 @@ class Microaggregate(Method):
         return self._proposed(base, _told_apart)
 
     def as_dealt(self, base: Base) -> Proposal:
-        """Groups with the same centre kept apart, which no reader can do: what the paper's figures count."""
+        """Groups with the same centre kept separate, as the paper counts them; no reader can do this."""
         return self._proposed(base, lambda allocation, centres: (allocation, centres))
 
     def _proposed(
@@ -97,8 +96,7 @@ class Microaggregate(Method):
         deadlines.finished()
         allocation, centres = shown(allocation, _centres(counted, allocation))
         generator = np.random.default_rng(secrets.randbits(256) if self.seed is None else self.seed)
-        # rows of one combination are dealt to its groups at random, so that no order tells them
-        # apart
+        # rows of one combination are assigned to its groups at random, so that no order distinguishes them
         line = np.repeat(np.arange(len(counted.lines)), counted.line_rows)
         dealt = line[np.lexsort((generator.random(len(line)), counted.point[line]))]
         order = np.argsort(allocation.point, kind="stable")
@@ -118,7 +116,7 @@ class Microaggregate(Method):
         )
 
     def _allocate(self, counted: _Combinations) -> Allocation:
-        """Groups within each combination of the columns that are shown as they are."""
+        """Groups within each combination of the unchanged columns."""
         parts: list[Allocation] = []
         groups = 0
         for here in counted.apart:
@@ -127,7 +125,7 @@ class Microaggregate(Method):
                     "too_few_rows",
                     f"fewer than {self.k} people share a value of {', '.join(counted.base.table.also_known)}",
                     where=counted.base.table.name,
-                    hint="Name it under quasi_identifiers instead, or drop it.",
+                    hint="Name the column under quasi_identifiers instead, or drop it.",
                 )
             gain = {"gain": float(self.gain)} if self.size == "variable" else {}
             points, rows = counted.scaled[here], counted.n_rows[here]
@@ -169,7 +167,7 @@ class _Combinations:
 
     @property
     def apart(self) -> list[Ints]:
-        """The combinations by their values in the columns that are shown as they are, or all together."""
+        """The combinations by their values in the unchanged columns, or all together."""
         if not any(self.as_they_are):
             return [np.arange(len(self.codes))]
         _, part = np.unique(self.codes[:, self.as_they_are], axis=0, return_inverse=True)
@@ -178,14 +176,14 @@ class _Combinations:
 
     @cached_property
     def scaled(self) -> Floats:
-        """The combinations as points, every column over its range."""
+        """The combinations as points, with every column divided by its range."""
         spread = np.ptp(self.values, axis=0)
         return np.asarray(self.values / np.where(spread == 0, 1, spread))
 
 
 @dataclass(frozen=True)
 class _Shares:
-    """How many rows of each line go to each group, and which of them."""
+    """How many rows of each line go to each group, and which rows."""
 
     line: Ints
     group: Ints
@@ -201,7 +199,7 @@ class _Shares:
 
 
 def _centres(counted: _Combinations, allocation: Allocation) -> Floats:
-    """A line per group: the mean of numbers, and the code in the middle of other values."""
+    """A line per group: the mean of numbers, and the middle code of other values."""
     order = np.lexsort((allocation.point, allocation.group))
     point, group, rows = allocation.point[order], allocation.group[order], allocation.rows[order]
     sizes = np.bincount(group, weights=rows)
@@ -216,13 +214,13 @@ def _centres(counted: _Combinations, allocation: Allocation) -> Floats:
 
 
 def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Floats]:
-    """Groups with the same centre are one, for a reader cannot tell their rows apart."""
+    """Join groups with the same centre, because a reader cannot tell their rows apart."""
     shown, group = np.unique(centres, axis=0, return_inverse=True)
     return allocation._replace(group=group.ravel()[allocation.group]), shown
 
 
 def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
-    """Per group the position of the row in the middle, the lower one of two."""
+    """For each group, the position of the middle row, the lower one of two."""
     order = np.lexsort((values, group))
     reached = np.cumsum(rows[order])
     ends = np.flatnonzero(np.diff(group[order], append=-1))
@@ -256,7 +254,7 @@ def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:
         shares=relation,
     )
     grouping = Grouping.of(base, [Key("box", 0, int(shares.group.max()) + 1)], keyed)
-    # ganta2008, Def. 6: whoever attacks is taken to know which centre stands for whom
+    # ganta2008, Def. 6: the adversary is assumed to know the centre of everybody
     return replace(grouping.over(lambda: base.engine.create(placed, view=True)), located_by="members")
 
 
@@ -287,7 +285,7 @@ def _view(counted: _Combinations, grouping: Grouping, centres: Floats) -> Query:
 
 
 def _numbers(base: Base, column: str) -> Floats | None:
-    """The numbers behind the codes of a column, None when it is not one of numbers."""
+    """The numbers of a column's codes; None if it is not a column of numbers."""
     name, kind = base.columns[column]
     if kind.height and not kind.numeric:
         return None
@@ -296,8 +294,10 @@ def _numbers(base: Base, column: str) -> Floats | None:
     if any(row["number"] is None and row["exact"] is not None for row in found):
         return None
     if any(row["exact"] is None for row in found):
-        hint = "Fill them in, leave the rows out with `where:`, or give the column a hierarchy of labels."
-        raise DataError("null_number", f"{name} has rows without a number, which cannot be placed", hint=hint)
+        hint = "Fill them in, exclude the rows with `where:`, or give the column a hierarchy of labels."
+        raise DataError(
+            "null_number", f"{name} has rows without a number, which cannot be grouped", hint=hint
+        )
     numbers = np.zeros(max(row["code"] for row in found) + 1)
     for row in found:
         numbers[row["code"]] = row["number"]

@@ -31,20 +31,20 @@ log = logging.getLogger(__name__)
 
 SPLITS = ("median", "range", "information_gain")
 OUTPUTS = ("generalised", "bucketized")
-SHOWN = "a range, different for each group; * where a group has missing values beside others"
+SHOWN = "a range, different for each group; * if a group has missing and other values"
 
 
 @dataclass(frozen=True)
 class Multidimensional(Method):
-    """Boxes cut along one quasi-identifier at a time, and never where a requirement would break.
+    """Boxes, cut along one quasi-identifier at a time as long as every requirement holds.
 
     chen2008, Sec. 6.2, Fig. 4 (SkylineAnonymize). `split` says where: at the `median` of the widest axis, in
-    the middle of its `range`, or where the sensitive value (or the column `by_class`) is told best. A
-    hierarchy is cut into the children of a node. Insensitive columns that count as known are shown as they
-    are, so people of different values of theirs are in different boxes from the start. With `strict=False`
-    people of one value may be parted.
-    Boxes that fail when judged for good may be left out, with up to `max_suppressed` of the rows. When
-    `time_limit` has passed nothing is cut any more, and the boxes are published as they are.
+    the middle of its `range`, or where the cut says most about the sensitive value (or the column
+    `by_class`). A hierarchy is cut into the children of a node. Insensitive columns that count as known are
+    published unchanged, so people with different values in them start in different boxes. With
+    `strict=False`, people with the same value may be separated. Boxes that fail in the final judgement may be
+    left out, with up to `max_suppressed` of the rows. After `time_limit`, nothing more is cut, and the boxes
+    so far are published.
     """
 
     name: ClassVar[str] = "multidimensional"
@@ -64,22 +64,24 @@ class Multidimensional(Method):
             if value not in known:
                 hint = did_you_mean(str(value), known)
                 raise UsageError(
-                    "bad_parameter", f"{parameter} of {self.name} is one of {', '.join(known)}", hint=hint
+                    "bad_parameter",
+                    f"{parameter} of {self.name} must be one of {', '.join(known)}",
+                    hint=hint,
                 )
 
     @classmethod
     def bound(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`class` of the project file, which is a word of Python's, as `by_class`."""
+        """`class` of the project file as `by_class`, because `class` is a Python keyword."""
         return {"by_class" if key == "class" else key: value for key, value in params.items()}
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Refuse, before anything is counted, what cannot be cut."""
+        """Refuse what cannot be cut, before anything is counted."""
         refuse_population(self.name, asked)
         if self.output == "generalised":
             refuse_known(self.name, table, asked)
         if not set(table.quasi) - set(table.also_known) or table.group:
-            hint = "Name quasi-identifiers and no group column."
-            raise UsageError("nothing_to_cut", f"{self.name} cuts along quasi-identifiers", hint=hint)
+            hint = "Name quasi-identifiers and remove the group column."
+            raise UsageError("nothing_to_cut", f"{self.name} needs quasi-identifiers to cut along", hint=hint)
 
     @property
     def allowed(self) -> Fraction:
@@ -100,14 +102,14 @@ class Multidimensional(Method):
         partitioning = Partitioning(base, asked.require, plan)
         self._refuse_unsafe_whole(partitioning, asked)
         marked = exact or not self.strict
-        # where no number of the box is printed, its labels are all that tells it from others
+        # if box numbers are not printed, only the labels distinguish boxes
         found = partitioning.run() if marked else partitioning.run().apart()
         if found.stopped:
-            told = "%s: the %s passed, so boxes are published that could have been cut further"
+            told = "%s: the %s passed, so some published boxes could have been cut further"
             log.warning(told, base.table.name, found.stopped)
         boxes, suppressed = found, 0
         if self.allowed:
-            # without those that fail when judged for good, as far as people may be left out
+            # without those that fail in the final judgement, as far as suppression is allowed
             kept, suppressed = suppress(found.grouping, asked, self.allowed)
             boxes = replace(found, grouping=kept)
         grouping = boxes.grouping
@@ -132,7 +134,7 @@ class Multidimensional(Method):
         )
 
     def _refuse_unsafe_whole(self, partitioning: Partitioning, asked: Asked) -> None:
-        """Where the whole table as one group is not safe, there is nothing that can be cut."""
+        """Refuse a table that is not safe as one group, because cutting cannot help."""
         if partitioning.surely_safe():
             return
         firm = {str(criterion) for criterion in asked.require if not criterion.cuts_may_help}
@@ -143,7 +145,7 @@ class Multidimensional(Method):
             whole = f"one group for each value of {', '.join(known)}" if known else "one group"
             raise NotSafe(
                 "whole_not_safe",
-                f"even the whole table as {whole} does not keep {', '.join(failed)}",
+                f"even the whole table as {whole} does not meet {', '.join(failed)}",
                 where=partitioning.base.table.name,
                 hint="Relax that requirement; cutting cannot help.",
             )

@@ -1,4 +1,4 @@
-"""Differentially private histograms: counts by SQL over a public grid, noise by OpenDP, a charged budget."""
+"""Differentially private histograms: counts in SQL over a public grid, noise from OpenDP, a budget."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ PUBLIC = "public"
 class NoisyCounts(Method):
     """Noisy counts of every cell of one histogram, or of several `marginals`, for a loss of `epsilon`.
 
-    ganta2008, Sec. 4 (Def. 10 and Lemma 12). Neighbours differ by substitution, so one person moves a
+    ganta2008, Sec. 4 (Def. 10 and Lemma 12). Neighbours differ by substitution, so one person changes a
     histogram by 2 (`add_remove`: by 1), and disjoint cells are not free. The cells are public: they come from
     `domains`, the table's domains or hierarchy files, never from the data. The ledger is charged before the
     noise is drawn. `fitted_count` is the noisy table made consistent and non-negative, which costs nothing.
-    It adds up to `total` where one is declared: a number, or `public` for the number of rows of the table.
-    No total is read from the data otherwise, and nothing tells how many rows there are.
+    It adds up to `total` if one is declared: a number, or `public` for the number of rows in the table.
+    Otherwise no total is read from the data, and nothing reveals the number of rows.
 
     >>> NoisyCounts(epsilon="0.5").neighbours
     'substitution'
     """
 
     name: ClassVar[str] = "noisy_counts"
-    # what it keeps is a promise: no requirement on rows applies
+    # its guarantee is a promise, so no requirement on rows applies
     promises: ClassVar[bool] = True
     spends: ClassVar[bool] = True  # of the privacy budget
 
@@ -75,19 +75,19 @@ class NoisyCounts(Method):
         if self.neighbours not in NEIGHBOURS or self.noise not in NOISE:
             raise UsageError(
                 "bad_parameter",
-                f"neighbours is one of {', '.join(NEIGHBOURS)}, noise one of {', '.join(NOISE)}",
+                f"neighbours must be one of {', '.join(NEIGHBOURS)}, and noise one of {', '.join(NOISE)}",
             )
         if not self._epsilon > 0:
             raise UsageError("bad_epsilon", f"epsilon is {self.epsilon}", hint="It must be above 0.")
         if (self.noise == "gaussian") != bool(self._delta) or not 0 <= self._delta < 1:
-            hint = "Laplace noise has delta 0; gaussian noise a delta such as 1e-6."
+            hint = "Laplace noise needs delta 0, gaussian noise a delta such as 1e-6."
             raise UsageError("bad_delta", f"delta is {self.delta}", hint=hint)
         if self.rows_per_person < 1:
-            raise UsageError("bad_parameter", "rows_per_person is 1 or more")
+            raise UsageError("bad_parameter", "rows_per_person must be 1 or more")
         number = isinstance(self.total, int) and not isinstance(self.total, bool) and self.total >= 0
         if not (number or self.total in (None, PUBLIC)):
-            hint = "For example total: 5000, or total: public for the number of rows of the table."
-            raise UsageError("bad_parameter", "total is a whole number, or public", hint=hint)
+            hint = "Write for example total: 5000, or total: public for the number of rows in the table."
+            raise UsageError("bad_parameter", "total must be a whole number or public", hint=hint)
 
     @property
     def _epsilon(self) -> Fraction:
@@ -98,52 +98,52 @@ class NoisyCounts(Method):
         return _exact(self.delta, "delta")
 
     def within(self, directory: Path) -> NoisyCounts:
-        """The same method with its ledger below a folder."""
+        """The same method with its ledger relative to a folder."""
         return replace(self, ledger=str(directory / self.ledger))
 
     def rehearsed(self) -> NoisyCounts:
-        """The same method that charges nothing, draws nothing and shows no count."""
+        """The same method, which charges nothing, draws nothing and shows no count."""
         return replace(self, drawn=False)
 
     def refuse_unfit(self, table: Table, asked: Asked) -> None:
-        """Requirements on rows cannot be asked of counts."""
+        """Refuse requirements on rows, which cannot judge counts."""
         if asked.require:
             named = ", ".join(str(each) for each in asked.require)
             raise UsageError(
                 "no_groups",
-                f"noisy_counts publishes no rows, so {named} cannot be asked of it",
-                hint="Leave `require` out: it keeps differential privacy, which the ledger accounts for.",
+                f"noisy_counts publishes no rows, so {named} cannot judge it",
+                hint="Remove `require`; it has differential privacy, which the ledger accounts for.",
             )
         if self.total == PUBLIC and (told := self._told_by_total(table)):
             raise UsageError(
                 "total_not_public",
                 f"total: public would reveal {told}",
                 where=table.name,
-                hint="Declare a number that everybody may know, such as total: 5000, or leave total out.",
+                hint="Declare a number that everybody may know, such as total: 5000, or remove total.",
             )
 
     def _told_by_total(self, table: Table) -> str:
-        """What neighbouring tables differ in when their numbers of rows are told; "" where these are one."""
+        """What the number of rows reveals about neighbouring tables; "" if it is the same for all."""
         if self.neighbours == "add_remove":
-            return "who is in the table: under add_remove neighbours differ in their number of rows"
+            return "who is in the table, because under add_remove neighbours differ in their number of rows"
         if table.where is not None:
-            return "how many rows meet `where:`, and one person may be the difference"
+            return "how many rows meet `where:`, which one person may change"
         if table.values_per_person != "one":
-            return "how many rows the people have, and one person's may be the difference"
+            return "how many rows the people have, which one person may change"
         return ""
 
     def propose(self, base: Base, asked: Asked) -> Proposal:
         _refuse_repeated(base, self.rows_per_person)
         check_levels(base, {name: level for name, level in self.levels.items() if name in base.aliases})
         grids = self._grids(base)
-        # one draw over all cells: a person moves each marginal, so the moves add up
+        # one draw over all cells: a person changes each marginal, so the changes add up
         moves = (2 if self.neighbours == "substitution" else 1) * len(grids)
         if self.noise == "laplace":
             noise = laplace(moves * self.rows_per_person, self._epsilon)
         else:
             noise = gaussian(math.sqrt(moves) * self.rows_per_person, self._epsilon, self._delta)
         cells = [_true_counts(base, grid) for grid in grids] if self.drawn else []
-        # whatever can be refused has been by now: from here on only the draw is left
+        # everything that can be refused has been refused; only the draw is left
         name, ticket = base.table.name, secrets.token_hex(8)
         charge = Charge(name, self._epsilon, self._delta, noise.rho, ticket=ticket)
         if self.drawn:
@@ -197,7 +197,7 @@ class NoisyCounts(Method):
         if found := _outside(base, list(columns.values())):
             guilty = [name for name, column in columns.items() if _outside(base, [column])]
             told = f"{number_of(found, 'row')} outside the declared domain of {' or '.join(guilty)}"
-            hint = "Declare a domain that holds every value that may ever occur."
+            hint = "Declare a domain with every value that may ever occur."
             raise DataError("outside_domain", told, hint=hint)
         return grids
 
@@ -213,7 +213,7 @@ class NoisyCounts(Method):
         )
         relation = base.dictionaries[alias]
         if level and kind is not None:
-            # the domain says whether bands are written for fractions: a row that holds one may not
+            # the domain, and no row, says whether bands are written for fractions
             relation = labelled(engine, relation, kind)
             raise_all(unmapped(engine, relation, kind, base.table.name, name))
         shown = engine.create(render("methods/noisy_labels.sql", relation=relation, level=level))
@@ -240,7 +240,7 @@ class NoisyCounts(Method):
         return [each.ravel() for each in consistent(marginals, domain, total)]
 
     def _promise(self, noise: Noise, charge: Charge) -> dict[str, Verdict]:
-        """The loss the measurement's own map promises, safe only while the ledger holds the charge."""
+        """The loss that the measurement's own map promises, safe only if the ledger has the charge."""
         charged = self.drawn and any(
             each.ticket == charge.ticket and each.epsilon >= noise.epsilon
             for each in Ledger(Path(self.ledger)).account().charges
@@ -259,14 +259,14 @@ class NoisyCounts(Method):
             limit=charge.epsilon,
             relation="<=",
             witness=Witness({"sensitivity": noise.sensitivity, "scale": noise.scale}),
-            story=story if charged else "The ledger does not hold the charge.",
+            story=story if charged else "The ledger does not have the charge.",
         )
         return {verdict.requirement: verdict}
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a grid: its public domain, and the place of each value in it."""
+    """One column of a grid: its public domain, and the index of each value in it."""
 
     name: str
     alias: str
@@ -286,7 +286,7 @@ def _true_counts(base: Base, grid: Sequence[Column]) -> npt.NDArray[np.int64]:
 
 
 def _refuse_repeated(base: Base, allowed: int) -> None:
-    """One row per person, or a declared maximum."""
+    """Refuse more rows per person than declared."""
     identifier = base.table.identifier
     if base.table.values_per_person == "one":
         return
@@ -294,7 +294,7 @@ def _refuse_repeated(base: Base, allowed: int) -> None:
     query = render("methods/rows_per_person.sql", source=base.source, identifier=identifier)
     most = base.engine.fetch(query)[0]["most"]
     if most > allowed:
-        hint = "Declare the most rows a person may ever have: rows_per_person."
+        hint = "Declare the most rows a person may ever have with rows_per_person."
         raise DataError("repeated_person", f"a person has more than {number_of(allowed, 'row')}", hint=hint)
 
 
@@ -308,9 +308,9 @@ def _domain(declared: object, base: Base, name: str) -> list[str | None]:
     elif isinstance(declared, Sequence) and not isinstance(declared, str) and declared:
         values = list(declared)
     else:
-        hint = f"Such as domains: {{{name}: [a, b, c]}} or {{{name}: {{from: 0, to: 120}}}}."
+        hint = f"Write for example domains: {{{name}: [a, b, c]}} or {{{name}: {{from: 0, to: 120}}}}."
         raise UsageError("no_domain", f"{name} has no declared domain", where="noisy_counts", hint=hint)
-    # CSV has no other way to write NULL than nothing at all
+    # CSV can write NULL only as an empty cell
     texts = [None if value is None or value == "" else str(value) for value in values]
     if len(set(texts)) < len(texts):
         raise UsageError("bad_domain", f"the domain of {name} names a value twice")
@@ -320,7 +320,7 @@ def _domain(declared: object, base: Base, name: str) -> list[str | None]:
 def _labels(
     domain: Sequence[str | None], kind: Hierarchy, name: str, level: int
 ) -> tuple[list[str | None], Hierarchy]:
-    """The labels of a domain at a level, in order, and the hierarchy: for fractions where there are some."""
+    """The labels of a domain at a level, in order, and the hierarchy (for fractions if there are any)."""
     for written in dict.fromkeys((kind, kind.for_fractions())):
         if all(text is None or written.maps(text) for text in domain):
             shown = [None if text is None else str(written.label(text, level)) for text in domain]

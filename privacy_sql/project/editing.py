@@ -1,7 +1,7 @@
-"""Change privacy.yml as its owner would: comments, order and quotes stay, and nothing is overwritten unseen.
+"""Change privacy.yml as its owner would: comments, order and quotes stay, and nothing is overwritten blindly.
 
-A change is an `Edit` of one release. The edited text is read by the same reader before anybody saves it, so a
-file that `run` would refuse is never written.
+A change is an `Edit` of one release. The same reader checks the edited text before it is saved, so a file
+that `run` would refuse is never written.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Edit(ABC):
 
     @abstractmethod
     def apply(self, release: Node) -> None:
-        """Make it in what the file says of the release."""
+        """Apply it to the release's part of the file."""
 
     def moved(self, places: Mapping[str, Path]) -> Edit:
-        """The same where files have other places."""
+        """The same for files in other places."""
         return self
 
 
 @dataclass(frozen=True)
 class SetLimit(Edit):
-    """Another value of one parameter; `number` is the place of the requirement among all of the release."""
+    """Another value of one parameter; `number` is the index of the requirement in the release."""
 
     number: int
     parameter: str
@@ -63,7 +63,7 @@ class SetLimit(Edit):
 
 @dataclass(frozen=True)
 class SetRequirements(Edit):
-    """Requirements of some `kinds` are these and no others; those of other kinds stay as they are."""
+    """Replace all requirements of some `kinds` with these; other kinds do not change."""
 
     kinds: tuple[str, ...]
     asked: tuple[tuple[str, Mapping[str, str]], ...]
@@ -75,7 +75,7 @@ class SetRequirements(Edit):
             if kind not in wanted:
                 require.pop(kind, None)
                 release.get("signoff", {}).get("reasons", {}).pop(kind, None)
-            elif isinstance(held := require.get(kind), CommentedMap):  # what is said beside it stays
+            elif isinstance(held := require.get(kind), CommentedMap):  # keep comments next to it
                 for name in [name for name in held if name not in params]:
                     del held[name]
                 held.update(params)
@@ -85,7 +85,7 @@ class SetRequirements(Edit):
 
 @dataclass(frozen=True)
 class SetAllowed(Edit):
-    """The share of the rows that the method of the release may leave out."""
+    """The share of rows that the method of the release may leave out."""
 
     allowed: str
 
@@ -102,10 +102,10 @@ class SetAllowed(Edit):
 
 @dataclass(frozen=True)
 class SetLevels(Edit):
-    """These levels, and no others that a method would find."""
+    """Fixed levels, instead of those that a method would find."""
 
     levels: Mapping[str, int]
-    allowed: str = "0"  # share of the rows that may be left out
+    allowed: str = "0"  # the share of rows that may be left out
 
     def apply(self, release: Node) -> None:
         method = release.get("method")
@@ -127,7 +127,7 @@ class SetLevels(Edit):
 
 @dataclass(frozen=True)
 class SetRole(Edit):
-    """Another role of one column: quasi, sensitive, insensitive, known, identifier or drop."""
+    """Another role for one column: quasi, sensitive, insensitive, known, identifier or drop."""
 
     column: str
     role: str
@@ -175,15 +175,15 @@ class SetRole(Edit):
             return
         is_known = isinstance(held, Mapping) and str(held.get("known", "")).lower() == "true"
         if is_known != known:
-            told = "columns that stand as they are, are known or not, all of them"
-            hint = "Give the others another role first, or make this one a quasi-identifier."
+            told = "insensitive columns are either all known or all not known"
+            hint = "Change the role of the others first, or make this one a quasi-identifier."
             raise UsageError("mixed_insensitive", told, where=self.column, hint=hint)
         (held["columns"] if isinstance(held, Mapping) else held).append(self.column)
 
 
 @dataclass(frozen=True)
 class SetHierarchy(Edit):
-    """Another hierarchy of a quasi-identifier, as it is written under `hierarchy:`."""
+    """Another hierarchy for a quasi-identifier, as written under `hierarchy:`."""
 
     column: str
     spec: str | Mapping[str, object]
@@ -203,7 +203,7 @@ class SetHierarchy(Edit):
 
 @dataclass(frozen=True)
 class SetSignoff(Edit):
-    """What a person says of a release; `requirement` is the name of the one a reason is about."""
+    """What a person says about a release; `requirement` names the requirement of a reason."""
 
     field: str
     words: str
@@ -230,7 +230,7 @@ class SetSignoff(Edit):
 
 
 def edited(text: str, release: str, edits: Sequence[Edit]) -> str:
-    """The text of privacy.yml with some changes of a release, all else as it was.
+    """The text of privacy.yml with some changes to a release, and everything else unchanged.
 
     >>> text = "# ours\\nreleases:\\n  people:\\n    require:\\n      k_anonymity: {k: 5}  # five\\n"
     >>> print(edited(text, "people", [SetLimit(0, "k", "10")]), end="")
@@ -252,7 +252,7 @@ def edited(text: str, release: str, edits: Sequence[Edit]) -> str:
 
 
 def difference(before: str, after: str) -> list[str]:
-    """What would change, line by line, as `diff -u` shows it."""
+    """What would change, line by line, as in `diff -u`."""
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), FILE, f"{FILE} (new)", lineterm="", n=2
     )
@@ -265,18 +265,18 @@ def read_text(directory: Path) -> str:
 
 
 def understood_text(directory: Path, text: str) -> Project:
-    """The project that a text of privacy.yml would be, or every mistake in it."""
+    """The project in a text of privacy.yml, or every mistake in it."""
     return understood(directory, YAML(typ="base").load(text))
 
 
 def save(directory: Path, before: str, after: str) -> None:
-    """Write privacy.yml, if it is still what it was `before`; else nothing, and somebody is told."""
+    """Write privacy.yml if it is still the same as `before`; otherwise raise an error."""
     understood_text(directory, after)
     place = (directory / FILE).resolve()  # a link stays one
 
     def changed() -> bytes:
         if place.read_bytes() != before.encode("utf-8"):
-            hint = "Start the explorer again; what was decided here can be decided on the new file."
+            hint = "Start the explorer again and repeat your decisions on the new file."
             raise UsageError("changed_meanwhile", f"{FILE} was changed meanwhile", hint=hint)
         return after.encode("utf-8")
 
@@ -284,7 +284,7 @@ def save(directory: Path, before: str, after: str) -> None:
 
 
 def write_tree(place: Path, column: str, level_names: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A tree as the file of a hierarchy: values and their labels, only this user reads it."""
+    """Write a tree as a hierarchy file of values and labels that only this user can read."""
     stream = io.StringIO()
     lines = csv.writer(stream, delimiter=";", lineterminator="\n")
     lines.writerow([column, *level_names])
@@ -293,7 +293,7 @@ def write_tree(place: Path, column: str, level_names: Sequence[str], rows: Itera
 
 
 def write_new(place: Path, content: bytes) -> None:
-    """Write a file that is not there yet, for this user alone."""
+    """Write a new file that only this user can read."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         files.write_synced(place, content, 0o600)
@@ -302,7 +302,7 @@ def write_new(place: Path, content: bytes) -> None:
 
 
 def scalar(text: str) -> Node:
-    """A number as it is written without quotes; text that is no decimal number stays text.
+    """A number without quotes; text that is not a decimal number stays text.
 
     >>> scalar("10"), scalar("0.5"), scalar("1/3"), scalar("0.10")
     (10, 0.5, '1/3', 0.1)
@@ -319,7 +319,7 @@ def scalar(text: str) -> Node:
 
 
 def put(mapping: Node, key: str, value: Node, *, before: str) -> None:
-    """Set a key; a new one stands before another, where people look for it, else last."""
+    """Set a key; a new one goes before another one, where people expect it, or at the end."""
     if key in mapping or before not in mapping:
         mapping[key] = value
     else:
@@ -327,7 +327,7 @@ def put(mapping: Node, key: str, value: Node, *, before: str) -> None:
 
 
 def _taken(release: Node, column: str) -> Node:
-    """Take a column out of every role; what was said of it as a quasi-identifier comes back."""
+    """Remove a column from every role; returns its entry as a quasi-identifier."""
     found = None
     for key in LISTS.values():
         held = release.get(key)
@@ -367,7 +367,7 @@ def _written(spec: object) -> Node:
 
 
 def _like(text: str) -> YAML:
-    """What writes YAML with the indents of a text: the one that gives most of its lines back as they are."""
+    """A YAML writer with the indentation of a text: the one that reproduces most of its lines."""
     lines = text.splitlines()
 
     def strange(indents: tuple[int, int, int]) -> int:
@@ -383,7 +383,7 @@ def _like(text: str) -> YAML:
 def _writer(indents: tuple[int, int, int]) -> YAML:
     yaml = YAML()
     yaml.preserve_quotes = True
-    yaml.width = 1_000_000  # lines stay as long as they are
+    yaml.width = 1_000_000  # do not wrap lines
     mapping, sequence, offset = indents
     yaml.indent(mapping=mapping, sequence=sequence, offset=offset)
     return yaml

@@ -1,8 +1,8 @@
 """The example project: 20,000 invented people, their hierarchies and a privacy.yml to publish them safely.
 
-Everything is drawn from one fixed sequence of uniform numbers of the standard library, which Python promises
-to keep, so the files are the same on every machine. No real person is in it. Diagnoses follow age and sex,
-education and hours follow age, so that a group of similar people tells something about each of them.
+Everything is drawn from one fixed sequence of uniform numbers of the standard library, which Python keeps
+stable, so the files are the same on every machine. No person in it is real. Diagnoses depend on age and sex,
+education and hours depend on age, so that a group of similar people says something about each of them.
 """
 
 from bisect import bisect
@@ -30,9 +30,9 @@ HEADER = (
     "diagnosis",
 )
 
-# people per five years of age, from 20 to 24 up to 85 to 89
+# people per five years of age, from 20-24 to 85-89
 AGE_WEIGHTS = (9, 9, 9, 8.5, 8, 8, 8, 8, 7.5, 7, 6, 5, 4.5, 4)
-# zip codes of the same three digits are neighbours
+# zip codes with the same first three digits are neighbours
 ZIP_AREAS = {"130": 4.0, "131": 3.0, "148": 3.0}
 
 MARITAL_STATUS = {
@@ -72,7 +72,7 @@ DIAGNOSES = {
 }
 
 PRIVACY_YML = """\
-# Who may learn what from the published table? This file says it; `privacy-sql run` keeps it.
+# What may somebody learn from the published table? This file says it; `privacy-sql run` enforces it.
 version: 1
 name: city_health_survey
 releases:
@@ -86,7 +86,8 @@ releases:
       - {column: marital_status, hierarchy: {file: hierarchies/marital_status.csv}}
       - {column: education, hierarchy: {file: hierarchies/education.csv}}
     sensitive: {column: diagnosis, hierarchy: {file: hierarchies/diagnosis.csv}}
-    # hours_per_week is left out: published as it is (`insensitive:`), it would single out hundreds of people.
+    # hours_per_week is left out: published unchanged (`insensitive:`), it would single out hundreds of
+    # people.
     drop: [survey_weight, hours_per_week]
     require:
       k_anonymity: {k: 10}
@@ -116,17 +117,17 @@ def files() -> dict[str, str]:
 
 
 def write(folder: Path, *, dry_run: bool = False) -> list[str]:
-    """Write the example project; nothing that exists is touched. Returns the paths of its files."""
+    """Write the example project without touching existing files; returns the paths of its files."""
     content = files()
     taken = [name for name in content if (folder / name).exists()]
     if taken:
-        hint = f"Choose another folder, or run it: privacy-sql run --project {folder}"
+        hint = f"Choose another folder, or run the project there: privacy-sql run --project {folder}"
         name = "privacy.yml" if "privacy.yml" in taken else taken[0]
         raise UsageError("project_exists", f"{name} exists", hint=hint)
     for name, text in () if dry_run else content.items():
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with (folder / name).open("x", encoding="utf-8") as stream:  # never over what came meanwhile
+            with (folder / name).open("x", encoding="utf-8") as stream:  # never overwrite
                 stream.write(text)
         except OSError:
             raise EngineError("cannot_write", f"cannot write to {folder}") from None
@@ -134,7 +135,7 @@ def write(folder: Path, *, dry_run: bool = False) -> list[str]:
 
 
 def people() -> Iterator[tuple[str, ...]]:
-    """The invented people, in the order of HEADER; numbers come in an order that says nothing about them."""
+    """The invented people, in the order of HEADER; the order of their numbers is random."""
     random = Random(SEED)
     zips = [f"{area}{n:02d}" for area in ZIP_AREAS for n in range(1, 13)]
     zip_weights = [weight / (n + 3) for weight in ZIP_AREAS.values() for n in range(12)]
@@ -165,7 +166,7 @@ def people() -> Iterator[tuple[str, ...]]:
 
 
 def _draw(values: Sequence[T], weights: Sequence[float]) -> Callable[[float], T]:
-    """A function from a uniform number in [0, 1) to one of the values, by weight."""
+    """A function from a uniform number in [0, 1) to a value, by weight."""
     sums = list(accumulate(weights))
     return lambda uniform: values[min(bisect(sums, uniform * sums[-1]), len(values) - 1)]
 
@@ -179,13 +180,13 @@ def _diagnosis_weights(age: int, sex: str) -> list[float]:
 
 
 def _marital_weights(age: int) -> list[float]:
-    """Single people marry or move together early, part in middle age and are left alone late."""
+    """People marry or move together early, separate in middle age and are widowed late."""
     early, late = max(0.0, (42 - age) / 22), max(0.0, (age - 57) / 32)
     return [8 + 70 * early, 50 - 30 * early, 14, 4, 5 + 9 * (1 - early), 1 + 34 * late]
 
 
 def _education_weights(age: int) -> list[float]:
-    """Older people went to school for less long, and the youngest are not done."""
+    """Older people spent less time at school, and the youngest have not finished."""
     older, student = (age - 20) / 70, 1.0 if age < 25 else 0.0
     return [
         4 + 10 * older,

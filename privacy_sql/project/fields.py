@@ -1,4 +1,4 @@
-"""The pieces privacy.yml is made of, every scalar as text; what is wrong with one is kept with its place."""
+"""The pieces of privacy.yml, with every scalar as text, and their mistakes with line numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILE = PROJECT_FILE
 
 
 def load(path: Path) -> object:
-    """The YAML of a file, every scalar as text; a repeated key or a broken line is named by its line."""
+    """Read the YAML of a file with every scalar as text; errors name the line."""
     from ruamel.yaml import YAML
     from ruamel.yaml.constructor import DuplicateKeyError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -30,12 +30,15 @@ def load(path: Path) -> object:
         place, mark = _line(path, problem), problem.problem_mark
         line = path.read_text(encoding="utf-8").split("\n")[mark.line] if mark else ""
         if "\t" in line[: len(line) - len(line.lstrip())]:
-            told, hint = "a tab indents the line, and YAML takes blanks only", "Put blanks in its place."
+            told, hint = "a tab indents the line, but YAML allows only spaces", "Replace it with spaces."
         else:
-            told, hint = "the file is not YAML", "Check the indentation, the colons and the quotes there."
+            told, hint = (
+                "the file is not valid YAML",
+                "Check the indentation, the colons and the quotes there.",
+            )
         raise UsageError("bad_yaml", told, where=place, hint=hint) from None
     except RecursionError:
-        told = "brackets or indents are nested deeper than any project needs"
+        told = "brackets or indentation are nested too deeply"
         raise UsageError("bad_yaml", told, where=path.name) from None
     except (YAMLError, UnicodeError, OSError):
         raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
@@ -46,7 +49,7 @@ def _line(path: Path, problem: MarkedYAMLError) -> str:
 
 
 def add_lines(path: Path, problems: Sequence[PrivacySqlError]) -> None:
-    """Add to each mistake the line of the file where it is, or of what it is in."""
+    """Add to each mistake its line in the file, or the line of its parent."""
     from ruamel.yaml import YAML
     from ruamel.yaml.nodes import MappingNode, SequenceNode
 
@@ -71,7 +74,7 @@ def add_lines(path: Path, problems: Sequence[PrivacySqlError]) -> None:
 
 
 class Fields:
-    """Mappings, lists, names and paths as they should be, and the mistakes that were met."""
+    """Checked mappings, lists, names and paths, with the mistakes found."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -92,7 +95,7 @@ class Fields:
             return {}
         fields = {"column": content} if isinstance(content, str) else self.mapping(content, keys, where)
         if not isinstance(fields.get("column"), str) or not fields["column"]:
-            self.wrong(where, "names no column")
+            self.wrong(where, "must name a column")
             fields["column"] = ""
         return fields
 
@@ -106,7 +109,7 @@ class Fields:
         given = self.listed(content, where) if content is not None else []
         for number, name in enumerate(given):
             if not isinstance(name, str) or not name:
-                self.wrong(f"{where}[{number}]", "names no column")
+                self.wrong(f"{where}[{number}]", "must name a column")
         return tuple(map(str, given))
 
     def path(self, text: object, where: str) -> Path:
@@ -116,14 +119,14 @@ class Fields:
 
     def flag(self, text: object, where: str) -> bool:
         if text not in ("true", "false"):
-            self.wrong(where, "is true or false")
+            self.wrong(where, "must be true or false")
         return bool(text == "true")
 
     def wrong(self, where: str, message: str, hint: str = "", code: str = "bad_project") -> None:
         self.problems.append(UsageError(code, message, where=f"{FILE}: {where}", hint=hint))
 
     def noting(self, where: str) -> _Noting:
-        """Keep an error of a part, with its place in the file, and go on reading."""
+        """Collect an error of a part, with its place in the file, and go on reading."""
         return _Noting(self, where)
 
 

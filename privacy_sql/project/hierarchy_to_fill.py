@@ -1,4 +1,4 @@
-"""A hierarchy file with the values of a column, for a person to say what each becomes one level up."""
+"""A hierarchy file with the values of a column, for a person to fill in the label of each one level up."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from privacy_sql.query.template import render
 from privacy_sql.table import Table
 
 FOLDER = "hierarchies"
-MOST_VALUES = 5000  # more than anybody sorts by hand
+MOST_VALUES = 5000  # the most values that anybody would sort by hand
 
 
 def file_name(column: str) -> str:
-    """What the file of a column is called, whatever the column is called.
+    """A safe file name for any column name.
 
     >>> file_name("zip code"), file_name("../../etc")
     ('zip_code', 'etc')
@@ -29,16 +29,16 @@ def file_name(column: str) -> str:
 def write(
     engine: Engine, table: Table, column: str, directory: Path, *, dry_run: bool = False
 ) -> tuple[str, int]:
-    """Where a hierarchy of a column was written, readable by this user alone, and how many values it has.
+    """Write a hierarchy of a column that only this user can read; returns its path and the number of values.
 
-    Each value stands beside itself, so that the file is a hierarchy before anybody has edited it.
+    Each value is its own label at first, so that the file is a valid hierarchy before anybody edits it.
     """
     sources = [Path(table.source)] if isinstance(table.source, Path) else []
     session = engine.session(sources)
     source, _ = opened(session, table)
     rows = session.fetch(render("project/values.sql", source=source, column=column, most=MOST_VALUES + 1))
     if len(rows) > MOST_VALUES:
-        hint = "Use {intervals: [...]}, {mask: [...]} or {dates: [...]}: they need no list of values."
+        hint = "Use {intervals: [...]}, {mask: [...]} or {dates: [...]}, which need no list of values."
         raise UsageError("many_values", f"{column} has more than {MOST_VALUES} values", hint=hint)
     place = directory / FOLDER / f"{file_name(column)}.csv"
     written = place.relative_to(directory).as_posix()

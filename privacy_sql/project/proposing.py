@@ -1,7 +1,7 @@
 """Propose a project for a table: a role and a hierarchy for every column, for a person to confirm.
 
-Guesses rest on counts and column names only; no value of the table gets into the proposal. What a column
-means is for a person to say: a proposal names no output, so `run` refuses it until somebody has read it.
+Guesses use only counts and column names; no value of the table gets into the proposal. A person must say what
+a column means, so a proposal names no output and `run` refuses it until somebody has read it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ METHOD = "{minimise: loss, max_suppressed: 0.02, time_limit: 60}"
 
 @dataclass(frozen=True)
 class Proposed:
-    """One column: what it is taken for, and why."""
+    """One column: its proposed role, and why."""
 
     column: str
     role: str  # identifier, quasi, sensitive, drop
@@ -81,9 +81,9 @@ class Proposed:
 
 
 def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
-    """A role for every column of a source, in its order, as its name and its counts suggest.
+    """A role for every column of a source, in order, from its name and its counts.
 
-    Where a person has named what is `sensitive`, none is guessed beside it.
+    If a person has named the `sensitive` columns, no other is guessed.
     """
     made = [_role(column) for column in found.columns.values()]
     # of several that say who a row is about the one whose name says it best; the others are never published
@@ -105,13 +105,16 @@ def roles(found: Profile, sensitive: Sequence[str] = ()) -> list[Proposed]:
 def propose(
     engine: Engine, file: Path, quasi: Sequence[str] = (), sensitive: Sequence[str] = ()
 ) -> tuple[list[Proposed], Profile]:
-    """A role for every column of a file, in its order; `quasi` and `sensitive` are taken as they are named.
+    """A role for every column of a file, in order; `quasi` and `sensitive` are used as given.
 
-    Without `quasi` at most eight columns become quasi-identifiers; others are dropped until somebody decides.
+    Without `quasi`, at most eight columns become quasi-identifiers; others are dropped until somebody
+    decides.
     """
     found = profile(engine, file)
     if not found.n_rows:
-        raise DataError("empty_table", f"{file.name} has no rows", hint="There is nothing to propose from.")
+        raise DataError(
+            "empty_table", f"{file.name} has no rows", hint="Check the file; a proposal needs rows."
+        )
     _refuse_unknown(file, found, [*quasi, *sensitive])
     made = []
     for part in roles(found, sensitive):
@@ -132,7 +135,7 @@ def propose(
 
 
 def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
-    """Refuse names the file does not have, and a column that is named twice."""
+    """Refuse names that the file does not have, and a column named twice."""
     problems = [
         UsageError(
             "unknown_column",
@@ -148,10 +151,10 @@ def _refuse_unknown(file: Path, found: Profile, named: Sequence[str]) -> None:
 
 
 def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) -> list[Proposed]:
-    """The columns that tell people apart most, those a stranger can know first; the others are to be decided.
+    """Keep the columns that tell people apart best, those a stranger can know first; drop the others.
 
-    Where there are no more than eight at all, those that add no group stay too: somebody may know them, and
-    what they add may be of this sample only. So do those that a person has named.
+    With at most eight in all, those that add no group stay, too: somebody may know them, and another sample
+    may show that they add groups. Columns that a person has named also stay.
     """
     able = [part.column for part in made if part.role == "quasi"]
     why = dict.fromkeys(able, "")
@@ -208,7 +211,7 @@ def _most_telling(found: Profile, made: list[Proposed], named: Sequence[str]) ->
 def _giving_away(
     found: Profile, coded: Sql, codes: Mapping[str, Sql], able: Sequence[str], secret: Sequence[str]
 ) -> dict[str, str]:
-    """Columns that are a sensitive one written otherwise: a code of it, or another name of each value."""
+    """Columns that are another form of a sensitive one: a code for it, or other names of its values."""
     why: dict[str, str] = {}
     for column in secret:
         others = [name for name in able if name not in why]
@@ -226,7 +229,7 @@ def _giving_away(
         for name in others:
             alike = size[name] == size[column] or column in name or name in column
             if pairs[codes[name]] == size[name] and alike:
-                why[name] = f"each of its values goes with one value of {column}"
+                why[name] = f"each of its values occurs with only one value of {column}"
     return why
 
 
@@ -279,7 +282,7 @@ def _one_sensitive(
 ) -> list[Proposed]:
     """One column is proposed as sensitive: by its name, the one that hurts most of those no stranger knows.
 
-    Of the others what a stranger may know is a quasi-identifier. Without a telling name the last column with
+    Others that a stranger may know become quasi-identifiers. Without a telling name, the last column with
     several values is a guess.
     """
     named = [part for part in made if part.role == "sensitive"]
@@ -309,7 +312,7 @@ def _one_sensitive(
 
 
 def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: Profile) -> str:
-    """The proposal as privacy.yml: what each line does, and beside every guess its reason."""
+    """The proposal as privacy.yml, which says what each line does and gives the reason of every guess."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0]).strip("_").lower() or "table"
     source = Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
     by_role = {
@@ -317,7 +320,7 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
         for role in ("identifier", "quasi", "sensitive", "drop")
     }
     lines = [
-        "# A proposal. Read every line: what a column means cannot be told from counts.",
+        "# A proposal. Read every line: counts cannot say what a column means.",
         "# Nothing is published until you name an output (last line).",
         "version: 1",
         f"name: {_yaml(name)}",
@@ -330,7 +333,7 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
     lines += [f"    identifier: {{column: {_yaml(p.column)}}}    # {p.reason}" for p in by_role["identifier"]]
     lines += [
         "    # What somebody may know about a person and look up. Each is published at one level of its",
-        "    # hierarchy, from its values to `*`. A hierarchy file keeps more than keep_or_drop does:",
+        "    # hierarchy, from its values to `*`. A hierarchy file keeps more detail than keep_or_drop:",
         "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. Where a column matters more than",
         "    # others, write `importance: 3` behind its hierarchy: the search keeps more of it.",
         "    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []",
@@ -364,21 +367,21 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
         ]
     lines += [
         "    require:",
-        "      # everybody shares what is published about them with at least four others",
+        "      # everybody has the same published values as at least four others",
     ]
     lines += ["      k_anonymity: {k: 5}"]
     lines += _bounded([found.columns[part.column] for part in by_role["sensitive"]])
     lines += [
-        "    # Finds the finest levels that keep the requirements; at most 2 % of the rows are left out.",
+        "    # Finds the finest levels that meet the requirements; at most 2 % of the rows are left out.",
         f"    method: {{full_domain: {METHOD}}}",
-        "    # Take away the # before `output` to publish.",
+        "    # Remove the # before `output` to publish.",
         f"    # output: {{target: out/{name}.csv}}",
     ]
     return "\n".join(lines) + "\n"
 
 
 def _dropped(parts: Sequence[Proposed]) -> list[str]:
-    """The columns that are left out, as comments, by the reason."""
+    """The dropped columns as comments, by reason."""
     reasons = dict.fromkeys(part.reason for part in parts)
     told = [
         f"{reason}: {', '.join(_yaml(part.column) for part in parts if part.reason == reason)}"
@@ -389,14 +392,14 @@ def _dropped(parts: Sequence[Proposed]) -> list[str]:
 
 
 def _bounded(sensitive: Sequence[Column]) -> list[str]:
-    """A requirement that bounds the best guess; no group can keep it below a value's share of all people."""
+    """A requirement that limits the best guess, which cannot be below a value's share of all people."""
     if not sensitive:
         return []
     commonest = max(Fraction(column.n_top, column.n_rows) for column in sensitive)
     most = next((share for share in GUESSES if commonest <= Fraction(share) * Fraction(9, 10)), None)
     names = " or ".join(column.name for column in sensitive)
     if most is None:
-        return [f"      # nearly everybody has the same {names}: no group can keep it from being guessed"]
+        return [f"      # nearly everybody has the same {names}: so it can always be guessed"]
     told = f"      # nobody's {names} can be guessed right more than {float(most) * 100:g} % of the time"
     if most == GUESSES[0]:
         return [told, "      l_diversity: {kind: probabilistic, l: 2}"]
@@ -423,7 +426,7 @@ def write(
     *,
     dry_run: bool = False,
 ) -> list[Proposed]:
-    """Write the proposal for a file into a folder that has no project yet."""
+    """Write the proposal for a file into a folder without a project."""
     if not file.is_file():
         raise no_file(file)
     place = folder / PROJECT
@@ -433,7 +436,7 @@ def write(
     if not dry_run:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with place.open("x", encoding="utf-8") as stream:  # never over what came meanwhile
+            with place.open("x", encoding="utf-8") as stream:  # never overwrite a file created meanwhile
                 stream.write(project_text(file, folder, proposed, found))
         except OSError:
             raise EngineError("cannot_write", f"cannot write to {folder}") from None

@@ -1,6 +1,6 @@
-"""privacy.yml as tables, requirements and methods; every mistake in it is reported at once, with its path.
+"""privacy.yml as tables, requirements and methods; one error reports every mistake with its path.
 
-Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and a number is read where one is meant.
+Text stays text: `01234`, `NO` and `1e5` are what the user wrote, and only numeric parameters become numbers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ QUASI_KEYS = ("column", "hierarchy", "nulls", "distance", *ENDS, "importance")
 HOUSEHOLD_KEYS = ("column", "published")
 SENSITIVE_KEYS = ("column", "nulls", "values_per_person", "hierarchy", "distance")
 INSENSITIVE_KEYS = ("columns", "known", "acknowledge")
-# what a person decides and signs, in their words
+# what a person decides and signs, in their own words
 SIGNOFF_KEYS = ("purpose", "recipient", "name", "role", "conditions", "review", "reasons")
 # the fields of EMA's and Health Canada's template that only a person can fill in
 DETERMINATION_KEYS = ("recipients", "threshold", "why", "expert", "valid_until")
@@ -45,7 +45,7 @@ CONNECTION_KEYS = {
     "postgres": ("type", "dsn_env"),
     "spark": ("type", "master"),
 }
-# target/compiled/<name>.sql and others are named after a release, so it may not lead elsewhere
+# files such as target/compiled/<name>.sql use the name of a release, so it must not be a path
 RELEASE_NAME = re.compile(r"\w(?:[\w.-]{0,98}\w)?")
 INLINE = re.compile("://[^/]*@|password|token=", re.IGNORECASE)
 REST = "rest"  # of `drop:`, every column without a role
@@ -54,12 +54,12 @@ SECRETS = {"dsn", "password", "user", "host", "url", "token"}
 
 @dataclass(frozen=True)
 class Output:
-    """Where a release goes: a file, or a table of a connection."""
+    """The target of a release: a file, or a table of a connection."""
 
     file: Path | None = None
     connection: str | None = None
     relation: str | None = None
-    escape: bool = False  # cells of a CSV file that a spreadsheet would run get an apostrophe
+    escape: bool = False  # whether cells of a CSV file that a spreadsheet would run get an apostrophe
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Plan:
     steering: Steering = FREE  # bounds of levels, and how much each column matters
     # for whom and why it is published, and the reason of each limit
     signoff: Mapping[str, Any] = field(default_factory=dict)
-    # which limit an office or an expert holds the risk to, and why
+    # the risk limit of an authority or an expert, and the reason
     determination: Mapping[str, str] = field(default_factory=dict)
 
     def manifest(self, directory: Path) -> Path:
-        """Where the manifest of this release is once it was written."""
+        """The place of the manifest of this release."""
         file = self.output.file if self.output else None
         if file is None:
             return directory / "target" / f"{self.name}{manifest.SUFFIX}"
@@ -88,11 +88,11 @@ class Plan:
 
     @property
     def engine(self) -> str:
-        """The connection it runs on: that of its output table, else of its source, else embedded."""
+        """The connection to run on: that of its output table, or of its source, or embedded."""
         return (self.output.connection if self.output else None) or self.connection or "default"
 
     def beside(self, written: Mapping[Path, Path]) -> Plan:
-        """The same, its method told where other releases of the project, by name, have their manifests."""
+        """The same, with the manifests of other releases of the project for its method."""
         return self if self.method is None else replace(self, method=self.method.beside(written))
 
 
@@ -106,7 +106,7 @@ class Project:
     plans: Mapping[str, Plan]
 
     def selected(self, names: tuple[str, ...]) -> list[Plan]:
-        """The releases asked for, or all."""
+        """The named releases, or all."""
         raise_all(
             [
                 UsageError(
@@ -119,7 +119,7 @@ class Project:
         return [plan for name, plan in self.plans.items() if not names or name in names]
 
     def kept(self, plan: Plan) -> list[targets.Kept]:
-        """Everything this project reads, and what its other releases publish: no release replaces it."""
+        """Everything that this project reads or its other releases publish, which no release may replace."""
         found: list[targets.Kept] = []
         for other in self.plans.values():
             read = targets.read_by(other.table, *other.require, other.method)
@@ -127,7 +127,7 @@ class Project:
                 place = other.output.file or str(other.output.relation)
                 what = f"the output of {other.name}"
                 read += [targets.Kept(place, what), targets.Kept(other.manifest(self.directory), what)]
-            # a name means another relation on another connection
+            # the same name is a different relation on another connection
             found += [each for each in read if isinstance(each.place, Path) or other.engine == plan.engine]
         found += [
             targets.Kept(self.directory / settings["path"], f"the database of the connection {name}")
@@ -144,7 +144,7 @@ def read(directory: Path) -> Project:
         raise UsageError(
             "no_project",
             f"there is no {FILE} here",
-            hint="Make one with `privacy-sql init`, or name --project.",
+            hint="Create one with `privacy-sql init`, or name a folder with --project.",
         )
     content = load(path)
     try:
@@ -155,12 +155,12 @@ def read(directory: Path) -> Project:
 
 
 def understood(directory: Path, content: object) -> Project:
-    """The project that the content of a file describes; files that it names lie in `directory`."""
+    """The project in the content of a file; its relative files are in `directory`."""
     return _Reader(directory).project(content)
 
 
 class _Reader(Fields):
-    """Walks the file and collects what is wrong instead of stopping at the first mistake."""
+    """Reads the file and collects all mistakes instead of stopping at the first one."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -169,7 +169,7 @@ class _Reader(Fields):
     def project(self, content: object) -> Project:
         fields = self.mapping(content, PROJECT_KEYS, "")
         if fields.get("version") != "1":
-            self.wrong("version", "this version of privacy_sql reads version: 1")
+            self.wrong("version", "must be 1, the version that this privacy_sql reads")
         for name, settings in self.mapping(fields.get("connections") or {}, None, "connections").items():
             self.connections[name] = self.connection(settings, f"connections.{name}")
         plans = {
@@ -177,7 +177,7 @@ class _Reader(Fields):
             for name, content in self.mapping(fields.get("releases"), None, "releases").items()
         }
         if not plans:
-            self.wrong("releases", "the project names no release")
+            self.wrong("releases", "the project has no releases")
         raise_all(self.problems)
         name = str(fields.get("name") or self.directory.resolve().name)
         made = [plan for plan in plans.values() if plan is not None]
@@ -189,22 +189,20 @@ class _Reader(Fields):
     def connection(self, content: object, where: str) -> Mapping[str, str]:
         hint = "Name an environment variable: dsn_env: WAREHOUSE_DSN."
         if isinstance(content, Mapping) and (inline := SECRETS & set(content)):
-            self.wrong(f"{where}.{min(inline)}", "credentials do not belong in the project file", hint)
+            self.wrong(f"{where}.{min(inline)}", "do not put credentials into the project file", hint)
             return {}
         kind = content.get("type") if isinstance(content, Mapping) else None
         if not isinstance(content, Mapping) or not isinstance(kind, str) or kind not in CONNECTION_KEYS:
-            self.wrong(f"{where}.type", f"a connection is one of {', '.join(CONNECTION_KEYS)}")
+            self.wrong(f"{where}.type", f"a connection must be one of {', '.join(CONNECTION_KEYS)}")
             return {}
         for key, value in content.items():
             if INLINE.search(str(value)):
-                self.wrong(f"{where}.{key}", "credentials do not belong in the project file", hint)
+                self.wrong(f"{where}.{key}", "do not put credentials into the project file", hint)
         return self.mapping(content, CONNECTION_KEYS[kind], where)
 
     def plan(self, name: str, content: object, where: str) -> Plan | None:
         if not RELEASE_NAME.fullmatch(name):
-            self.wrong(
-                where, "a release is named in letters, digits, _ - and inner dots: files are named after it"
-            )
+            self.wrong(where, "the name of a release may have only letters, digits, _, - and inner dots")
         fields = self.mapping(content, RELEASE_KEYS, where)
         source, connection, condition = self.source(fields.get("source"), f"{where}.source")
         before = len(self.problems)
@@ -232,7 +230,7 @@ class _Reader(Fields):
         fields = self.mapping(content, SOURCE_KEYS, where)
         connection = self.known_connection(fields.get("connection"), f"{where}.connection")
         if ("file" in fields) == ("relation" in fields):
-            self.wrong(where, "a source is {file: F} or {connection: C, relation: R}")
+            self.wrong(where, "source must be {file: F} or {connection: C, relation: R}")
             return None, None, None
         source: Any = (
             self.path(fields["file"], f"{where}.file") if "file" in fields else str(fields["relation"])
@@ -244,7 +242,7 @@ class _Reader(Fields):
         quasi, nulls, distances = self.quasi(fields.get("quasi_identifiers"), f"{where}.quasi_identifiers")
         person = self.column(fields.get("identifier"), IDENTIFIER_KEYS, f"{where}.identifier")
         if person.get("on_duplicate", "error") != "error":
-            self.wrong(f"{where}.identifier.on_duplicate", "on_duplicate is error")
+            self.wrong(f"{where}.identifier.on_duplicate", "on_duplicate must be error")
         population = self.mapping(fields.get("population") or {}, ("file",), f"{where}.population")
         made = {
             "quasi": quasi,
@@ -268,7 +266,7 @@ class _Reader(Fields):
         }
 
     def insensitive(self, content: object, where: str) -> Sequence[str] | Mapping[str, Any]:
-        """Columns that are published as they are: a list, or a mapping that says whether they are known."""
+        """Insensitive columns: a list, or a mapping that says whether they are known."""
         if not isinstance(content, Mapping):
             return self.names(content, where)
         fields = self.mapping(content, INSENSITIVE_KEYS, where)
@@ -286,7 +284,7 @@ class _Reader(Fields):
             fields = self.column(entry, QUASI_KEYS, place)
             name = fields.get("column", "")
             if name in hierarchies:
-                self.wrong(place, f'column "{name}" stands twice')
+                self.wrong(place, f'column "{name}" appears twice')
             with self.noting(place):
                 hierarchies[name] = from_spec(
                     fields.get("hierarchy"), name, self.directory, f"{place}.hierarchy"
@@ -296,7 +294,7 @@ class _Reader(Fields):
         return hierarchies, nulls, distances
 
     def steering(self, content: object, where: str) -> Steering:
-        """The bounds of levels and the importance that stand beside quasi-identifiers."""
+        """The bounds of levels and the importance of quasi-identifiers."""
         bounds: dict[str, Any] = {}
         importance: dict[str, Any] = {}
         for number, entry in enumerate(content if isinstance(content, list) else []):
@@ -319,10 +317,10 @@ class _Reader(Fields):
         first = read[0] if read else {}
         for key, usual in (("nulls", "value"), ("values_per_person", "one")):
             if len({str(fields.get(key, usual)) for fields in read}) > 1:
-                self.wrong(where, f"several sensitive columns share one {key}")
+                self.wrong(where, f"several sensitive columns must have the same {key}")
         for key in ("nulls", "values_per_person"):
             if not isinstance(first.get(key, ""), str):
-                self.wrong(f"{where}.{key}", "is a word")
+                self.wrong(f"{where}.{key}", "must be a word")
                 return None, {}
         kinds = {}
         for name, fields in zip(names, read, strict=True):
@@ -364,7 +362,7 @@ class _Reader(Fields):
             return None
         named = {content: {}} if isinstance(content, str) else content
         if not isinstance(named, Mapping) or len(named) != 1:
-            self.wrong(where, "a release has one method")
+            self.wrong(where, "a release needs exactly one method")
             return None
         ((name, params),) = named.items()
         with self.noting(where):
@@ -378,7 +376,7 @@ class _Reader(Fields):
             return None
         fields = self.mapping(content, OUTPUT_KEYS, where)
         if ("target" in fields) == ("relation" in fields):
-            self.wrong(where, "an output is {target: F} or {connection: C, relation: R}")
+            self.wrong(where, "output must be {target: F} or {connection: C, relation: R}")
             return None
         if "target" in fields:
             if reason := files.no_place(str(fields["target"])):
@@ -389,12 +387,12 @@ class _Reader(Fields):
                 escape = publication.escapes(self.mapping(fields.get("csv", {}), None, f"{where}.csv"))
             return Output(file=self.path(fields["target"], f"{where}.target"), escape=escape)
         if "csv" in fields:
-            self.wrong(f"{where}.csv", "is about a file; a table has no cells that a spreadsheet runs")
+            self.wrong(f"{where}.csv", "applies only to files; a spreadsheet does not open a table")
         connection = self.known_connection(fields.get("connection", "default"), f"{where}.connection")
         return Output(connection=connection, relation=str(fields["relation"]))
 
     def signoff(self, content: object, require: Sequence[Criterion], where: str) -> Mapping[str, Any]:
-        """For whom and why it is published: sentences of a person, and a reason for each requirement."""
+        """For whom and why it is published, in a person's words, and a reason for each requirement."""
         fields = self.mapping(content, SIGNOFF_KEYS, where)
         reasons = self.mapping(fields.pop("reasons", {}), None, f"{where}.reasons")
         known = {criterion.name for criterion in require}
@@ -407,26 +405,26 @@ class _Reader(Fields):
         return {**fields, **({"reasons": reasons} if reasons else {})}
 
     def determination(self, content: object, where: str) -> Mapping[str, str]:
-        """Which limit the risk is held to, for whom and why: printed beside the numbers, and never judged."""
+        """The limit for the risk, for whom and why; it is printed next to the numbers but never judged."""
         fields = self.mapping(content, DETERMINATION_KEYS, where)
         self.sentences(fields, where)
         limit = number_in(fields["threshold"]) if isinstance(fields.get("threshold"), str) else None
         if "threshold" in fields and (limit is None or not 0 < limit < 1):
-            self.wrong(f"{where}.threshold", "is a risk between 0 and 1, such as 0.09 or 1/11")
+            self.wrong(f"{where}.threshold", "must be a risk between 0 and 1, such as 0.09 or 1/11")
         self.day(fields.get("valid_until"), f"{where}.valid_until")
         return fields
 
     def sentences(self, fields: Mapping[str, object], where: str) -> None:
         for key, said in fields.items():
             if not isinstance(said, str) or not said.strip():
-                self.wrong(f"{where}.{key}", "is a sentence")
+                self.wrong(f"{where}.{key}", "must be a sentence")
 
     def day(self, text: object, where: str) -> None:
         if isinstance(text, str):
             try:
                 datetime.date.fromisoformat(text)
             except ValueError:
-                self.wrong(where, "is a day, such as 2027-01-31")
+                self.wrong(where, "must be a date, such as 2027-01-31")
 
     def known_connection(self, name: str | None, where: str) -> str | None:
         if name is not None and str(name) not in self.connections:

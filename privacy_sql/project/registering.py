@@ -1,4 +1,4 @@
-"""Enter a release into the register of a project, with the hierarchies that it was published with."""
+"""Enter a release into the register of a project, with the hierarchies of its publication."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def register(
     hierarchies: Sequence[str] = (),
     dry_run: bool = False,
 ) -> list[str]:
-    """Register a release by its manifest or description; returns the columns that it is read by."""
+    """Register a release by its manifest or description; returns the columns used to read it."""
     known_as, file = Register(directory / FILE_NAME), described_by(file)
     if file.name.endswith(manifest.SUFFIX) and file.is_file():
         content = manifest.read(file)
         columns = [column for column, role in content["roles"].items() if role == "quasi-identifier"]
         known = _hierarchies(content, directory, hierarchies)
-        # what was kept on the day it was published says more than what is known today
+        # what was kept at publication says more than what is known today
         kept_already = name == content["release"] and not hierarchies and known_as.reads(content)
         if not dry_run and not kept_already:
             waiting = writer_of_waiting(directory / "target" / "private", content)
@@ -45,7 +45,7 @@ def register(
 
 
 def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> dict[str, Any]:
-    """The hierarchies of a manifest: from files, else from the project where it still has the same ones."""
+    """The hierarchies of a manifest: from files, or from the project if it still has the same ones."""
     told = content.get("hierarchies", {})
     found = {name: rebuilt(each["levels"], each["checksum"]) for name, each in told.items()}
     if (directory / reading.FILE).is_file():
@@ -57,7 +57,7 @@ def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> di
     for named in given:
         column, equals, path = named.partition("=")
         if not equals or column not in told:
-            hint = did_you_mean(column, told) or "Such as --hierarchy job=jobs.csv."
+            hint = did_you_mean(column, told) or "Write for example --hierarchy job=jobs.csv."
             raise UsageError("bad_hierarchy", f'the release has no hierarchy of "{column}"', hint=hint)
         kind = Tree.from_file(Path(path), column)
         if kind.checksum() != told[column]["checksum"]:
@@ -65,7 +65,7 @@ def _hierarchies(content: Manifest, directory: Path, given: Sequence[str]) -> di
                 "hierarchy_changed",
                 f"{Path(path).name} is not the hierarchy that {column} was published with",
                 where="--hierarchy",
-                hint="Name the file as it was on the day the release was made.",
+                hint="Give the file that was used when the release was published.",
             )
         found[column] = kind
     return {name: kind for name, kind in found.items() if kind is not None}

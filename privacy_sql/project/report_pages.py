@@ -18,9 +18,9 @@ from privacy_sql.reporting.records import Record
 def of_project(
     project: Project, names: Sequence[str], folder: Path, ask: making.Wanted
 ) -> tuple[list[making.Made], Path, list[PrivacySqlError]]:
-    """The report of every release that was run, a page that lists them all, and what stood in the way.
+    """The report of every release that was run, a page that lists them all, and the errors.
 
-    A release whose report cannot be made does not cost the others theirs.
+    If one report fails, the others are still written.
     """
     index = folder / making.INDEX
     targets.admit_page(index, page.MARK)
@@ -41,20 +41,20 @@ def of_project(
                 raise KeyboardInterrupt from None
             problems.append(as_error(problem))
             problems[-1].where = problems[-1].where or plan.name
-            rows.append({**_row(plan.name), "sentence": "No report: privacy-sql report says why."})
+            rows.append({**_row(plan.name), "sentence": "No report; run `privacy-sql report` to see why."})
             continue
         rows.append(_row(plan.name, made[-1]))
     if not made:
         raise_all(problems)
         hint = "Run privacy-sql run first."
-        raise UsageError("nothing_to_report", "no release of the project was run yet", hint=hint)
+        raise UsageError("nothing_to_report", "no release of the project has been run yet", hint=hint)
     if not ask.dry_run:
         files.write_alone(index, page.index_page(project.name, rows).encode())
     return made, index, problems
 
 
 def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
-    """What the index says of a release."""
+    """The row of a release in the index."""
     if made is None:
         return {"name": name, "safe": None, "audience": "internal", "sentence": "", "made": "", "href": ""}
     return {
@@ -66,7 +66,7 @@ def _row(name: str, made: making.Made | None = None) -> dict[str, Any]:
 def _records_and_manifest(
     project: Project, found: Record, *, keep: bool
 ) -> tuple[Record, Manifest | None, Path | None]:
-    """The records of a release with its manifest, if it left; not those of another one in its place."""
+    """The records of a published release with its manifest, but not those of another release there."""
     if not found["run"]["safe"]:
         return found, None, None
     file, content = making.verify(project.directory / str(found["run"].get("manifest")))

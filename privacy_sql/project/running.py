@@ -1,4 +1,4 @@
-"""Run a project: every release planned, judged, written and audited, with what came of it in `target/`."""
+"""Run a project: plan, judge, write and audit every release, with the results in `target/`."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from privacy_sql.release import Release
 from privacy_sql.reporting import changes, recording, records
 
 Connect = Callable[[Plan], Engine]
-# a failure with one of these says something about the release; the others are about how it was run
+# a failure with one of these codes is about the release; the others are about the run
 TOLD = (1, 3, 5)
-MOST_VALUES = 10_000  # among which a misspelt one is looked for
+MOST_VALUES = 10_000  # the most values to search for a misspelt one
 
 
 @dataclass
 class Result:
-    """What came of one release."""
+    """The result of one release."""
 
     name: str
     exit: int = 0
@@ -77,9 +77,9 @@ def run_project(
     dry_run: bool = False,
     dry_write: bool = False,
 ) -> list[Result]:
-    """Publish the releases of a project one after the other; a failure of one does not stop the others.
+    """Publish the releases of a project one after the other; a failing release does not stop the others.
 
-    A dry run ends before anything is written; `dry_write` goes on, and takes away what it wrote.
+    A dry run ends before anything is written; `dry_write` goes on and removes what it wrote.
     """
     results: list[Result] = []
     for plan in plans:
@@ -122,7 +122,7 @@ def run_project(
 
 
 def _failed(result: Result, problem: PrivacySqlError) -> None:
-    """Note what went wrong; of a release that is out it is never said that it is not."""
+    """Record what went wrong; a published release is never reported as unpublished."""
     if result.published and problem.code != "published_not_recorded":
         told = PublishedNotRecorded(result.name, problem)
         told.exit = problem.exit if problem.exit == 130 else told.exit
@@ -140,15 +140,15 @@ def _run(
     overwrite: bool,
     dry_run: bool,
 ) -> None:
-    """One release: ready, mended, admitted, chosen and judged, told, written, remembered.
+    """Run one release: prepare, repair, check the target, choose and judge, report, write, record.
 
-    A dry run changes nothing and ends before it writes; what is not safe ends there too.
+    A dry run changes nothing and ends before writing; an unsafe release ends there, too.
     """
     result = results[-1]
     output = _ready(plan)
     place = plan.manifest(project.directory)
     if not dry_run:
-        # finish or undo what a killed run left, and say so
+        # finish or undo what a killed run left, and report it
         said = intents.settle(place, engine)
         result.warnings = [said] if said else []
     _admit(project, plan, engine, output, place, overwrite)
@@ -170,7 +170,7 @@ def _run(
     result.baseline = release.baseline.to_json() if release.baseline else None
     until = plan.determination.get("valid_until")
     if until and datetime.date.fromisoformat(until) < datetime.date.today():
-        result.warnings.append(f"its determination was valid until {until}; somebody has to decide again")
+        result.warnings.append(f"its determination was valid until {until}; somebody must decide again")
     if not release.safe:
         result.exit = 1
         result.errors = [release.refusal.to_json()] if release.refusal else []
@@ -196,9 +196,9 @@ def _run(
 
 
 def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Result], dry_run: bool) -> Release:
-    """The release, chosen and judged; values that no hierarchy has are listed where only the owner reads."""
+    """Choose and judge the release; values that no hierarchy covers go to a private file."""
     assert plan.method is not None
-    # a method that spends something must not when nothing is written
+    # a method must not spend its budget if nothing is written
     method = plan.method.rehearsed() if dry_run else plan.method
     try:
         progress.report(f"choosing and judging {plan.name}", 0, 1)
@@ -216,7 +216,7 @@ def _chosen(project: Project, plan: Plan, engine: Engine, before: Sequence[Resul
 def _registered_and_written(
     project: Project, plan: Plan, result: Result, output: Path | str, overwrite: bool, place: Path
 ) -> Path:
-    """The manifest of a release that is out; nobody else publishes between the last look and its entry."""
+    """The manifest of a published release; nobody else can publish between the last check and its entry."""
     release = result.release
     assert release is not None
 
@@ -253,7 +253,7 @@ def _registered_and_written(
 def _ready_to_spend(
     project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
 ) -> Iterator[None]:
-    """Hold all that a release is written to, and try it: what cannot be written must not be paid for."""
+    """Lock and test the targets of a release, so that it is not charged if it cannot be written."""
     register, target = Register(project.directory / FILE_NAME), project.directory / "target"
     with register.held(), files.only_writer(place.parent, wait=not isinstance(output, Path)):
         # another run may have been faster
@@ -266,13 +266,13 @@ def _ready_to_spend(
             schema, dot, _ = output.removeprefix(api.TABLE).rpartition(".")
             probe = f"{schema}{dot}ps_probe_{secrets.token_hex(6)}"
             with engine.transaction():
-                engine.write_table(Query("select 1 as probe", "looking whether tables can be written"), probe)
+                engine.write_table(Query("select 1 as probe", "checking that tables can be written"), probe)
                 engine.drop_table(probe)
         yield
 
 
 def _remember(project: Project, result: Result, found: records.Record) -> None:
-    """Keep what the report says of a release."""
+    """Store the records for the report of a release."""
     came_of_it = {
         **{"exit": result.exit, "target": result.target, "manifest": result.manifest},
         **{"errors": result.errors, "warnings": result.warnings},
@@ -281,12 +281,14 @@ def _remember(project: Project, result: Result, found: records.Record) -> None:
 
 
 def _ready(plan: Plan) -> Path | str:
-    """Where a plan goes; refuses a plan without method or output before any work."""
+    """The target of a plan; refuses a plan without method or output before any work."""
     if plan.method is None or plan.output is None:
         missing = "method" if plan.method is None else "output"
         example = "method: {full_domain: {}}" if plan.method is None else "output: {target: out/people.csv}"
-        hint = f"For example {example}. `privacy-sql check` asks about the table as it stands."
-        raise UsageError("incomplete_plan", f"{plan.name} has no {missing}: nothing to publish", hint=hint)
+        hint = f"For example {example}. `privacy-sql check` judges the unchanged table."
+        raise UsageError(
+            "incomplete_plan", f"{plan.name} has no {missing}, so there is nothing to publish", hint=hint
+        )
     if plan.output.file is None:
         return f"{api.TABLE}{plan.output.relation}"
     files.kind_of(plan.output.file)
@@ -296,7 +298,7 @@ def _ready(plan: Plan) -> Path | str:
 def _admit(
     project: Project, plan: Plan, engine: Engine, output: Path | str, place: Path, overwrite: bool
 ) -> None:
-    """Refuse a target that may not be replaced before any work; `write` does so again."""
+    """Refuse a target that must not be replaced, before any work; `write` checks again."""
     if isinstance(output, Path):
         files.refuse_impossible(output.parent)
         targets.admit(place, [output], plan.name, overwrite=overwrite, kept=project.kept(plan))
@@ -307,10 +309,10 @@ def _admit(
 
 
 def _refuse_unnamed(plan: Plan, engine: Engine) -> None:
-    """In a project every column has a role: none is dropped or published without a word."""
+    """Refuse columns without a role: a project must say which columns are dropped or published."""
     session = engine.session(base.files(plan.table))
     columns = list(session.columns(session.source(plan.table.source)))
-    # unknown columns first: in a file without a header the names are values of a row
+    # unknown columns first, because in a file without a header the names are values of a row
     raise_all(plan.table.unknown(columns))
     unnamed = plan.table.unnamed(columns)
     if unnamed and not plan.drops_rest:
@@ -327,7 +329,7 @@ def _unmapped(problem: PrivacySqlError | None) -> bool:
 
 
 def _keep_unmapped(project: Project, plan: Plan, engine: Engine, *, fresh: bool) -> None:
-    """List values missing from hierarchies in a private file; errors and logs never show them."""
+    """List uncovered values in a private file; errors and logs never show them."""
     folder = private_files.private(project.directory)
     counted = base.count(engine, plan.table, several=True)
     kinds = {**counted.columns}
@@ -356,7 +358,7 @@ def _unknown(problem: PrivacySqlError | None) -> list[str]:
 def _keep_nearest(
     project: Project, plan: Plan, engine: Engine, unknown: Sequence[str], *, fresh: bool
 ) -> None:
-    """List the values of the data that are spelt most like those in a private file; no error shows them."""
+    """List the values of the data with the most similar spelling in a private file; no error shows them."""
     folder = private_files.private(project.directory)
     counted = base.count(engine, plan.table, several=True)
     stream = io.StringIO()
@@ -375,13 +377,13 @@ def _compiled(project: Project, release: Release) -> None:
     folder = project.directory / "target" / "compiled"
     free = release.baseline is not None and release.table.as_they_are
     said = release.baseline.sentences(release.require) if free else []
-    told = [f"-- {line}" for sentence in said for line in sentence.splitlines()]  # names may hold breaks
+    told = [f"-- {line}" for sentence in said for line in sentence.splitlines()]  # names may have line breaks
     text = "\n".join([*told, release.view.public(), ""])
     files.write_alone(folder / f"{release.name}.sql", text.encode())
 
 
 def _shown(project: Project, place: Path | str) -> str:
-    """A path as the project's user knows it."""
+    """A path relative to the project."""
     if isinstance(place, str):
         return place.removeprefix(api.TABLE)
     try:

@@ -1,4 +1,4 @@
-"""A JSON Schema of privacy.yml, made from what reads it: editors complete the file and mark what is wrong."""
+"""A JSON Schema of privacy.yml, generated from its reader, so that editors complete and check the file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES: Schema = {"type": "array", "items": {"type": "string"}}
 
 
 def schema() -> Schema:
-    """What privacy.yml may hold, and which keys it needs."""
+    """What privacy.yml may contain, and which keys it needs."""
     releases: Schema = {"type": "object", "minProperties": 1, "additionalProperties": _release()}
     connections = [
         _object(keys, {"type": {"const": kind}}, ["type"]) for kind, keys in reading.CONNECTION_KEYS.items()
@@ -70,7 +70,7 @@ def _release() -> Schema:
 
 
 def _parts(family: str, *, several: bool = False) -> tuple[list[str], Schema]:
-    """The parts of a family and their parameters; `several` may be asked for in a list."""
+    """The parts of a family and their parameters; with `several`, also as a list."""
     names = registry.available(family)
     made = {name: _parameters(registry.get(family, name)) for name in names}
     nothing: Schema = {"type": "null"}
@@ -90,7 +90,7 @@ def _parameters(part: type) -> Schema:
         if not field.init:
             continue
         name = field.name.rstrip("_")
-        if issubclass(part, Method):  # a word of Python's is another name there
+        if issubclass(part, Method):  # a Python keyword has another name in Python
             name = next((word for word in keyword.kwlist if part.bound({word: 0}) == {field.name: 0}), name)
         known[name] = _typed(str(field.type))
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
@@ -99,7 +99,7 @@ def _parameters(part: type) -> Schema:
 
 
 def _typed(annotation: str) -> Schema:
-    """What a parameter may be, as far as its annotation says."""
+    """The type of a parameter, as far as its annotation says."""
     words = set(re.findall(r"\w+", annotation))
     if words & {"Any", "Sequence", "Mapping"}:
         return {}
@@ -109,7 +109,7 @@ def _typed(annotation: str) -> Schema:
 
 
 def _object(keys: Sequence[str], known: Schema, required: Sequence[str]) -> Schema:
-    """A mapping with these keys and no other; those of which nothing is known are text."""
+    """A mapping with only these keys; those without a known type are text."""
     return {
         "type": "object",
         "properties": {key: known.get(key, TEXT) for key in keys},

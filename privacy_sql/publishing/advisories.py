@@ -1,6 +1,6 @@
-"""Which advisories of SECURITY.md are about a release, as far as its manifest tells.
+"""The advisories of SECURITY.md that affect a release, as far as its manifest shows.
 
-Only what published rows cannot show stands here; everything else is judged again from the rows.
+These are only faults that published rows cannot show; everything else is judged again from the rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Content = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Advisory:
-    """A fault of an earlier version, by the name it has in SECURITY.md."""
+    """A fault of an earlier version, by its name in SECURITY.md."""
 
     name: str
     sentence: str
@@ -32,7 +32,7 @@ def _several(content: Content) -> bool:
 ADVISORIES = (
     Advisory(
         "PS-2026-01",
-        "its noisy counts add up to an exact number of rows, whatever epsilon is",
+        "its noisy counts add up to the exact number of rows, whatever epsilon is",
         lambda it: it["method"] == "noisy_counts" and (it["where"] is not None or _several(it)),
     ),
     Advisory(
@@ -52,26 +52,26 @@ ADVISORIES = (
     ),
     Advisory(
         "PS-2026-12",
-        "k_combinatorial counted rows where people were meant",
+        "k_combinatorial counted rows instead of people",
         lambda it: _several(it) and _asked(it, "k_combinatorial"),
     ),
     Advisory(
         "PS-2026-13",
-        "the population was not filtered, or people outside a hierarchy were taken to fit",
+        "the population was not filtered, or people outside a hierarchy counted as fitting",
         lambda it: _asked(it, "k_map", "delta_presence"),
     ),
     Advisory(
         "PS-2026-19",
-        "its insensitive columns are published exactly, and of people with several values nobody counted whom"
-        " they single out",
+        "its insensitive columns are published unchanged, and with several values per person nobody counted"
+        " whom they single out",
         lambda it: _several(it) and "insensitive" in it["roles"].values(),
     ),
 )
-# what tells too much beside the published rows: the release itself may stand
+# faults outside the published rows: the release itself may stay
 LEAKS = (
     Advisory(
         "PS-2026-27",
-        "its manifest has unrounded numbers that tell of suppressed people; replace it by that of a new run",
+        "its manifest has unrounded numbers about suppressed people; replace it by that of a new run",
         lambda it: bool({"values", "steps", "explored", "safe_choices"} & set(it["search"] or ())),
     ),
 )

@@ -1,8 +1,8 @@
-"""Read a release again from its published form and judge it as a stranger would.
+"""Read a release again from its published bytes and judge it as a stranger would.
 
-The audit works on its own engine session over the written bytes. It trusts nothing of the search: it counts
-the published rows, compares them with what should have left, looks for labels that no hierarchy has, and asks
-every requirement again.
+The audit uses its own engine session on the written bytes. It trusts nothing from the search: it counts the
+published rows, compares them with the intended ones, looks for labels that no hierarchy has, and judges every
+requirement again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class Read:
-    """What was written, read back once: its rows, alike ones counted together."""
+    """What was written, read back once as distinct rows with counts."""
 
     engine: Engine
     rows: Alike
@@ -38,7 +38,7 @@ class Read:
 
 
 def audit(engine: Engine, published: str | Path, release: Release) -> Verdicts:
-    """The verdicts on the published bytes; raises when they are not the rows that should have left."""
+    """The verdicts on the published bytes; raises if they are not the intended rows."""
     with step("read back"):
         read = _read(engine, published)
         _same_rows(read, release)
@@ -60,10 +60,10 @@ def _read(engine: Engine, published: str | Path) -> Read:
 
 
 def _refuse_singled_out(read: Read, release: Release) -> None:
-    """Insensitive columns single nobody out in the published bytes either, as a reader counts them.
+    """Check that insensitive columns single nobody out in the published bytes either.
 
-    Where values stand in an order nobody can follow, and of people with several values, no reader can count
-    people by their own insensitive columns; such releases are judged by their groups, or refused.
+    If values are in random order, or people have several values, no reader can count people by their own
+    insensitive columns; such releases are judged by their groups, or refused.
     """
     proposal = release.proposal
     if proposal.permuted or proposal.promise is not None or release.table.values_per_person != "one":
@@ -76,13 +76,13 @@ def _refuse_singled_out(read: Read, release: Release) -> None:
 
 
 def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
-    """The verdicts on people and values published apart: what a group holds stands in the values alone."""
+    """The verdicts on people and values in separate tables: only the values say what a group has."""
     with step("read back"):
         relations = {name: engine.source(place) for name, place in published.items()}
         same_parts(engine, published, relations, release)
         _known_labels(engine, relations["people"], release)
     with step("judge"):
-        # the verdicts that the published values of each group decide; the others stand as judged
+        # the published values of each group decide these verdicts; the others stay as judged
         by_counts = [c.as_published() for c in release.require if decidable(c, release.table)]
         verdicts = Verdicts(
             {str(criterion): release.verdicts[str(criterion)] for criterion in release.require}
@@ -95,15 +95,15 @@ def audit_groups(engine: Engine, published: Mapping[str, Any], release: Release)
 
 
 def _kept(verdicts: Verdicts, release: Release) -> Verdicts:
-    """The verdicts when all are safe."""
+    """The verdicts, if all are safe."""
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
-        raise NotSafe("audit", f"the published rows do not keep {', '.join(failed)}", where=release.name)
+        raise NotSafe("audit", f"the published rows do not meet {', '.join(failed)}", where=release.name)
     return verdicts
 
 
 def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
-    """The verdicts with those asked anew that depend on what else is out, which may be more by now."""
+    """The verdicts, judging again those that depend on other releases, of which there may be more by now."""
     asked = [criterion for criterion in release.require if criterion.needs_register]
     if not asked:
         return verdicts
@@ -114,7 +114,7 @@ def asked_again(verdicts: Verdicts, release: Release) -> Verdicts:
 
 
 def _judge_published(read: Read, release: Release) -> Verdicts:
-    """Every requirement that published rows alone can decide, asked of them; the others stand as judged."""
+    """Judge every requirement that published rows alone can decide; the others stay as judged."""
     if release.proposal.promise is not None:
         return Verdicts(release.proposal.promise())
     by_rows = [c.as_published() for c in release.require if decidable(c, release.table)]
@@ -126,7 +126,7 @@ def _judge_published(read: Read, release: Release) -> Verdicts:
 
 
 def by_rows(release: Release, criterion: str) -> bool:
-    """Whether what is said of a criterion follows from the published rows, or from the promise of noise."""
+    """Whether a verdict follows from the published rows, or from the promise of noise."""
     return release.proposal.promise is not None or all(
         decidable(each, release.table) for each in release.require if each.name == criterion
     )
@@ -135,15 +135,14 @@ def by_rows(release: Release, criterion: str) -> bool:
 def decidable(criterion: Criterion, table: Table) -> bool:
     """Whether published rows alone decide a requirement.
 
-    Not when it reads the original quasi-identifiers or a population, nor when a person may have several rows:
-    then the rows must be exactly those that were judged, and read as they were judged, which `same_rows` and
-    `_same_values` make sure of.
+    They do not if it reads the original quasi-identifiers or a population, or if a person may have several
+    rows. Then `same_rows` and `_same_values` ensure that the written rows are exactly the judged ones.
     """
     return not criterion.needs_base and not criterion.needs_population and table.values_per_person == "one"
 
 
 def published_table(published: str | Path, release: Release, counted: str | None = None) -> Table:
-    """The published columns in their roles: quasi-identifiers as they stand, no person."""
+    """The published columns in their roles: quasi-identifiers without hierarchy, and no identifier."""
     table = release.table
     return Table(
         published,
@@ -156,7 +155,7 @@ def published_table(published: str | Path, release: Release, counted: str | None
 
 
 def published_roles(release: Release) -> dict[str, Any]:
-    """What a table of the published rows declares, in plain words and names that can be kept."""
+    """The declarations of a table of the published rows, as plain data."""
     table, proposal = release.table, release.proposal
     return {
         "quasi": [column for column in proposal.quasi if column not in table.also_sensitive],
@@ -171,19 +170,19 @@ def published_roles(release: Release) -> dict[str, Any]:
 
 
 def same_rows(engine: Engine, published: str | Path, release: Release) -> None:
-    """What was written holds exactly the rows of the release's view, each as often."""
+    """Check that the written rows are exactly the rows of the release's view, with the same counts."""
     _same_rows(_read(engine, published), release)
 
 
 def _same_rows(read: Read, release: Release) -> None:
-    """The published rows are exactly the rows of the release's view, each as often."""
+    """Check that the published rows are exactly the rows of the release's view, with the same counts."""
     columns = list(release.columns)
     if list(read.columns) != columns:
         raise NotSafe("audit", "the published columns are not those of the release", where=release.name)
     marks = fingerprint(
         read.engine, read.rows.relation, columns, empty_is_null=read.is_csv, counted=read.rows.n
     )
-    # the view reads the source again, so it must still be the one that was counted and judged
+    # the view reads the source again, so the source must be the one that was counted and judged
     release.base.refuse_changed()
     home = release.base.engine
     view, alike = release.proposal.view, release.proposal.alike
@@ -194,10 +193,10 @@ def _same_rows(read: Read, release: Release) -> None:
 
 
 def _same_values(read: Read, release: Release) -> None:
-    """Who reads the rows counts the groups, the values in them and the missing ones that were judged.
+    """Check that a reader of the rows counts the judged groups, with their values and missing values.
 
-    The people of a group are not in the rows, so their number is that of the source; but a file may write
-    alike what was judged apart, as CSV does with empty text and a missing value.
+    The rows do not name the people of a group, so their number comes from the source. A file may merge values
+    that were judged separately, as CSV does with empty text and a missing value.
     """
     if release.promise is not None:
         return
@@ -208,17 +207,17 @@ def _same_values(read: Read, release: Release) -> None:
     if (theirs.n_groups, _n_values(theirs), missing) != judged:
         raise NotSafe(
             "audit",
-            "a reader of the written rows takes other values for equal or missing than were judged",
+            "in the written rows, other values are equal or missing than those that were judged",
             where=release.name,
-            hint="In a CSV file empty text reads as a missing value: write Parquet, or replace one of them.",
+            hint="CSV cannot tell empty text from a missing value; write Parquet, or replace one of them.",
         )
 
 
 def refuse_read_alike(release: Release) -> None:
-    """Refuse rows that a CSV file would write alike though they were judged apart: empty texts beside NULL.
+    """Refuse rows that differ only by empty text and NULL, which a CSV file cannot tell apart.
 
-    Not every requirement is asked of the written rows again (what else is out decides `composition`, beliefs
-    and populations are met with the original columns), and no count of them would be that of the file.
+    Some requirements are not judged again on the written rows (other releases decide `composition`; beliefs
+    and populations need the original columns), so their counts would differ from those of the file.
     """
     proposal = release.proposal
     if proposal.promise is not None:
@@ -239,14 +238,14 @@ def refuse_read_alike(release: Release) -> None:
     if alike:
         raise NotSafe(
             "read_alike",
-            f"{', '.join(alike)}: empty texts stand beside missing values, and a CSV file shows both alike",
+            f"{', '.join(alike)}: has empty texts and missing values, which a CSV file cannot tell apart",
             where=release.name,
             hint="Write Parquet or a table, or replace one of them.",
         )
 
 
 def _n_values(grouping: Grouping) -> int:
-    """How many different values the groups hold, missing ones left out."""
+    """How many different values the groups have, without missing ones."""
     if not grouping.base.table.sensitives:
         return 0
     query = render("counted/listed.sql", relation=grouping.histogram, columns=names(["s"]))
@@ -256,7 +255,7 @@ def _n_values(grouping: Grouping) -> int:
 def same_parts(
     engine: Engine, places: Mapping[str, Any], relations: Mapping[str, Sql], release: Release
 ) -> None:
-    """Every table of a release of several is the one that should leave, row for row."""
+    """Check that every table of a release is the intended one, row for row."""
     home: Engine = release.base.engine
     for name, view in release.parts.items():
         meant, csv = home.rows_of(view), is_csv(places[name])
@@ -265,11 +264,11 @@ def same_parts(
             engine, relations[name], columns, empty_is_null=csv
         ) == fingerprint(home, meant, columns, empty_is_null=csv)
         if not same:
-            raise NotSafe("audit", f"{name} as written is not that of the release", where=release.name)
+            raise NotSafe("audit", f"the written {name} is not the one of the release", where=release.name)
 
 
 def _known_labels(session: Engine, published: Sql, release: Release) -> None:
-    """Every published label is one that the column's hierarchy has at its level."""
+    """Check that every published label is one of the column's hierarchy at its level."""
     base = release.base
     shown = release.proposal.levels.items()
     generalised = {column: level for column, level in shown if level and column in release.columns}
@@ -285,4 +284,4 @@ def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     (strange,) = session.fetch(query)
     for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
         if n_values:
-            raise NotSafe("audit", f"{column} holds values that are no label of level {level}")
+            raise NotSafe("audit", f"{column} has values that are not labels of level {level}")

@@ -1,9 +1,9 @@
-"""The baseline of a guess: how sure anybody is who knows no fact but the published columns.
+"""The baseline of a guess: how sure somebody is who knows only the published columns.
 
-A reader guesses the commonest sensitive value of a person's group. Groups are those of the published
-quasi-identifiers and, for a reader who also knows the columns that are published as they are, those of
-both: the insensitive columns together, and each of a few alone. One thing is required of these numbers:
-columns that are published as they are single out nobody below k, unless a person has said why they may.
+A reader guesses the most common sensitive value of a person's group. Groups are those of the published
+quasi-identifiers and, for a reader who also knows insensitive columns, those of both: all insensitive columns
+together and, if there are few, each one alone. These numbers have one requirement: insensitive columns single
+out nobody below k, unless a person has given a reason.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import PerPerson, Table
 from privacy_sql.verdict import exact_text
 
-# a guess with a higher chance than this is counted; exactly as sure is not above
+# guesses with a higher probability than this are counted; equal is not above
 SURE = ("0.5", "0.8", "0.95")
-MOST_ALONE = 8  # with more insensitive columns than this only all of them together are counted
+MOST_ALONE = 8  # with more insensitive columns than this, only all of them together are counted
 ALL = "all"
 
 
 @dataclass(frozen=True)
 class Guess:
-    """How sure a reader is of one partition: groups by size and by how many share the commonest value."""
+    """How sure a reader of one partition is: groups by size and by the count of their most common value."""
 
-    groups: tuple[tuple[int, int | None, int], ...]  # people, of those with the commonest value, groups alike
+    groups: tuple[
+        tuple[int, int | None, int], ...
+    ]  # people, those with the most common value, number of equal groups
 
     @property
     def smallest(self) -> int:
@@ -48,7 +50,7 @@ class Guess:
         return sum(n * alike for n, _, alike in self.groups if n < k)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers under their names; those about values are None where no column is sensitive."""
+        """The numbers by name; those about values are None if no column is sensitive."""
         counted = {"alone": 0, "smallest": self.smallest, "groups": 0}
         people_above, right_above = dict.fromkeys(SURE, 0), dict.fromkeys(SURE, 0)
         shares = {sure: Fraction(sure).as_integer_ratio() for sure in SURE}
@@ -83,9 +85,9 @@ class Guess:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The guesses of a reader of what is published, and of one who knows the insensitive columns too.
+    """The guesses of a reader of the release, and of one who also knows the insensitive columns.
 
-    Several sensitive columns have a guess each, with the others counted as known; what is told is the worst.
+    Each of several sensitive columns has a guess, with the others as known; the worst is shown.
     """
 
     as_published: tuple[Guess, ...]
@@ -93,11 +95,11 @@ class Baseline:
 
     @property
     def smallest_known(self) -> int | None:
-        """The smallest group by all that is published; None where no column is published as it is."""
+        """The smallest group by all published columns; None without insensitive columns."""
         return min((guess.smallest for guess in self.known.get(ALL, ())), default=None)
 
     def below(self, k: int) -> tuple[int, int]:
-        """People in groups below k, as published and with the insensitive columns known."""
+        """People in groups below k, as published and with known insensitive columns."""
         told = [
             max((guess.below(k) for guess in part), default=0)
             for part in (self.as_published, self.known.get(ALL, ()))
@@ -112,7 +114,7 @@ class Baseline:
         }
 
     def sentences(self, require: Sequence[Any]) -> list[str]:
-        """The same for people, a line for each reader."""
+        """The same in words, with a line for each reader."""
         told, k = self.to_json(), least(require)
         columns = [name for name in self.known if name != ALL] or ["the insensitive columns"]
         readers = {"knowing the groups": told["as_published"]}
@@ -130,7 +132,7 @@ class Baseline:
 
 
 def worst(guesses: Sequence[Guess]) -> dict[str, Any]:
-    """Of several sensitive columns, number by number, the one that tells most."""
+    """For several sensitive columns, the worst of each number."""
     first, *others = (guess.to_json() for guess in guesses)
     for other in others:
         for name, number in other.items():
@@ -143,7 +145,7 @@ def worst(guesses: Sequence[Guess]) -> dict[str, Any]:
 
 
 def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
-    """How sure anybody is of the values of a table or a release, as JSON and manifests have it.
+    """How surely the values of a table or a release can be guessed, as in JSON and manifests.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -158,13 +160,13 @@ def baseline(engine: Engine, table: Table | Release) -> dict[str, Any]:
     refuse_no_release(table)
     found = of_release(table)
     if found is None:
-        hint = "Ask about a release that shows rows of one table."
+        hint = "Choose a release that shows the rows of one table."
         raise UsageError("no_groups", f"{table.method} publishes no groups of people", hint=hint)
     return found.to_json()
 
 
 def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Baseline:
-    """The baseline of a table as it stands; `own` are its groups where they are counted already."""
+    """The baseline of an unchanged table; `own` are its groups if they are already counted."""
     free = table.as_they_are
     as_published = None
     if own is not None and not table.also_known and table.values_per_person != "multiset":
@@ -191,7 +193,7 @@ def of_table(engine: Engine, table: Table, own: Grouping | None = None) -> Basel
 def finest(table: Table) -> Table:
     """The table for somebody who also knows the insensitive columns: for them these are quasi-identifiers."""
     free = table.as_they_are
-    # one guess is about a person, so a value that somebody has twice counts once
+    # a guess is about a person, so a value that somebody has twice counts once
     as_set: PerPerson = "set" if table.values_per_person != "one" else "one"
     quasi = {column: kind for column, kind in table.hierarchies.items() if column not in free}
     plain = replace(table, quasi=quasi, also_known=(), values_per_person=as_set)
@@ -199,7 +201,7 @@ def finest(table: Table) -> Table:
 
 
 def _readers(free: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What a reader may know beside the quasi-identifiers: all insensitive columns, or one."""
+    """What a reader may know besides the quasi-identifiers: all insensitive columns, or one."""
     if not free:
         return {}
     alone = free if len(free) <= MOST_ALONE else ()
@@ -219,7 +221,7 @@ def guess(grouping: Grouping) -> Guess:
 
 def _guess(engine: Engine, histogram: Sql, members: Sql | None, sensitive: bool) -> Guess:
     rows = engine.fetch(render("publishing/baseline.sql", histogram=histogram, members=members))
-    # a person who has a value twice is one person
+    # a person with a value twice is one person
     return Guess(
         tuple(
             (row["n_people"], min(row["n_top"], row["n_people"]) if sensitive else None, row["n_groups"])
@@ -229,7 +231,7 @@ def _guess(engine: Engine, histogram: Sql, members: Sql | None, sensitive: bool)
 
 
 def of_release(release: Release) -> Baseline | None:
-    """The baseline of what would be published; None for counts of cells, which put nobody in a group."""
+    """The baseline of a release; None for counts of cells, which put nobody in a group."""
     proposal = release.proposal
     grouping = proposal.grouping.one_table
     if proposal.promise is not None or grouping is None:
@@ -238,10 +240,10 @@ def of_release(release: Release) -> Baseline | None:
     free = table.as_they_are
     if proposal.permuted:
         return of_group_numbers(grouping, table)
-    # two groups may print one centre; of people with several values the groups as judged tell no less
+    # two groups may print the same centre; with several values per person, the judged groups say no less
     by_label = grouping.located_by == "members" and table.values_per_person == "one"
     if not (free or by_label or base.sides):
-        return Baseline((guess(grouping),), {})  # the groups that were judged are those that are published
+        return Baseline((guess(grouping),), {})  # the judged groups are the published ones
     if table.values_per_person == "one":
         return of_published(base.engine, base.engine.rows_of(proposal.view), release)
     if grouping.gone is None and not proposal.shown_as and proposal.group is None:
@@ -251,12 +253,12 @@ def of_release(release: Release) -> Baseline | None:
 
 
 def _not_knowing(grouping: Grouping, unknown: Collection[str]) -> tuple[Guess, ...]:
-    """The guess of a reader who does not know some columns, as the groups that were judged print them."""
+    """The guess of a reader who does not know some columns, from the labels of the judged groups."""
     if not unknown or (not grouping.printed and grouping.located_by == "boxes"):
-        return (guess(grouping),)  # boxes with a number of their own stay apart for everybody
+        return (guess(grouping),)  # boxes with printed numbers stay separate for everybody
     if not grouping.printed:
         return (guess(grouping.without_keys(unknown) or grouping),)
-    from privacy_sql.boxes.partitioning import printing_alike  # loads arrays, which few need here
+    from privacy_sql.boxes.partitioning import printing_alike  # loads arrays, which are rarely needed here
 
     base = grouping.base
     histogram, members = printing_alike(grouping, unknown)
@@ -264,13 +266,13 @@ def _not_knowing(grouping: Grouping, unknown: Collection[str]) -> tuple[Guess, .
 
 
 def of_group_numbers(grouping: Grouping, table: Table) -> Baseline:
-    """Values in an order nobody can follow: a column beside them tells nothing of one person's."""
+    """For values in random order, a further column says nothing about one person's value."""
     one = (guess(grouping),)
     return Baseline(one, dict.fromkeys(_readers(table.as_they_are), one))
 
 
 def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
-    """The same for several values per person, who are counted in the source at the published levels."""
+    """The same for several values per person, counted in the source at the published levels."""
     table = release.table
     base = count(
         release.base.engine,
@@ -289,7 +291,7 @@ def _of_levels(release: Release, free: Sequence[str]) -> Baseline:
 def of_published(
     engine: Engine, published: str | Path, release: Release, counted: str | None = None
 ) -> Baseline:
-    """The baseline of published rows, one value per person, as anybody may count it."""
+    """The baseline of published rows with one value per person, as anybody can count it."""
     table = release.table
     free = table.as_they_are
     columns = [c for c in release.quasi if c not in table.also_sensitive and c not in free]
@@ -309,16 +311,16 @@ def of_published(
 
 
 def declared(table: Table) -> dict[str, Any]:
-    """The columns that are published as they are, and what was decided about a reader who knows them."""
+    """The insensitive columns, and what was decided about a reader who knows them."""
     columns = list(table.as_they_are)
     reason = {"acknowledge": table.acknowledged} if table.acknowledged else {}
     return {"columns": columns, "known": bool(table.also_known), **reason} if columns else {}
 
 
 def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) -> NotSafe | None:
-    """The refusal of columns published as they are that single people out; None where nothing is wrong.
+    """The refusal of insensitive columns that single people out, or None.
 
-    Columns declared as known are judged by the requirements, and what somebody acknowledged is told.
+    The requirements judge columns declared as known, and the manifest shows an acknowledgement.
     """
     smallest, k = found.smallest_known if found else None, least(require)
     if found is None or smallest is None or smallest >= k or table.also_known or table.acknowledged:
@@ -335,7 +337,7 @@ def singled_out(table: Table, require: Sequence[Any], found: Baseline | None) ->
         f"somebody who also knows {columns} finds {people(below)} in groups of fewer than {k}",
         where=table.name,
         hint=(
-            f"Write `insensitive: {{columns: {listed}, known: true}}` to hold every requirement on it too, or"
+            f"Write `insensitive: {{columns: {listed}, known: true}}` to apply every requirement to them, or"
             f' `insensitive: {{columns: {listed}, acknowledge: "the reason"}}`; or `drop: {listed}`.'
         ),
     )

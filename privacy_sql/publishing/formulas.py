@@ -1,4 +1,4 @@
-"""Cells of a CSV that a spreadsheet takes for formulas."""
+"""Cells of a CSV file that a spreadsheet takes for formulas."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from privacy_sql.query.template import Sql, render
 
 
 def warnings(engine: Engine, shown: Iterable[tuple[Sql, Sql | None]]) -> tuple[str, ...]:
-    """A warning for each column of what is shown as CSV in which text begins like a formula.
+    """A warning for each CSV column with text that starts like a formula.
 
-    `shown` are relations, each with the column that says how many rows a row stands for, if one does.
+    `shown` are relations, each with the column of row counts, if it has one.
     """
     counts: Counter[str] = Counter()
     for relation, counted in shown:
@@ -27,7 +27,7 @@ def warnings(engine: Engine, shown: Iterable[tuple[Sql, Sql | None]]) -> tuple[s
             (found,) = engine.fetch(query)
             counts.update({name: found[f"n{place}"] for place, name in enumerate(texts, start=1)})
     return tuple(
-        f"{name}: {number_of(n, 'cell')} of the CSV begin with = + - @ or a tab, and a spreadsheet may take"
+        f"{name}: {number_of(n, 'cell')} of the CSV start with = + - @ or a tab, and a spreadsheet may take"
         " them for formulas; write `csv: {formulas: escape}` under output, or import the columns as text"
         for name, n in counts.items()
         if n

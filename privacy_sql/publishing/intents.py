@@ -1,10 +1,9 @@
 """The record of intent of a publication: it names the new bytes, so that a later run can finish or undo it.
 
-It is written when everything new lies hidden beside the target, judged and durable, and removed when all of
-it stands under its name. Between the two a kill may leave anything: some files swapped, a table committed
-without its manifest. Whoever opens the target next calls `settle`, which finishes, or puts the old release
-back.
-Only bytes with the checksums of the record, and what it has put aside, are moved or removed.
+It is written when everything new is hidden next to the target, judged and durable, and removed when all of it
+has its final name. A kill in between may leave anything: some files swapped, a table committed without its
+manifest. The next run that opens the target calls `settle`, which finishes, or restores the old release. Only
+bytes with the checksums of the record, and what it has put aside, are moved or removed.
 """
 
 from __future__ import annotations
@@ -31,24 +30,24 @@ HIDDEN = re.compile("ps_new_[0-9a-f]{12}(_.*)?")
 
 @dataclass(frozen=True)
 class File:
-    """A file or folder that is to appear under its name; an old one of that name is put aside first."""
+    """A file or folder that will get its final name; an old one with that name is put aside first."""
 
     name: str
     hidden: str
     sha256: str
     aside: str
-    old: str | None  # the checksum of the one it may replace, None where there was none
+    old: str | None  # the checksum of the one it may replace, or None
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A table that is to appear under its name."""
+    """A table that will get its final name."""
 
     name: str
     hidden: str
     marks: Mapping[str, int]
     aside: str
-    old: Mapping[str, int] | None  # the fingerprint of the one it may replace, None where there was none
+    old: Mapping[str, int] | None  # the fingerprint of the one it may replace, or None
 
 
 @dataclass(frozen=True)
@@ -61,34 +60,34 @@ class Intent:
     gone: tuple[tuple[str, str], ...] = ()  # files of the old release that the new one lacks, with checksums
     register: str | None = None  # relative to the folder
     overwrite: bool = False
-    known: bool = False  # the register held the same release before
+    known: bool = False  # the register had the same release before
 
 
 def path_of(place: Path) -> Path:
-    """Where the record lies, for the release whose manifest is `place`."""
+    """The place of the record, for the release with the manifest `place`."""
     return place.with_name(f".{place.name}.intent")
 
 
 def waiting(final: Path, token: str, sha256: str, old: str | None) -> File:
-    """A file that lies hidden beside the place it is to appear in."""
+    """A hidden file next to its final place."""
     hidden = writing.hidden(final, token).name
     return File(final.name, hidden, sha256, f"{hidden}.old", old)
 
 
 def standing(place: Path) -> str | None:
-    """The checksum of what has a name now, None where nothing has it."""
+    """The checksum of what has a name now, or None."""
     return manifest.checksum(place) if place.exists() else None
 
 
 def record(intent: Intent, place: Path) -> None:
-    """Put the record on disk: from here on the publication can be finished by another run."""
+    """Write the record to disk; from here on another run can finish the publication."""
     text = json.dumps(asdict(intent), sort_keys=True, ensure_ascii=False)
     writing.write_atomically(path_of(place), text.encode(), mode=0o600)
 
 
 @contextlib.contextmanager
 def begun(place: Path, tables: Iterable[str]) -> Iterator[None]:
-    """Note tables written under hidden names: an engine without transactions keeps what a kill leaves."""
+    """Note tables written under hidden names; an engine without transactions keeps what a kill leaves."""
     note = _note_of(place)
     writing.sweep(note)
     writing.write_atomically(note, json.dumps(list(tables)).encode(), mode=0o600)
@@ -103,7 +102,7 @@ def _note_of(place: Path) -> Path:
 
 
 def _drop_begun(place: Path, engine: Engine | None) -> None:
-    """Drop the hidden tables of a run that was killed before it recorded what it was about to do."""
+    """Drop the hidden tables of a run that was killed before it wrote its record."""
     note = _note_of(place)
     if engine is None or not note.is_file():
         return
@@ -115,16 +114,16 @@ def _drop_begun(place: Path, engine: Engine | None) -> None:
 
 
 def settle(place: Path, engine: Engine | None = None) -> str:
-    """Finish or undo what a killed run left where a release stands or should; says what was done, if any."""
+    """Finish or undo what a killed run left at the place of a release; says what was done, if anything."""
     if not path_of(place).is_file():
         return ""
-    # a run that is alive holds the folder: it is waited for, as its swap is short
+    # a live run holds the folder; wait for it, because its swap is short
     with writing.only_writer(place.parent, wait=True):
         return settle_held(place, engine)
 
 
 def settle_held(place: Path, engine: Engine | None = None) -> str:
-    """The same while the folder is held already. Tables need the engine they lie in."""
+    """The same while the folder is already locked. Tables need the engine that has them."""
     try:
         intent = _read(path_of(place))
         if intent is None:
@@ -134,11 +133,11 @@ def settle_held(place: Path, engine: Engine | None = None) -> str:
             return ""
         if _registered(intent, place) and _whole(intent, place.parent, engine):
             finish(intent, place, engine)
-            return f"an interrupted run of {intent.release} was finished: what it published is out"
+            return f"finished an interrupted run of {intent.release}: its release is published"
         undo(intent, place, engine)
     except OSError as problem:
         raise writing.unwritable(place.parent, problem) from None
-    return f"an interrupted run of {intent.release} was undone: nothing of it is out"
+    return f"undid an interrupted run of {intent.release}: nothing of it is published"
 
 
 def _read(place: Path) -> Intent | None:
@@ -156,8 +155,8 @@ def _read(place: Path) -> Intent | None:
             known=found.get("known", True),
         )
     except (ValueError, KeyError, TypeError):
-        hint = "Remove it; `privacy-sql verify` says whether what stands beside it is whole."
-        raise DataError("bad_intent", f"{place.name} is not as it was written", hint=hint) from None
+        hint = "Remove it; `privacy-sql verify` says whether the release next to it is complete."
+        raise DataError("bad_intent", f"{place.name} has changed since it was written", hint=hint) from None
 
 
 def _registered(intent: Intent, place: Path) -> bool:
@@ -176,11 +175,11 @@ def _content(intent: Intent, place: Path) -> Manifest | None:
 
 
 def _whole(intent: Intent, folder: Path, engine: Engine | None) -> bool:
-    """Whether all that is new still exists, hidden or in its place, and nobody else has taken its names."""
+    """Whether everything new still exists, hidden or in place, and nobody else has taken its names."""
     return (
         all(_is(folder / each.hidden, each) or _is(folder / each.name, each) for each in intent.files)
         and all(_has(engine, each.name, each) or _has(engine, each.hidden, each) for each in intent.tables)
-        # every name has what it is known to have: the old, the new or nothing, not somebody's work
+        # every name has the old file, the new one or nothing, but not somebody else's work
         and all(standing(folder / each.name) in (None, each.old, each.sha256) for each in intent.files)
         and all(
             not _given(engine).has_table(each.name)
@@ -205,7 +204,7 @@ def _has(engine: Engine | None, table: str, relation: Relation) -> bool:
 
 
 def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """Put in place what is not there yet, the manifest last, then take away what was put aside."""
+    """Put the missing parts in place, the manifest last, then remove what was put aside."""
     for relation in intent.tables:
         if not _given(engine).has_table(relation.name):
             _given(engine).rename_table(relation.hidden, relation.name)
@@ -218,7 +217,7 @@ def finish(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 
 
 def appear(file: File, folder: Path, *, overwrite: bool) -> None:
-    """Give a file its name, keeping an old one of that name aside; what is not to be replaced stays."""
+    """Give a file its name, putting an old one aside; what must not be replaced stays."""
     hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
     if not (final.exists() and hidden.is_file() and final.samefile(hidden)):
         if final.exists() and overwrite:
@@ -226,7 +225,7 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
             _put_aside(final, aside)
         with contextlib.suppress(OSError):
             writing.open_to_readers(hidden)
-        # a link refuses when something appeared there meanwhile; a rename would replace it, unless a folder
+        # a link fails if something appeared there meanwhile; a rename would replace it, unless it is a folder
         move = os.link if hidden.is_file() and not overwrite else os.rename
         try:
             if final.exists() and not overwrite:
@@ -236,20 +235,20 @@ def appear(file: File, folder: Path, *, overwrite: bool) -> None:
             raise UsageError("target_exists", f"{final.name} exists", hint=writing.REPLACE) from None
     writing.remove(hidden)
     writing.sync(folder)
-    # the bytes that were judged are the bytes that stand there now, or the old ones do
+    # either the judged bytes are there now, or the old ones
     if not _is(final, file):
         restore(file, folder, ours=True)
-        raise NotSafe("changed_bytes", f"{final.name} changed while it was checked", hint="Run again.")
+        raise NotSafe("changed_bytes", f"{final.name} changed during the audit", hint="Run it again.")
 
 
 def refuse_changed(file: File, folder: Path) -> None:
-    """Refuse to replace what somebody else wrote since it was looked whose it is."""
+    """Refuse to replace what somebody else has written since the check."""
     if standing(folder / file.name) != file.old:
         raise _changed(file.name)
 
 
 def appear_table(relation: Relation, engine: Engine) -> None:
-    """Give a table its name, in the place of the one it may replace and of no other."""
+    """Give a table its name, replacing only the one it may replace."""
     if relation.old is None:
         try:
             engine.rename_table(relation.hidden, relation.name)
@@ -267,12 +266,12 @@ def _changed(name: str) -> UsageError:
         "target_exists",
         f"somebody else wrote {name} during this run",
         where=name,
-        hint="It was left as it is. Move it away by hand, then run again.",
+        hint="It was not touched. Move it away by hand, then run again.",
     )
 
 
 def _put_aside(final: Path, aside: Path) -> None:
-    """Keep the old file under a hidden name; a folder, or where there are no links, leaves its own."""
+    """Keep the old file under a hidden name; a folder, or any file without links, is renamed."""
     if aside.exists():
         return
     if final.is_file():
@@ -285,7 +284,7 @@ def _put_aside(final: Path, aside: Path) -> None:
 
 
 def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """Put the old release back; take away only what the record says is new."""
+    """Restore the old release; remove only what the record says is new."""
     folder = place.parent
     _withdraw(intent, place, engine)
     for relation in intent.tables:
@@ -305,7 +304,7 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 
 
 def _withdraw(intent: Intent, place: Path, engine: Engine | None) -> None:
-    """Take back the entry of tables that nobody has seen, or later runs would miss them for ever."""
+    """Withdraw the entry of tables that nobody has seen, or later runs would miss them forever."""
     if intent.register is None or intent.known or not intent.tables:
         return
     content = _content(intent, place)
@@ -314,7 +313,7 @@ def _withdraw(intent: Intent, place: Path, engine: Engine | None) -> None:
 
 
 def restore(file: File, folder: Path, *, ours: bool = False) -> None:
-    """Put an old file back, or take a new one away; bytes that are not known to be ours stay."""
+    """Restore an old file or remove a new one; bytes that may not be ours stay."""
     hidden, final, aside = (folder / name for name in (file.hidden, file.name, file.aside))
     if aside.exists() and final.exists() and final.samefile(aside):
         writing.remove(aside)
@@ -328,7 +327,7 @@ def restore(file: File, folder: Path, *, ours: bool = False) -> None:
 
 
 def close(intent: Intent, place: Path, engine: Engine | None = None) -> None:
-    """The new release stands: what was put aside goes, then the record."""
+    """The new release is in place: remove what was put aside, then the record."""
     folder = place.parent
     for relation in intent.tables:
         assert engine is not None
@@ -344,7 +343,7 @@ def close(intent: Intent, place: Path, engine: Engine | None = None) -> None:
 
 
 def gone(place: Path, names: set[str]) -> tuple[tuple[str, str], ...]:
-    """The files of the release that stands, which a new one does not have, with their checksums."""
+    """The files of the current release that the new one does not have, with their checksums."""
     try:
         old = manifest.parts(manifest.read(place))
     except (OSError, PrivacySqlError):

@@ -13,20 +13,20 @@ from privacy_sql.release import Release
 
 
 def part_files(target: Path, release: Release) -> dict[str, Path]:
-    """Where the parts go: `out/people.csv` becomes `out/people.marginal_1.csv` and so on."""
+    """The files of the parts: `out/people.csv` becomes `out/people.marginal_1.csv` and so on."""
     return {name: target.with_name(f"{target.stem}.{name}{target.suffix}") for name in release.parts}
 
 
 def part_tables(table: str, release: Release) -> dict[str, str]:
-    """What the parts are called as tables: `people` becomes `people_marginal_1` and so on."""
+    """The tables of the parts: `people` becomes `people_marginal_1` and so on."""
     return {name: f"{table}_{name}" for name in release.parts}
 
 
 def audited(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
-    """The verdicts on the written tables together: groups where they share a number, else marginals."""
+    """The verdicts on the written tables together: groups if they share a number, otherwise marginals."""
     if release.group:
         return audit.audit_groups(engine, published, release)
-    # what marginals need is loaded for them only
+    # modules for marginals are loaded only if needed
     from privacy_sql.publishing.published_marginals import audit_parts
 
     return audit_parts(engine, published, release)

@@ -1,8 +1,8 @@
-"""What only the person who runs a project may read: `target/private`, 0700, its files 0600.
+"""Files that only the person who runs a project may read: `target/private` (0700), its files (0600).
 
-It holds the values a hierarchy does not know, those nearest to misspelt ones, and a keyed hash of each source
-with its key. The hash is keyed because a plain one lets a person who knows all rows but one guess the last;
-none of it is in any manifest.
+It has the values that a hierarchy does not cover, the nearest matches of misspelt values, and a keyed hash of
+each source with its key. The hash is keyed because a plain one would let somebody who knows all rows but one
+guess the last. None of it is in any manifest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NEAREST = "nearest.csv"
 
 
 def private(directory: Path) -> Path:
-    """`target/private` of a project, readable by this user alone."""
+    """`target/private` of a project, readable only by this user."""
     folder = directory / "target" / "private"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -38,7 +38,7 @@ def private(directory: Path) -> Path:
 
 
 def source_hash(folder: Path, source: Path) -> str:
-    """HMAC-SHA-256 of a file's bytes under the key of this project, made when first needed."""
+    """HMAC-SHA-256 of a file's bytes with the key of this project, which is created on first use."""
     made = hmac.new(_key(folder), digestmod=hashlib.sha256)
     with source.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -53,16 +53,16 @@ def _key(folder: Path) -> bytes:
         with os.fdopen(handle, "wb") as stream:
             stream.write(secrets.token_bytes(32))
     key = place.read_bytes()
-    if len(key) != 32:  # a run was killed while it wrote the key; nothing was hashed with it
+    if len(key) != 32:  # a run was killed while writing the key, so nothing was hashed with it
         place.unlink()
         return _key(folder)
     return key
 
 
 def hashes(folder: Path) -> dict[str, Any]:
-    """The keyed hash of the source of each release; refused where the list is not as it was written.
+    """The keyed hash of the source of each release; refused if the list has changed since it was written.
 
-    Asked before anything is published, so that a damaged list does not leave a release half recorded.
+    This runs before anything is published, so that a damaged list does not leave a release half recorded.
     """
     place = folder / HASHES
     if not place.is_file():
@@ -76,15 +76,15 @@ def hashes(folder: Path) -> dict[str, Any]:
     if not isinstance(known, dict):
         raise DataError(
             "bad_hashes",
-            f"{HASHES} is not as it was written",
+            f"{HASHES} has changed since it was written",
             where=f"target/private/{HASHES}",
-            hint="Restore it or remove it: it tells which source each release was made from, and no more.",
+            hint="Restore or remove it; it only says which source each release was made from.",
         )
     return known
 
 
 def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
-    """Note the keyed hash of the source that a release was made from."""
+    """Store the keyed hash of the source of a release."""
     place = folder / HASHES
 
     def added() -> bytes:
@@ -96,7 +96,7 @@ def keep_hash(folder: Path, release: str, source: Path, digest: str) -> None:
 
 
 def keep_listed(folder: Path, name: str, lines: Sequence[bytes], *, fresh: bool) -> None:
-    """Add lines to a list of values, a header first; a fresh list starts with it."""
+    """Add lines to a list of values; a new list starts with the header."""
     place = folder / name
     if fresh:
         place.unlink(missing_ok=True)

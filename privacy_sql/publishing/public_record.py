@@ -1,8 +1,8 @@
-"""What may be told to everybody of a release: what follows from its published rows, and what was declared.
+"""What may be public about a release: what follows from its published rows, and what was declared.
 
-Whoever holds two tables that publish the same rows must read the same words about both: counts, risks and
-costs of rows and choices that were not published would tell them apart. Every list here names what is public;
-what it does not name stays inside.
+Two tables that publish the same rows must have the same public record, because counts, risks and costs of
+unpublished rows and choices would tell them apart. Every list here names what is public; the rest stays
+internal.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from privacy_sql import registry
 
 ROWS = ("rows_in", "rows_out", "suppressed", "repeated")
-FEWEST = 3  # "fewer than 2" would tell that it is one
+FEWEST = 3  # "fewer than 2" would reveal that it is one
 USUAL = 5
 
-# what a method was asked for, and the levels and columns that a reader of the release finds
+# the settings of a method, and the levels and columns that a reader of the release can see
 CHOICE = (
     *(
         "levels",
@@ -36,7 +36,7 @@ CHOICE = (
     *("max_suppressed", "marginals", "neighbours", "total", "rounds"),
 )
 SEARCH = ("minimise", "choices", "optimal", "stopped", "domain", "groups")
-# how a verdict was reached: follows from the sizes and values of the published groups, or is one word
+# how a verdict was reached: follows from the sizes and values of published groups, or is one word
 HOW_EXACT = ("prior", "exact_groups", "estimated_groups")
 VERDICT = (
     *("requirement", "criterion", "params", "safe", "value", "value_float", "limit", "relation", "exact"),
@@ -45,13 +45,13 @@ VERDICT = (
 
 
 def smallest_told(verdicts: Iterable[Mapping[str, Any]]) -> int:
-    """The smallest count of people that is told: the largest k that is required of groups, 5 without one."""
+    """The smallest public count of people: the largest k required of groups, or 5."""
     required = [verdict["params"].get("k") for verdict in verdicts if verdict.get("unit") == "people"]
     return max(FEWEST, max([int(k) for k in required if str(k).isdigit()], default=USUAL))
 
 
 def step(verdicts: Mapping[str, Any]) -> int:
-    """In what steps rows that are left out, or written again, are told: the smallest count that is told."""
+    """The step to which counts of suppressed or repeated rows are rounded: the smallest public count."""
     return smallest_told(
         {
             "params": verdict.params,
@@ -63,10 +63,10 @@ def step(verdicts: Mapping[str, Any]) -> int:
 
 
 def rows(counts: Mapping[str, Any], step: int | None) -> dict[str, Any]:
-    """How many rows were read, published, left out and written again, which add up.
+    """How many rows were read, published, suppressed and repeated; the numbers add up.
 
-    Where rows may be left out or written again, how many are is known from no published row. They are told in
-    whole steps, rounded down, and the rows that were read are their sum.
+    No published row reveals how many rows were suppressed or repeated. These counts are rounded down to whole
+    steps, and the number of rows read is the sum.
 
     >>> rows({"rows_in": 40, "rows_out": 27, "suppressed": 13, "repeated": 0}, 5)["rows_in"]
     37
@@ -81,7 +81,7 @@ def rows(counts: Mapping[str, Any], step: int | None) -> dict[str, Any]:
 
 
 def only(record: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, Any]:
-    """The parts of a record that are named.
+    """The named parts of a record.
 
     >>> only({"levels": {}, "rows": 7}, CHOICE)
     {'levels': {}}
@@ -90,7 +90,7 @@ def only(record: Mapping[str, Any] | None, names: tuple[str, ...]) -> dict[str, 
 
 
 def choice(made: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What was chosen; of a local recoding the levels of its rounds, and not whom each of them saved."""
+    """What was chosen; for a local recoding, the levels of its rounds but not whom each round saved."""
     told = only(made, CHOICE)
     if "rounds" in told:
         told["rounds"] = [only(part, ("levels",)) for part in told["rounds"]]
@@ -98,12 +98,12 @@ def choice(made: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def search(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What was searched for, and whether it was found; nothing of what was looked at on the way."""
+    """What was searched for and whether it was found, without the steps of the search."""
     return None if found is None else only(found, SEARCH)
 
 
 def verdict(found: Mapping[str, Any], *, by_rows: bool) -> dict[str, Any]:
-    """A verdict; where published rows do not decide it, only that it keeps its limit.
+    """A verdict; if published rows do not decide it, only that it is within its limit.
 
     >>> kept = {"params": {"t": "0.2"}, "value": None, "value_float": 0.1387, "limit": "1/5", "exact": False}
     >>> verdict({**kept, "relation": "<=", "witness": {"size": 3}}, by_rows=False)["value_float"]
@@ -115,7 +115,7 @@ def verdict(found: Mapping[str, Any], *, by_rows: bool) -> dict[str, Any]:
     told = only(found, VERDICT)
     if by_rows:
         return told
-    # which of several limits is nearest would tell something, too
+    # which of several limits is nearest would also reveal something
     several = "low" in told["params"] or any(
         isinstance(value, list | Mapping) for value in told["params"].values()
     )

@@ -1,10 +1,10 @@
-"""Publish a release in one transaction: after whatever happens the old release stands, or the new one.
+"""Publish a release in one transaction: whatever happens, either the old or the new release is in place.
 
-`publish` is the list of the steps: write, read back, judge, fingerprint, describe, register, swap. Before
-them the folder is held and what a killed run left is mended. The record of intent comes after describing, and
-is forgotten at the end. Until the record nothing has happened that anybody sees; from then on a kill leaves
-what `intents.settle` finishes or undoes, and an error is undone here. The register comes before the swap, so
-that whoever reads it sees all that is out, whenever a run was killed.
+`publish` is the list of the steps: write, read back, judge, fingerprint, describe, register, swap. First it
+locks the folder and repairs what a killed run left. It writes the record of intent after describing, and
+removes it at the end. Until the record nothing is visible; from then on `intents.settle` finishes or undoes
+what a kill leaves, and an error is undone here. The register comes before the swap, so that its readers see
+everything published, whenever a run was killed.
 
 One order for every form: a file, a folder, several files, a table, several tables.
 """
@@ -38,14 +38,14 @@ from privacy_sql.query.statements import step
 from privacy_sql.query.template import Query
 
 Output = dict[str, Any]
-FORMULAS = ("warn", "escape")  # what is done about cells that a spreadsheet would run; usually the first
+FORMULAS = ("warn", "escape")  # how to treat cells that a spreadsheet would run; the first is the default
 
 
 @dataclass
 class Files:
-    """One file or folder, or several. `place` is where the manifest goes; its folder is held meanwhile.
+    """One or several files or folders. `place` is the manifest's place; its folder is locked meanwhile.
 
-    `finals` and `views` are by part; a release of one table has one part, named with nothing.
+    `finals` and `views` are by part; a release of one table has one part with an empty name.
     """
 
     release: str
@@ -53,7 +53,7 @@ class Files:
     place: Path
     finals: Mapping[str, Path]
     views: Mapping[str, Query]
-    kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
+    kept: Sequence[targets.Kept] = ()  # its inputs, which it must not replace
     escape: bool = False  # cells of CSV that a spreadsheet would run are stopped by an apostrophe
     token: str = field(default_factory=partial(secrets.token_hex, 6))
     accepted: dict[str, str] = field(init=False, default_factory=dict)
@@ -61,7 +61,7 @@ class Files:
     waits = False
 
     def refuse_taken(self, *, overwrite: bool) -> None:
-        """Refuse what may not be replaced."""
+        """Refuse to replace what must stay."""
         finals = list(self.finals.values())
         self.old = targets.admit(self.place, finals, self.release, overwrite=overwrite, kept=self.kept)
         for final in finals:
@@ -69,7 +69,7 @@ class Files:
 
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, Path]]:
-        """Everything written where nobody looks, by part; what was not swapped at the end goes."""
+        """Write everything to hidden places, by part; removes at the end what was not swapped."""
         hidden = {part: self._hidden(final) for part, final in self.finals.items()}
         try:
             for part, path in hidden.items():
@@ -86,12 +86,12 @@ class Files:
 
     @contextlib.contextmanager
     def auditor(self) -> Iterator[Engine]:
-        """An engine that reads what was written."""
+        """An engine to read the written files."""
         with self.engine.beside() as beside:
             yield beside.session(list(map(self._hidden, self.finals.values())))
 
     def output(self) -> list[Output]:
-        """What the manifest says of each part, by which any change is found."""
+        """What the manifest says about each part, so that any change can be found."""
         return [
             {
                 "file": final.name,
@@ -103,7 +103,7 @@ class Files:
         ]
 
     def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
-        """The files and tables that are to appear."""
+        """The files and tables that will appear."""
         files = self.finals.items()
         return tuple(
             intents.waiting(final, self.token, self.accepted[part], self.old.get(final.name))
@@ -129,14 +129,14 @@ class Tables:
     place: Path
     finals: Mapping[str, str]
     views: Mapping[str, Query]
-    kept: Sequence[targets.Kept] = ()  # what it is made from, which it may not replace
+    kept: Sequence[targets.Kept] = ()  # its inputs, which it must not replace
     token: str = field(default_factory=partial(secrets.token_hex, 6))
     old: Mapping[str, Any] = field(init=False, default_factory=dict)
     marks: dict[str, dict[str, int]] = field(init=False, default_factory=dict)
     waits = True
 
     def refuse_taken(self, *, overwrite: bool) -> None:
-        """Refuse what may not be replaced."""
+        """Refuse to replace what must stay."""
         finals = list(self.finals.values())
         self.old = targets.admit_tables(
             self.engine, self.place, finals, self.release, overwrite=overwrite, kept=self.kept
@@ -144,7 +144,7 @@ class Tables:
 
     @contextlib.contextmanager
     def written(self) -> Iterator[Mapping[str, str]]:
-        """Everything written under other names, in one transaction."""
+        """Write everything under other names, in one transaction."""
         hidden = {part: self._hidden(part) for part in self.finals}
         with intents.begun(self.place, hidden.values()), self.engine.transaction():
             for part, table in hidden.items():
@@ -157,13 +157,13 @@ class Tables:
         yield self.engine
 
     def output(self) -> list[Output]:
-        """What the manifest says of each part, by which any change is found."""
-        # inside the transaction: what is vouched for is what was judged, whoever writes afterwards
+        """What the manifest says about each part, so that any change can be found."""
+        # inside the transaction, so that the manifest vouches for the judged rows, whoever writes afterwards
         self.marks = {part: of_table(self.engine, self._hidden(part)) for part in self.finals}
         return [{"relation": table, **self.marks[part]} for part, table in self.finals.items()]
 
     def intent(self) -> tuple[tuple[File, ...], tuple[Relation, ...]]:
-        """The tables that are to appear."""
+        """The tables that will appear."""
         return (), tuple(
             Relation(
                 table,
@@ -194,18 +194,18 @@ Judge = Callable[[Engine, Mapping[str, Any]], Verdicts]
 
 
 def escapes(csv: Mapping[str, Any] | None) -> bool:
-    """Whether CSV is written with an apostrophe before what a spreadsheet would run; refuses other words.
+    """Whether to write CSV with an apostrophe before cells that a spreadsheet would run; refuses other words.
 
     >>> escapes({"formulas": "escape"}), escapes({"formulas": "warn"}), escapes(None)
     (True, False, False)
     """
     asked = csv or {}
     if not isinstance(asked, Mapping) or set(asked) - {"formulas"}:
-        raise UsageError("bad_csv", "csv has one key, formulas", hint="Write {formulas: escape}.")
+        raise UsageError("bad_csv", "csv has only one key, formulas", hint="Write {formulas: escape}.")
     word = asked.get("formulas", FORMULAS[0])
     if word not in FORMULAS:
         hint = did_you_mean(str(word), FORMULAS)
-        raise UsageError("bad_csv", f"formulas is {' or '.join(FORMULAS)}", hint=hint)
+        raise UsageError("bad_csv", f"formulas must be {' or '.join(FORMULAS)}", hint=hint)
     return bool(word == "escape")
 
 
@@ -221,9 +221,9 @@ def publish(
 ) -> Path:
     """Publish a release; returns the path of its manifest.
 
-    `judge` compares what was written with what was meant, asks the requirements again and refuses it or not
-    (`audit.audit`), `describe` returns the bytes of the manifest, `private` puts what the release is read
-    with beside its copy in the register, `told` hears that the release is out as soon as it is.
+    `judge` compares what was written with what was intended, and judges the requirements again
+    (`audit.audit`); `describe` returns the bytes of the manifest; `private` writes what is needed to read the
+    release next to its copy in the register; `told` is called as soon as the release is published.
     """
     place = form.place
     try:
@@ -263,7 +263,7 @@ def publish(
 
 
 def dry_write(form: Form, *, judge: Judge) -> None:
-    """Write, read back, judge and take the fingerprint of a release, and take away what was written."""
+    """Write, read back, judge and fingerprint a release, then remove what was written."""
     with contextlib.suppress(_TakenBack), step("write"), form.written() as written:
         with step("read back"), form.auditor() as auditor, step("judge"):
             judge(auditor, written)
@@ -273,11 +273,11 @@ def dry_write(form: Form, *, judge: Judge) -> None:
 
 
 class _TakenBack(Exception):
-    """Ends a transaction that is not to be committed."""
+    """Ends a transaction without a commit."""
 
 
 def _output(form: Form) -> Output:
-    """What the manifest says of the parts."""
+    """What the manifest says about the parts."""
     parts = form.output()
     if "" in form.finals:
         return parts[0]
@@ -285,7 +285,7 @@ def _output(form: Form) -> Output:
 
 
 def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | None) -> Intent:
-    """The record of intent, on disk, after the manifest it names."""
+    """Write the record of intent to disk, after the manifest it names."""
     place = form.place
     files, tables = form.intent()
     own = intents.waiting(place, form.token, hashlib.sha256(paper).hexdigest(), form.old.get(place.name))
@@ -311,7 +311,7 @@ def _intended(form: Form, paper: bytes, overwrite: bool, register: Register | No
 
 
 def _is_out(intent: Intent | None, form: Form, swapped: bool, problem: BaseException) -> bool:
-    """After an error: whether the release is out all the same; what is not out is taken back."""
+    """After an error: whether the release is published all the same; undoes it if not."""
     if intent is None:
         return False
     if not (swapped and intent.tables):
@@ -320,36 +320,38 @@ def _is_out(intent: Intent | None, form: Form, swapped: bool, problem: BaseExcep
         except (OSError, PrivacySqlError):
             if not intent.tables:
                 raise PublishedNotRecorded(intent.release, problem) from problem
-            # the engine is gone, and with it its transaction; the next run removes the record
+            # the engine is gone together with its transaction; the next run removes the record
         return False
-    # the answer to COMMIT is missing: the table itself says what came of it
+    # the answer to COMMIT is missing, but the table itself shows the result
     try:
         intents.settle_held(form.place, form.engine)
     except EngineError:
         names = ", ".join(relation.name for relation in intent.tables)
-        hint = "Run again: the next run looks, and finishes or undoes it."
+        hint = "Run it again; the next run finishes or undoes it."
         raise EngineError(
-            "commit_unknown", f"the connection ended while {names} was committed; it may be out", hint=hint
+            "commit_unknown",
+            f"the connection ended during the commit of {names}, which may be published",
+            hint=hint,
         ) from problem
     return form.place.is_file() and manifest.checksum(form.place) == intent.files[-1].sha256
 
 
 def _complete(intent: Intent, form: Form) -> None:
-    """The rest after the release is out: the manifest of tables, and what was put aside goes."""
+    """The remaining steps after publication: the manifest of tables, and removing what was put aside."""
     folder, own = form.place.parent, intent.files[-1]
     try:
         if (folder / own.hidden).exists():
             intents.appear(own, folder, overwrite=True)
     except (OSError, PrivacySqlError) as problem:
         raise PublishedNotRecorded(intent.release, problem) from problem
-    # what stays behind is mended by the next run, and says nothing of this one
+    # the next run removes leftovers; they do not make this one fail
     with contextlib.suppress(OSError, PrivacySqlError):
         intents.close(intent, form.place, form.engine)
 
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[Callable[[], None]]:
-    """Keep interrupts waiting from when the function it yields is called to the end of the block."""
+    """Delay interrupts from the call of the yielded function to the end of the block."""
     came: list[int] = []
     before: dict[int, Any] = {}
 

@@ -1,7 +1,7 @@
 """Published marginals read back as a stranger would: from their labels and counts, all of them together.
 
-Nothing of the search and nothing of the base is used: labels are numbered anew, marginals must agree where
-they overlap, and every requirement is asked of what stands in the files.
+It uses nothing from the search or the base: labels get new numbers, marginals must agree on shared cells, and
+every requirement is judged on the content of the files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class PublishedRows:
-    """What stands behind published marginals: how many rows, and the labels of their codes."""
+    """Published marginals as a source: the number of rows, and the labels of codes."""
 
     engine: Engine
     table: Table
@@ -35,11 +35,11 @@ class PublishedRows:
 
     @property
     def holds_rows(self) -> bool:
-        """Whether anybody is counted in them."""
+        """Whether they count anybody."""
         return self.rows > 0
 
     def label(self, column: str, level: int, code: int) -> object:
-        """INTERNAL: the published label of a code; None stands for a missing value."""
+        """INTERNAL: the published label of a code; None is a missing value."""
         name = column if column == "s" else f"{column}_{level}"
         rows = self.engine.fetch(
             render("publishing/published_label.sql", labels=self.labels[name], code=code)
@@ -48,26 +48,26 @@ class PublishedRows:
 
 
 def audit_parts(engine: Engine, published: Mapping[str, Any], release: Release) -> Verdicts:
-    """The verdicts on the published marginals together; raises when they are not those that should leave."""
+    """The verdicts on the published marginals together; raises if they are not the intended ones."""
     with step("read back"):
         relations = {name: engine.source(place) for name, place in published.items()}
         audit.same_parts(engine, published, relations, release)
         assert isinstance(release.grouping, MarginalTables)
         tables = read(engine, relations, release.grouping)
     with step("judge"):
-        # what files alone do not decide stands as judged: they hold exactly the rows that were
+        # verdicts that the files alone cannot give stay, because the files have exactly the judged rows
         verdicts = Verdicts(release.verdicts)
         by_files = [criterion for criterion in release.require if audit.decidable(criterion, release.table)]
         if by_files:
             verdicts.update(judge(tables, by_files))
     if not verdicts:
         failed = [requirement for requirement, verdict in verdicts.items() if not verdict.safe]
-        raise NotSafe("audit", f"the published marginals do not keep {', '.join(failed)}", where=release.name)
+        raise NotSafe("audit", f"the published marginals do not meet {', '.join(failed)}", where=release.name)
     return verdicts
 
 
 def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) -> MarginalTables:
-    """Published marginals as a collection to judge; `meant` says only which columns each one shows."""
+    """Published marginals as a collection to judge; `meant` only says which columns each one shows."""
     attributes = meant.attributes
     marginals = dict(zip(meant.published, relations.values(), strict=True))
     labels = _labels(engine, marginals, meant)
@@ -93,7 +93,7 @@ def read(engine: Engine, relations: Mapping[str, Sql], meant: MarginalTables) ->
     if len(totals) > 1:
         raise DataError(
             "different_totals",
-            f"the marginals count {len(totals)} different numbers of rows, so they are not of one table",
+            f"the marginals have {len(totals)} different numbers of rows, so they are not from one table",
         )
     base = PublishedRows(engine, meant.base.table, totals.pop(), labels)
     beside = tuple(read(engine, relations, other) for other in meant.beside)
@@ -107,7 +107,7 @@ def _alias(attributes: Attributes, a: int, level: int) -> Sql:
 
 
 def _labels(engine: Engine, marginals: Mapping[Resolutions, Sql], meant: MarginalTables) -> dict[str, Sql]:
-    """The labels of each published column, numbered through all marginals that show it."""
+    """The labels of each published column, numbered across all marginals that show it."""
     attributes = meant.attributes
     shown: dict[str, tuple[str, list[Sql]]] = {}
     for marginal, relation in marginals.items():
@@ -120,7 +120,7 @@ def _labels(engine: Engine, marginals: Mapping[Resolutions, Sql], meant: Margina
 
 
 def _refuse_disagreement(tables: MarginalTables) -> None:
-    """Raise when two marginals count a cell they share differently: then no table is behind both."""
+    """Raise if two marginals have different counts for a shared cell, because no table can have both."""
     maximal = tables.maximal
     for i, left in enumerate(maximal):
         for right in maximal[:i]:

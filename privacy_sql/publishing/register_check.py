@@ -1,4 +1,4 @@
-"""Ask the register before a release leaves: whom would it expose together with what is out already?"""
+"""Check the register before publishing: whom would the release expose together with earlier ones?"""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from privacy_sql.release import Release
 
 
 def warnings(directory: Path, release: Release) -> list[str]:
-    """One line when the release composes badly with registered ones; a registered file that is gone refuses.
+    """A warning if the release composes badly with registered ones; a missing registered file is an error.
 
-    Earlier versions of the release itself count: they are out.
+    Earlier versions of the release itself count, because they are public.
     """
     if release.promise is not None:
         return []
@@ -28,9 +28,9 @@ def warnings(directory: Path, release: Release) -> list[str]:
 
 
 def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion]) -> list[str]:
-    """What registered releases and these groups say together.
+    """What registered releases and these groups together say.
 
-    Says nothing when `composition` is required itself, which refuses instead of warning.
+    Empty if `composition` is required, which refuses instead of warning.
     """
     if any(criterion.name == "composition" for criterion in require):
         return []
@@ -44,7 +44,7 @@ def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion])
     ]
     if not out.groups:
         return told
-    # loaded where something is out to compare with
+    # loaded only if there is something to compare with
     from privacy_sql.attacks.intersection_summary import Findings, Others
     from privacy_sql.attacks.locating import known_of
 
@@ -55,7 +55,7 @@ def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion])
     others = [each for each in out.groups if set(each.columns) & set(known) and not each.by_centre]
     apart = [each.name for each in out.groups if each not in others]
     if apart:
-        why = "no column in common, or centres whose people are not kept"
+        why = "no common column, or centres without a record of their people"
         told.append(f"register: not compared with {', '.join(apart)}: {why}")
     if not others:
         return told
@@ -72,16 +72,16 @@ def compared(directory: Path, grouping: Candidate, require: Sequence[Criterion])
 
 
 def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarchy] | None = None) -> None:
-    """Register what stands where a release will be written, before it is gone: it is out as well.
+    """Register the current release at the target before it is overwritten, because it is public as well.
 
-    A run that was killed, or one from before there was a register, has left without registering. Of a table
-    no copy is kept, so it is not overwritten.
+    A killed run, or one from before there was a register, may have published without registering. The
+    register keeps no copy of a table, so a table is not overwritten.
     """
     register = Register(directory / FILE_NAME)
     if not register.path.exists() or not place.exists():
         return
     content = manifest.read(place)
-    # what its groups hold was counted when it was published: what is known today says less
+    # the contents of its groups were counted at publication; today's knowledge says less
     if not register.reads(content):
         waiting = writer_of_waiting(directory / "target" / "private", content)
         register.keep(content["release"], place, private=waiting or writer_of_known(content, kinds or {}))
@@ -89,7 +89,7 @@ def remember_standing(directory: Path, place: Path, kinds: Mapping[str, Hierarch
     if tables:
         raise UsageError(
             "version_lost",
-            f"{', '.join(tables)} holds a registered release, which has to stay readable",
+            f"{', '.join(tables)} has a registered release, which must stay readable",
             where=content["release"],
-            hint="Publish the new version to a table of its own.",
+            hint="Publish the new version to another table.",
         )

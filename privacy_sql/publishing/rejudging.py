@@ -1,4 +1,4 @@
-"""A published release judged again, from its own bytes, by the rules of this version."""
+"""A published release, judged again from its own bytes by the rules of this version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class Judged:
-    """What today's rules say of a published release: verdicts, the baseline of a guess, and what is wrong."""
+    """What today's rules say about a published release: verdicts, baseline, and what is wrong."""
 
     name: str
     verdicts: Verdicts
@@ -31,7 +31,7 @@ class Judged:
     groups: int
     faults: tuple[PrivacySqlError, ...]
     require: tuple[Criterion, ...] = ()
-    warnings: tuple[str, ...] = ()  # what is wrong beside the question whether it is safe
+    warnings: tuple[str, ...] = ()  # other faults, besides whether it is safe
 
     @property
     def safe(self) -> bool:
@@ -39,24 +39,23 @@ class Judged:
 
 
 def published_rows(engine: Engine, path: str | Path) -> tuple[Manifest, Table | None]:
-    """What a manifest says, and its rows in their roles once no byte has changed; None where they are no rows
-    of one table, a person each."""
+    """The content of a manifest and its verified rows in their roles; None unless one person each."""
     place, _ = verifying.found(path, engine)
     content = verifying.verify(path, engine)
     return content, _table(content, place)
 
 
 def guess(engine: Engine, content: Manifest, table: Table, grouping: Grouping) -> guesses.Baseline:
-    """How sure anybody is who guesses from published rows, which lie in these groups."""
+    """How sure a guess from published rows in these groups is."""
     choice = content["choice"] if isinstance(content["choice"], Mapping) else {}
-    # whether values stand in an order nobody can follow within their group
+    # whether values are in random order within their group
     if content["method"] == "bucketize" or choice.get("output") == "bucketized":
         return guesses.of_group_numbers(grouping, table)
     return guesses.of_table(engine, table, grouping)
 
 
 def rejudge(engine: Engine, path: str | Path) -> Judged:
-    """Judge published rows by what was required of them; each fault is named, and what rows cannot show."""
+    """Judge published rows by their requirements; names each fault, and what rows cannot show."""
     place, _ = verifying.found(path, engine)
     content = verifying.verify(path, engine)
     wrong: list[PrivacySqlError] = [
@@ -75,12 +74,12 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     require, left = _required(content)
     table = _table(content, place)
     if table is None or left:
-        names = ", ".join(left) or "what was required"
+        names = ", ".join(left) or "the requirements"
         hint = _how_else(content)
         why = f"published rows alone do not decide {names}"
         wrong.append(Undecided("not_judged", why, where=place.name, hint=hint))
     wrong += [
-        NotSafe("cannot_fail", f"{criterion} {EMPTY}", where=place.name, hint="Ask for more.")
+        NotSafe("cannot_fail", f"{criterion} {EMPTY}", where=place.name, hint="Require more.")
         for criterion in require
         if criterion.cannot_fail
     ]
@@ -92,7 +91,7 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
     grouping = Grouping.by(base, base.own_keys())
     verdicts = judge(grouping, require) if require else Verdicts()
     wrong += [
-        NotSafe("not_safe", verdict.explain(), where=place.name, hint="Withdraw it, and publish anew.")
+        NotSafe("not_safe", verdict.explain(), where=place.name, hint="Withdraw it and publish it again.")
         for verdict in verdicts.values()
         if not verdict.safe
     ]
@@ -112,13 +111,13 @@ def rejudge(engine: Engine, path: str | Path) -> Judged:
 
 
 def _how_else(content: Manifest) -> str:
-    """How to learn what published rows do not tell. Noise is not drawn again for that: it would cost anew."""
+    """How to find out what published rows do not show. Noise is not drawn again, which would cost budget."""
     known = registry.has("methods", content["method"])
     if known and registry.get("methods", content["method"]).promises:
         return "`privacy-sql verify` finds any changed byte, `privacy-sql budget show` says what was charged."
     if content["versions"]["privacy_sql"] == __version__:
-        return "This version judged it as it was made; `privacy-sql verify` finds any change since."
-    return "Run the release again with this version; it is judged as it is made."
+        return "This version judged it when it was published; `privacy-sql verify` finds any change since."
+    return "Run the release again with this version, which judges it when publishing."
 
 
 def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
@@ -131,7 +130,7 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
             continue
         criterion = criteria.make(verdict["criterion"], verdict["params"])
         beyond = criterion.needs_base or criterion.needs_population or content["values_per_person"] != "one"
-        of_values = verdict["params"].get("distance") in ("hierarchical", "matrix")  # which no row tells
+        of_values = verdict["params"].get("distance") in ("hierarchical", "matrix")  # which no row shows
         if beyond or of_values or "with" in verdict["params"]:
             left.append(str(criterion))
         else:
@@ -140,7 +139,7 @@ def _required(content: Manifest) -> tuple[list[Criterion], list[str]]:
 
 
 def _table(content: Manifest, place: Path) -> Table | None:
-    """The published rows in their roles; None where they are no rows of one table, a person each."""
+    """The published rows in their roles; None if they are not rows of one table with one person each."""
     output = manifest.parts(content)
     counts = content["method"] in ("marginals", "noisy_counts")
     if len(output) != 1 or counts or content["values_per_person"] != "one":

@@ -1,7 +1,8 @@
-"""The risk of re-identification in the words of regulators: counted, and beside it what weights estimate.
+"""The risk of re-identification in the terms of regulators: counted, and estimated from weights.
 
-A prosecutor knows that the target is in the table, a journalist does not, a marketer takes whoever is found.
-Who looks for one person finds the published group; the risk is one in the people among whom the row lies.
+A prosecutor knows that the target is in the table, a journalist does not, and a marketer takes anybody.
+Somebody who looks for one person finds the published group; the risk is 1 divided by the number of people
+there.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from privacy_sql.release import Release, refuse_no_release
 from privacy_sql.table import Table
 from privacy_sql.verdict import exact_text
 
-# limits that offices and journals name; none of them is a verdict
+# limits from authorities and journals; none of them is a verdict
 THRESHOLDS = ("0.05", "0.09", "0.2", "0.33")
 
 
 def risk(engine: Engine, table: Table | Release, *, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
-    """How likely somebody in a table or a release is found again, as JSON has it: fractions as text.
+    """How likely it is that somebody in a table or a release is found again, with fractions as text.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -59,10 +60,10 @@ def risk(engine: Engine, table: Table | Release, *, thresholds: Sequence[str] = 
 
 
 def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
-    """The risk of the people who are published; who was left out stands beside it."""
+    """The risk of the published people, and how many were left out."""
     found = release.baseline or baseline.of_release(release)
     if found is None:
-        hint = "Ask about a release that shows rows of one table."
+        hint = "Choose a release that shows the rows of one table."
         raise UsageError("no_groups", f"{release.method} publishes no groups of people", hint=hint)
     asked = _with_limit(thresholds, release.determination)
     told = _told(found, release.grouping.one_table, asked)
@@ -71,13 +72,13 @@ def of_release(release: Release, thresholds: Sequence[str] = THRESHOLDS) -> dict
 
 
 def of_published(engine: Engine, path: str | Path, thresholds: Sequence[str] = THRESHOLDS) -> dict[str, Any]:
-    """The risk of the people of a release that is out, from its own bytes, which are verified before.
+    """The risk of the people in a published release, from its verified bytes.
 
-    Its manifest tells in whole steps who was left out, rounded down.
+    Its manifest gives the number of people left out, rounded down to whole steps.
     """
     content, table = rejudging.published_rows(engine, path)
     if table is None:
-        hint = "Ask about a release that shows rows of one table, with one row for a person."
+        hint = "Choose a release that shows the rows of one table, with one row per person."
         raise UsageError("no_groups", f"{content['release']} publishes no groups of people", hint=hint)
     base = count(engine, table, several=True)
     grouping = Grouping.by(base, base.own_keys())
@@ -88,13 +89,13 @@ def of_published(engine: Engine, path: str | Path, thresholds: Sequence[str] = T
 
 
 def _with_limit(thresholds: Sequence[str], determination: Mapping[str, str]) -> list[str]:
-    """The thresholds, and beside them the limit of a determination."""
+    """The thresholds, and the limit of a determination."""
     limit = determination.get("threshold")
     return [*thresholds, *([limit] if limit and limit not in thresholds else [])]
 
 
 def estimates_of(release: Release) -> dict[str, Any]:
-    """What the weights of those who are published say of the population, or why they say nothing."""
+    """What the weights of the published people say about the population, or why they say nothing."""
     grouping = release.grouping.one_table
     try:
         return sampled.estimates(grouping) if grouping else {"missing": "it publishes no groups of people"}
@@ -105,7 +106,7 @@ def estimates_of(release: Release) -> dict[str, Any]:
 def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str]) -> dict[str, Any]:
     limits = {str(each): exact(each, "risk", "threshold", Fraction(0), 1) for each in thresholds}
     if not all(limits.values()):
-        raise UsageError("bad_parameter", "a threshold is above 0")
+        raise UsageError("bad_parameter", "a threshold must be above 0")
     told = _prosecutor(_riskiest(found.as_published), limits)
     if found.known:
         told["known"] = _prosecutor(_riskiest(found.known[baseline.ALL]), limits)
@@ -125,7 +126,7 @@ def _told(found: Baseline, grouping: Grouping | None, thresholds: Sequence[str])
 
 
 def _riskiest(guesses: Sequence[Guess]) -> list[Crowd]:
-    """Of several sensitive columns, the groups of whoever knows the others and finds most."""
+    """For several sensitive columns, the riskiest groups for somebody who knows the other columns."""
     crowds = [[Crowd(n, n, alike) for n, _, alike in guess.groups] for guess in guesses]
     return max(crowds, key=risks.average)
 

@@ -1,7 +1,7 @@
-"""Estimates of risk from survey weights: of a sample drawn from a population nobody has listed.
+"""Estimates of risk from survey weights, for a sample from a population without a list.
 
-They are printed beside what is counted, always called estimates, and nothing can be required of them: a
-person who is alone in the sample and stands for a hundred people may still be alone among these.
+They are printed next to counts, always called estimates, and no requirement can use them: a person who is
+alone in the sample with a weight of a hundred may still be alone among these hundred people.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from privacy_sql.kernels import sampled_risk
 from privacy_sql.query.template import Sql, render
 from privacy_sql.verdict import exact_text
 
-MOST = 10**12  # people a person may stand for: more than there are
-LONG = 40  # characters of a fraction that somebody reads
+MOST = 10**12  # the largest weight: more people than there are
+LONG = 40  # the most characters of a readable fraction
 
 
 def estimates(grouping: Grouping) -> dict[str, Any]:
-    """What the weights say about the population: its size, the risks in it, and who may be alone in it.
+    """What the weights say about the population: its size, its risks, and who may be alone in it.
 
     - `risk_max`, `risk_average`: the expected 1/(people of the population who fit), by Benedetti and Franconi
     - `alone_in_population`: of those alone in the sample, the share alone in the population, by Zayatz
@@ -38,7 +38,7 @@ def estimates(grouping: Grouping) -> dict[str, Any]:
     groups: dict[int, int] = {}
     for row in rows:
         groups[row["n_people"]] = groups.get(row["n_people"], 0) + row["n_groups"]
-    # the smaller a population is, the more of those alone in the sample are alone in it
+    # the smaller the population, the more of those alone in the sample are alone in it
     alone = sampled_risk.alone_in_population(groups, max(floor(population), everybody))
     return {
         "population": _text(population),
@@ -50,7 +50,7 @@ def estimates(grouping: Grouping) -> dict[str, Any]:
 
 
 def _weighed(grouping: Grouping) -> list[dict[str, Any]]:
-    """Groups alike, and how many people of the population they stand for; what is no weight is refused."""
+    """Equal groups, and how many people of the population they represent; refuses invalid weights."""
     base, engine = grouping.base, grouping.base.engine
     column = base.table.weight
     assert column is not None
@@ -68,16 +68,16 @@ def _weighed(grouping: Grouping) -> list[dict[str, Any]]:
     if bad or apart:
         raise DataError(
             "bad_weight",
-            f"{column} of {people(bad)} is no number of at least 1"
+            f"{column} of {people(bad)} is not a number of at least 1"
             if bad
             else f"{people(apart)} have several weights in {column}, or none",
             where=base.table.name,
-            hint="A weight says how many people a sampled person stands for; every person has one.",
+            hint="A weight says how many people a sampled person represents; every person needs one.",
         )
     return rows
 
 
 def _text(number: Fraction | float) -> str:
-    """A fraction as it is while somebody can read it, else ten of its digits."""
+    """A fraction if it is short enough to read, otherwise ten of its digits."""
     told = str(number) if isinstance(number, Fraction) else ""
     return told if 0 < len(told) <= LONG else f"{float(number):.10g}"

@@ -1,8 +1,8 @@
-"""A `*` in somebody else's table: judged as a label, and what reading it as "fits anything" would say.
+"""A `*` in a table from another tool: judged as a label, with a note on reading it as "fits anything".
 
-Many tools suppress single cells and then let `*` fit every value. That promises too much: whoever knows a
-person's values may see that only one row fits. So a group is the rows whose published labels are equal, and
-the other reading is a note that is not judged.
+Many tools suppress single cells and then let `*` fit every value. That promises too much, because somebody
+who knows a person's values may see that only one row fits. So a group is the rows with equal published
+labels, and the other reading is only a note.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = npt.NDArray[np.int64]
 
-MOST_PAIRS = 10**7  # of groups that are held against each other
+MOST_PAIRS = 10**7  # the most groups to compare with each other
 
 
 @dataclass(frozen=True)
 class Starred:
-    """The fewest people who fit a row when `*` fits anything, and what is told of them there."""
+    """The fewest people who fit a row if `*` fits anything, and facts about them."""
 
     k: int
     share: Fraction | None
@@ -35,7 +35,7 @@ class Starred:
         told = [f"at least {self.k} people fit every row"]
         if self.share is not None:
             told += [
-                f"the commonest value has at most {self.share} of them",
+                f"the most common value has at most {self.share} of them",
                 f"{self.values} values at least",
             ]
         return (
@@ -45,14 +45,14 @@ class Starred:
 
 
 def read_as_anything(base: Base) -> Starred | None:
-    """What the reading of other tools would say of a table with single cells suppressed; None without any."""
+    """What other tools would say about a table with suppressed single cells; None without any."""
     aliases = list(base.aliases.values())
     if base.table.values_per_person != "one" or not aliases or base.sides:
         return None
     stars = [base.statistics[alias]["star"] for alias in aliases]
     if max(stars) < 0:
         return None
-    import numpy as np  # loaded where a star is shown: other checks need no arrays
+    import numpy as np  # loaded only if there is a star, because other checks need no arrays
 
     sensitive = ["s"] if base.table.sensitives else []
     columns = names([*aliases, *sensitive, "n_rows"])
@@ -65,13 +65,13 @@ def read_as_anything(base: Base) -> Starred | None:
         not (is_star.any(axis=0) & ~is_star.all(axis=0)).any()
         or len(keys) * int(is_star.any(axis=1).sum()) > MOST_PAIRS
     ):
-        return None  # a column that shows nothing reads the same either way
+        return None  # a column that shows nothing means the same either way
     n = found["n_rows"].astype(np.int64)
     return _fitting(keys, is_star, group, n, found["s"].astype(np.int64) if sensitive else None)
 
 
 def _fitting(keys: Ints, is_star: npt.NDArray[np.bool_], group: Ints, n: Ints, s: Ints | None) -> Starred:
-    """The people and values that fit each group, from those of every group that fits it."""
+    """The people and values that fit each group, from all groups that fit it."""
     import numpy as np
 
     starred = np.flatnonzero(is_star.any(axis=1))
@@ -88,7 +88,7 @@ def _fitting(keys: Ints, is_star: npt.NDArray[np.bool_], group: Ints, n: Ints, s
         others = alike.all(axis=1)
         others[one] = False
         fits[one] = held[one] + held[others].sum(axis=0)
-        # a group without a star is reached from those with one; two with stars reach each other
+        # compare groups without a star with those that have one, and starred groups with each other
         plain = others & ~is_star.any(axis=1)
         fits[plain] += held[one]
     people = fits.sum(axis=1)

@@ -1,9 +1,9 @@
-"""Whose file is that? What a release, a report or a picture may be written over, and what never.
+"""What a release, a report or a picture may overwrite, and what it never may.
 
-`admit` is the door of releases in files, `admit_tables` of releases in tables, `admit_page` of reports and
-pictures. What we read or keep is never a target, by whatever name: the real path, a hard link, another letter
-case. Anything else that exists is replaced only when somebody asks for it and it is ours: a release of the
-same name whose manifest is whole and which is still what its manifest says.
+`admit` checks releases in files, `admit_tables` releases in tables, `admit_page` reports and pictures. What
+privacy_sql reads or keeps is never a target, under any name: the real path, a hard link, another letter case.
+Anything else that exists is replaced only if somebody asks for it and it is ours: a release with the same
+name and a complete manifest that still matches.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from privacy_sql.query.template import Query, quote
 if TYPE_CHECKING:
     from privacy_sql.table import Table
 
-# files of ours that no ending tells, by what their names begin with
+# our own files that have no special ending, by the beginning of their names
 PROJECT_FILE = "privacy.yml"
 OWN_NAMES = {
     PROJECT_FILE: "the project file",
@@ -42,22 +42,22 @@ OWN_NAMES = {
     private_files.KEY: "the key of the project",
 }
 ELSEWHERE = "Choose another target."
-START = 4096  # bytes in which a page or a picture tells who made it
+START = 4096  # bytes by which a page or a picture says what made it
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A file, a folder or a relation that stays as it is, and what it is to us."""
+    """A file, a folder or a relation that must stay unchanged, and its role."""
 
     place: Any  # a path, or the name of a relation
     what: str
 
 
 def read_by(table: Table, *asked: object) -> list[Kept]:
-    """Everything a release is made from: its source, and each file that its table and parts name."""
+    """Everything that a release is made from: its source, and each file that its table and parts name."""
     found = [Kept(table.source, f"the source of {table.name}")]
     if is_file(table.source) and not Path(table.source).is_file():
-        # what is written into it would be read by the next run
+        # the next run would read what is written into it
         place = Path(table.source) if Path(table.source).is_dir() else Path(table.source).parent
         found = [Kept(place, f"in the folder that {table.name} reads")]
     found.append(Kept(table.population, f"the population of {table.name}"))
@@ -74,7 +74,7 @@ def read_by(table: Table, *asked: object) -> list[Kept]:
 
 
 def _named_in(part: object) -> Iterator[Path]:
-    """The files that a requirement or a method names, and those its descriptions read."""
+    """The files that a requirement or a method names, and those that its descriptions read."""
     if isinstance(part, (str, Path)):
         place = Path(part)
         if os.path.isfile(place) or is_folder(place):
@@ -101,7 +101,7 @@ def _named_in(part: object) -> Iterator[Path]:
 
 
 def refuse_kept(target: Path, kept: Iterable[Kept]) -> None:
-    """Refuse a target that is something we read or keep, lies in it, or holds it."""
+    """Refuse a target that is, is inside, or contains something that privacy_sql reads or keeps."""
     what = _own(target)
     if what is not None:
         raise UsageError("target_in_use", f"{target.name} is {what}", where=str(target), hint=ELSEWHERE)
@@ -110,7 +110,7 @@ def refuse_kept(target: Path, kept: Iterable[Kept]) -> None:
 
 def _refuse_used(target: Path, kept: Iterable[Kept]) -> None:
     for each in kept:
-        # a text is the name of a relation, unless a file has that name; a folder is no source under it
+        # text is the name of a relation, unless a file has that name; a folder does not count
         known = isinstance(each.place, Path) or os.path.isfile(each.place) or is_folder(Path(each.place))
         if known and _touch(target, Path(each.place)):
             raise UsageError(
@@ -119,7 +119,7 @@ def _refuse_used(target: Path, kept: Iterable[Kept]) -> None:
 
 
 def _touch(target: Path, kept: Path) -> bool:
-    """Whether writing one would change the other; the name of a relation touches no file."""
+    """Whether writing one would change the other; the name of a relation affects no file."""
     try:
         if os.path.samefile(target, kept):
             return True
@@ -131,12 +131,12 @@ def _touch(target: Path, kept: Path) -> bool:
 
 
 def _folded(path: Path) -> str:
-    """A real path without letter case, for what two file systems hold apart a third one does not."""
+    """A real path without letter case, because some file systems ignore case."""
     return unicodedata.normalize("NFC", os.path.realpath(path)).casefold()
 
 
 def _own(target: Path) -> str | None:
-    """What a target is when it is a file that this tool keeps."""
+    """The role of a target that is a file of this tool."""
     for place in (target, Path(os.path.realpath(target))):
         name = place.name.casefold()
         known = [what for own, what in OWN_NAMES.items() if name.startswith(own.casefold())]
@@ -150,7 +150,7 @@ def _own(target: Path) -> str | None:
         if ("target", "private") in itertools.pairwise(folders):
             return "in the private folder of the project"
         if is_folder(place.parent):
-            return "in a folder of Parquet files, which is read as one table"
+            return "in a folder of Parquet files, which is one table"
     if target.is_file():
         with target.open("rb") as stream:
             start = stream.read(len(chain.BEGINS))
@@ -169,9 +169,9 @@ def _own(target: Path) -> str | None:
 def admit(
     place: Path, files: Sequence[Path], release: str, *, overwrite: bool, kept: Iterable[Kept] = ()
 ) -> dict[str, Any]:
-    """Let a release be written to files, with its manifest at a place; raise where it may not.
+    """Check that a release may be written to files, with its manifest at a place.
 
-    Returns the checksums of what stands there by name: that, and nothing else, may be replaced.
+    Returns the checksums of existing files by name; only these may be replaced.
     """
     kept = list(kept)
     for file in (*files, place.with_name(place.name.removesuffix(manifest.SUFFIX))):
@@ -186,33 +186,33 @@ def admit(
         if file not in named:
             raise _foreign(file, f"{place.name} does not name it")
         if not _as_written(named[file], content, place):
-            raise _foreign(file, "it is not as it was written: somebody may have edited it")
+            raise _foreign(file, "it has changed since it was written: somebody may have edited it")
     if not overwrite:
         raise _exists((taken or [place])[0].name)
     return {file.name: named[file]["sha256"] for file in taken} | {place.name: _checksum_of(content)}
 
 
 def _manifest(place: Path, release: str, taken: Sequence[Any]) -> Manifest:
-    """What the manifest of this release says of what stands where the next one is to be written."""
+    """What the manifest of this release says about existing files at its place."""
     if not _stands(place):
         raise _foreign(taken[0], "it has no manifest")
     try:
         _, content = verifying.found(place)
         named = content["release"]
     except (PrivacySqlError, OSError, *verifying.NO_MANIFEST):
-        raise _foreign(place, "it is no manifest of what lies there, or somebody changed it") from None
+        raise _foreign(place, "it is not a valid manifest, or somebody changed it") from None
     if named != release:
         raise UsageError(
             "target_in_use",
             f"{place.name} is the manifest of the release {named}",
             where=str(place),
-            hint=f"{ELSEWHERE} To give that release up, remove {place} and what it describes by hand.",
+            hint=f"{ELSEWHERE} To give up that release, remove {place} and what it describes by hand.",
         )
     return content
 
 
 def _checksum_of(content: Manifest) -> str:
-    """The checksum of a manifest that was read, whose bytes are its canonical ones."""
+    """The checksum of a parsed manifest, from its canonical bytes."""
     return hashlib.sha256(manifest.canonical(content)).hexdigest()
 
 
@@ -226,10 +226,10 @@ def _as_written(
 
 
 def _foreign(place: str | Path, why: str) -> UsageError:
-    """The refusal of what may be somebody's work: it names what to remove by hand."""
+    """The refusal to overwrite what may be somebody's work; it says what to remove by hand."""
     name, verb = (place.name, "remove") if isinstance(place, Path) else (place, "drop")
     hint = (
-        "privacy-sql replaces only what it wrote itself and nobody changed."
+        "privacy-sql replaces only its own unchanged files and tables."
         f" Choose another target, or {verb} {place} by hand if nobody needs it."
     )
     return UsageError("target_exists", f"{name} exists, and {why}", where=str(place), hint=hint)
@@ -240,7 +240,7 @@ def _exists(name: str) -> UsageError:
 
 
 def _stands(place: Path) -> bool:
-    """Whether anything has that name, a link that leads nowhere included."""
+    """Whether anything has that name, including a dangling link."""
     try:
         return os.path.lexists(place)
     except ValueError:  # a name with NUL
@@ -259,9 +259,9 @@ def admit_tables(
     overwrite: bool,
     kept: Iterable[Kept] = (),
 ) -> dict[str, Any]:
-    """Let a release be written to tables, with its manifest at a place; raise where it may not.
+    """Check that a release may be written to tables, with its manifest at a place.
 
-    Returns the fingerprints of what stands there, and the checksum of the manifest, by name.
+    Returns the fingerprints of existing tables, and the checksum of the manifest, by name.
     """
     kept = list(kept)
     _refuse_used(place, kept)
@@ -278,7 +278,7 @@ def admit_tables(
         if _folded_name(table) not in named:
             raise _foreign(table, f"{place.name} does not describe it")
         if not _as_written(named[_folded_name(table)], content, place, engine):
-            raise _foreign(table, "it is not as it was written: somebody may have changed it")
+            raise _foreign(table, "it has changed since it was written: somebody may have changed it")
     if not overwrite:
         raise _exists((taken or [place.name])[0])
     marks = {table: {**named[_folded_name(table)]} for table in taken}
@@ -288,10 +288,10 @@ def admit_tables(
 
 
 def _same_relation(engine: Engine, table: str, kept: Kept) -> bool:
-    """Whether two names mean one relation; a name without its schema is in the schema of the connection.
+    """Whether two names mean the same relation; a name without a schema is in the schema of the connection.
 
-    Unless that has none of the name: then it is in another one that the connection looks through, and a table
-    here would hide it.
+    If that schema has no such relation, the name is in another schema on the search path, and a table here
+    would hide it.
     """
     mine, other = _folded_name(table), _folded_name(kept.place)
     if len(mine) != len(other) and mine[-1] == other[-1]:
@@ -309,7 +309,7 @@ def _same_relation(engine: Engine, table: str, kept: Kept) -> bool:
 def _folded_name(table: str) -> tuple[str, ...]:
     try:
         return tuple(part.casefold() for part in parts_of(table))
-    except PrivacySqlError:  # the name of a file, or none
+    except PrivacySqlError:  # the name of a file, or None
         return (table.casefold(),)
 
 
@@ -317,12 +317,12 @@ def _folded_name(table: str) -> tuple[str, ...]:
 
 
 def admit_page(path: Path, mark: str) -> None:
-    """Let a report or a picture be written; of what exists, only what begins with our mark is replaced."""
+    """Check that a report or a picture may be written; it may replace only files with our mark."""
     refuse_kept(path, ())
     if not _stands(path):
         return
     if not path.is_file():
-        raise UsageError("target_exists", f"{path.name} is no file", where=str(path), hint=ELSEWHERE)
+        raise UsageError("target_exists", f"{path.name} is not a file", where=str(path), hint=ELSEWHERE)
     with path.open("rb") as stream:
         if mark.encode() not in stream.read(START):
             raise _foreign(path, "privacy-sql did not write it")

@@ -1,6 +1,6 @@
-"""Whether what a manifest describes is as it was written: files by bytes, tables by a fingerprint.
+"""Whether what a manifest describes is unchanged: files by bytes, tables by a fingerprint.
 
-A manifest vouches for the files it names and for no others, wherever it lies.
+A manifest vouches only for the files it names, wherever it is.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ NO_MANIFEST = (KeyError, TypeError, AttributeError, ValueError)
 
 
 def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
-    """The manifest of a release whose bytes are all as they were written; needs no key.
+    """The manifest of a release, after checking that none of its bytes has changed; needs no key.
 
-    `path` is a manifest or an output file. A table needs the engine it lies in.
+    `path` is a manifest or an output file. A table needs the engine that has it.
     """
-    files.refuse_no_path(path, "what is verified")
+    files.refuse_no_path(path, "what to verify")
     place, content = found(path, engine)
     try:
         same = all(as_written(part, content, place.parent, engine) for part in manifest.parts(content))
@@ -35,21 +35,21 @@ def verify(path: str | Path, engine: Engine | None = None) -> Manifest:
     if same:
         return content
     if intents.path_of(place).is_file() or found(path, engine)[1] != content:
-        return verify(path, engine)  # a run put a new version there while this one was looked at
+        return verify(path, engine)  # a run wrote a new version during this check
     gone = [name for name in outputs(content) if not (place.parent / name).exists()]
     with contextlib.suppress(*NO_MANIFEST):
         tables = [str(part["relation"]) for part in manifest.parts(content) if "relation" in part]
         gone += [name for name in tables if engine is None or not engine.has_table(name)]
     for name in gone:
-        hint = "Put it back, or run again to publish it anew."
-        raise NotSafe("output_changed", f"{name} is not there, and {place.name} describes it", hint=hint)
-    told = f"what {place.name} describes is not as it was written"
-    hint = "Do not pass it on: get the copy that was published, or move this one away and run again."
+        hint = "Restore it, or run again to publish it."
+        raise NotSafe("output_changed", f"{name} is missing, but {place.name} describes it", hint=hint)
+    told = f"what {place.name} describes has changed since it was written"
+    hint = "Do not pass it on. Get the published copy, or move this one away and run again."
     raise NotSafe("output_changed", told, hint=hint)
 
 
 def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifest]:
-    """The manifest that a path leads to and what it says, which must be about that very path."""
+    """The manifest for a path and its content, which must be about that very path."""
     place = manifest_of(path, engine)
     content = manifest.read(place)
     own = place.name.removesuffix(manifest.SUFFIX)
@@ -69,7 +69,7 @@ def found(path: str | Path, engine: Engine | None = None) -> tuple[Path, Manifes
 
 
 def outputs(content: Manifest) -> list[str]:
-    """The names of the files a manifest is about; none when it is about tables."""
+    """The names of the files that a manifest describes; none if it describes tables."""
     try:
         return [str(part["file"]) for part in manifest.parts(content) if "file" in part]
     except NO_MANIFEST:
@@ -77,14 +77,14 @@ def outputs(content: Manifest) -> list[str]:
 
 
 def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
-    """The manifest of a release, which may be named by one of its output files.
+    """The manifest of a release, given by its own path or by one of its output files.
 
-    What a killed run left half swapped is finished or undone first.
+    It first finishes or undoes what a killed run left half done.
     """
     asked = Path(path)
     if not asked.name:
         raise UsageError(
-            "no_manifest", "expected a manifest or an output file, got a folder", hint="Name the file in it."
+            "no_manifest", "expected a manifest or an output file, got a folder", hint="Name a file in it."
         )
     place = asked
     if asked.name.endswith(manifest.SUFFIX):
@@ -98,13 +98,13 @@ def manifest_of(path: str | Path, engine: Engine | None = None) -> Path:
             place = of_parts
     if not place.is_file():
         raise UsageError(
-            "no_manifest", f"there is no {place.name}", hint="A release exists only with its manifest."
+            "no_manifest", f"{place.name} does not exist", hint="A release needs its manifest next to it."
         )
     return place
 
 
 def whole(part: str) -> str:
-    """The name of the target that a file would be a part of.
+    """The name of the target that a file would belong to.
 
     >>> whole("people.marginal_2.csv"), whole("people.csv")
     ('people.csv', 'people.csv')
@@ -114,7 +114,7 @@ def whole(part: str) -> str:
 
 
 def as_written(part: Mapping[str, Any], content: Manifest, folder: Path, engine: Engine | None) -> bool:
-    """Whether one file or table of a release is still what its manifest says."""
+    """Whether one file or table of a release still matches its manifest."""
     if "relation" not in part:
         written = folder / part["file"]
         return written.exists() and manifest.checksum(written) == str(part["sha256"])
@@ -124,7 +124,7 @@ def as_written(part: Mapping[str, Any], content: Manifest, folder: Path, engine:
         raise UsageError("no_engine", f"{relation} is a table", hint=hint)
     if not engine.has_table(relation):
         return False
-    if part is not content["output"]:  # one of several tables, each with columns of its own
+    if part is not content["output"]:  # one of several tables, each with its own columns
         return bool({"relation": relation, **of_table(engine, relation)} == part)
     columns = [column["name"] for column in content["columns"]]
     source = engine.source(relation)

@@ -1,4 +1,4 @@
-"""Text compared with numbers in a condition: CSV is read as text, and `age >= 18` means the number."""
+"""Text compared with numbers in a condition: CSV is read as text, but `age >= 18` means the number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NUMERIC = ("integer", "number")
 
 
 def with_numbers(condition: Sql, kinds: Mapping[str, str]) -> tuple[Sql, list[str]]:
-    """A checked condition whose text columns stand as numbers beside numbers, and the names of those columns.
+    """A checked condition with text columns cast where they are compared with numbers, and their names.
 
     >>> condition, cast = with_numbers(Sql('"age" >= 18 AND sex'), {"age": "text", "sex": "text"})
     >>> print(condition, cast)

@@ -1,8 +1,8 @@
-"""The portable subset of SQL: what means the same on DuckDB, PostgreSQL and Spark.
+"""The portable subset of SQL, which means the same on DuckDB, PostgreSQL and Spark.
 
-An allow-list over the syntax tree. sqlglot translates many constructs without a word although they
-change their meaning on the way (`log`, ordered `list`, integer division), so a template may use what is
-listed here and nothing else; see docs/dialects.md for the reasons.
+An allow-list over the syntax tree. sqlglot translates many constructs without a warning although their
+meaning changes (`log`, ordered `list`, integer division), so a template may use only what is listed here; see
+docs/dialects.md for the reasons.
 """
 
 from __future__ import annotations
@@ -106,13 +106,13 @@ NODES = frozenset(
 )
 JOINS = frozenset({"", "INNER", "LEFT", "CROSS"})
 TYPES = frozenset({"BIGINT", "INT", "DOUBLE", "TEXT", "VARCHAR", "DATE", "BOOLEAN", "DECIMAL"})
-# Functions sqlglot has no class for and that mean the same everywhere.
+# Functions without a sqlglot class that mean the same everywhere.
 FUNCTIONS: frozenset[str] = frozenset()
 
 
 @cache
 def problems(sql: str) -> tuple[str, ...]:
-    """What in this statement would change its meaning on another engine, in plain words.
+    """What would change its meaning on another engine, in plain words.
 
     >>> problems("select ln(n_rows) as x from base")
     ()
@@ -130,7 +130,7 @@ def problems(sql: str) -> tuple[str, ...]:
         elif kind in _CHECKS and (message := _CHECKS[kind](node)):
             found.add(message)
     if type(tree).__name__ not in ("Select", "Union"):
-        found.add("a template holds one SELECT and nothing else")
+        found.add("a template must be a single SELECT")
     return tuple(sorted(found))
 
 
@@ -170,7 +170,7 @@ _CHECKS: Mapping[str, Callable[[exp.Expr], str | None]] = {
         else None
     ),
     "WindowSpec": lambda node: (
-        None if str(node.args.get("kind")).upper() == "ROWS" else "a window frame is written in ROWS"
+        None if str(node.args.get("kind")).upper() == "ROWS" else "write a window frame in ROWS"
     ),
     "Sum": _sum,
     "Div": lambda node: (

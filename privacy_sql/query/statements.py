@@ -1,8 +1,8 @@
-"""Every statement of a run, written down for whoever listens; nobody does unless asked to.
+"""Record every statement of a run for a listener, if there is one.
 
-`compile --steps` prints them. A text may hold values of rows (a lookup, a condition), so what is kept of it
-is what may be shown: each literal and each quoted name that stands neither in the statement's own template
-nor in what the user wrote is replaced by an ellipsis.
+`compile --steps` prints them. A text may have values of rows (a lookup, a condition), so only what may be
+shown is kept: an ellipsis replaces each literal and each quoted name that comes neither from the statement's
+own template nor from the user.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from privacy_sql.query.template import Query, folder
 
 
 class Runs(Protocol):
-    """The engine that runs statements, as far as listening goes."""
+    """The engine of statements, as far as a listener needs it."""
 
     @property
     def dialect(self) -> str: ...
@@ -33,7 +33,7 @@ class Runs(Protocol):
 
 log = logging.getLogger("privacy_sql")
 
-# what a run does, in order; `api.publish` goes up to the view, `publication.publish` from there on
+# the steps of a run, in order; `api.publish` ends with the view, `publication.publish` does the rest
 STEPS = (
     "count",
     "propose",
@@ -48,7 +48,7 @@ STEPS = (
     "swap",
 )
 HIDDEN = "…"
-CONDITION = "counted/where"  # the template that holds what `where:` says
+CONDITION = "counted/where"  # the template with the condition of `where:`
 TEXT = re.compile(r"'((?:[^']|'')*)'")
 MACRO = re.compile(r"privacy_sql\.([a-z][a-z0-9_]*)")
 FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|--[^\n]*", re.DOTALL)
@@ -56,12 +56,12 @@ FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|--[^\n]*", re.DOTALL)
 
 @dataclass
 class Statement:
-    """One statement that ran: in which step, on which engine, and how much it read and made."""
+    """One statement that ran: its step, its engine, and how many rows it read and made."""
 
     step: str
-    name: str  # its template, or what the engine did
+    name: str  # its template, or the engine's own action
     dialect: str
-    sql: str  # without what may be a value
+    sql: str  # without possible values
     seconds: float
     reads: dict[str, int] = field(default_factory=dict)  # relation -> its rows
     made: str | None = None  # the relation it made
@@ -70,7 +70,7 @@ class Statement:
 
 @dataclass
 class Heard:
-    """What a listener heard, and what it knows of relations."""
+    """What a listener heard, and what it knows about relations."""
 
     own: frozenset[str]
     condition: frozenset[str]
@@ -85,7 +85,7 @@ _step: ContextVar[str] = ContextVar("step", default="")
 
 @contextmanager
 def step(name: str) -> Iterator[None]:
-    """Name the step of a run in which the statements of the block run.
+    """Name the step of a run for the statements in the block.
 
     >>> import privacy_sql as ps
     >>> with ps.connect() as engine, listening() as heard, step("count"):
@@ -103,7 +103,7 @@ def step(name: str) -> Iterator[None]:
 
 @contextmanager
 def listening(own: Iterable[str] = (), condition: str | None = None) -> Iterator[list[Statement]]:
-    """The statements that run inside the block; `own` names and the `condition` may be shown of them."""
+    """The statements that run inside the block; their `own` names and the `condition` may be shown."""
     heard = Heard(frozenset(own), frozenset(literals_of(condition or "")))
     token = _heard.set(heard)
     try:
@@ -113,14 +113,14 @@ def listening(own: Iterable[str] = (), condition: str | None = None) -> Iterator
 
 
 def ran(engine: Runs, query: Query, seconds: float) -> None:
-    """A statement has run; its text may hold values of the data, so the log has its name alone."""
+    """Log a statement that ran, only by its name, because its text may have values of the data."""
     log.debug("%s on %s: %.3f s", query.origin, engine.dialect, seconds)
     if _heard.get() is not None:
         noted(engine, query, seconds)
 
 
 def noted(engine: Runs, query: Query, seconds: float) -> None:
-    """A statement was given to an engine, which may work it out later (`took`)."""
+    """Note a statement given to an engine, which may run it later (`took`)."""
     heard = _heard.get()
     if heard is None:
         return
@@ -135,21 +135,21 @@ def noted(engine: Runs, query: Query, seconds: float) -> None:
 
 
 def took(seconds: float) -> None:
-    """The statement that was noted last is worked out."""
+    """The last noted statement has run."""
     heard = _heard.get()
     if heard is not None and heard.statements:
         heard.statements[-1].seconds += seconds
 
 
 def gave(rows: int) -> None:
-    """How many rows the statement that ran last returned."""
+    """How many rows the last statement returned."""
     heard = _heard.get()
     if heard is not None and heard.statements:
         heard.statements[-1].rows = rows
 
 
 def made(engine: Runs, relation: str, rows: int | None = None) -> None:
-    """The statement that ran last made a relation; one whose rows are not known is counted."""
+    """The last statement made a relation; counts its rows if they are unknown."""
     heard = _heard.get()
     if heard is not None:
         size(engine, relation, rows)
@@ -159,7 +159,7 @@ def made(engine: Runs, relation: str, rows: int | None = None) -> None:
 
 
 def size(engine: Runs, relation: str, rows: int | None = None) -> None:
-    """How many rows a relation has that statements will read; counted for who listens."""
+    """How many rows a relation has that statements will read; counted for a listener."""
     heard = _heard.get()
     if heard is None:
         return
@@ -174,7 +174,7 @@ def size(engine: Runs, relation: str, rows: int | None = None) -> None:
 
 
 def without_values(query: Query, dialect: str, own: Iterable[str] = (), condition: Iterable[str] = ()) -> str:
-    """A statement in an engine's words, without any literal or quoted name that may come from a row.
+    """A statement in an engine's dialect, without any literal or quoted name that may come from a row.
 
     `own` are names and `condition` the literals of `where:`, which the user wrote.
 
@@ -186,7 +186,7 @@ def without_values(query: Query, dialect: str, own: Iterable[str] = (), conditio
 
     try:
         tokens = Dialect.get_or_raise(dialect).tokenize(query.sql)
-    except SqlglotError:  # what cannot be read is not shown
+    except SqlglotError:  # unreadable text is not shown
         return HIDDEN
     literals, names = _of_template(query.origin)
     if query.origin == CONDITION:
@@ -216,7 +216,7 @@ def literals_of(condition: str) -> list[str]:
 
 @cache
 def _of_template(name: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The literals and the quoted names that stand in a template itself and in the macros it calls."""
+    """The literals and quoted names in a template itself and in the macros it calls."""
     if not re.fullmatch(r"[a-z_]+/[a-z_]+", name):
         return frozenset(), frozenset()
     files, literals, names = [folder("sql") / f"{name}.sql"], set[str](), set[str]()

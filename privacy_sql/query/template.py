@@ -1,9 +1,9 @@
 """Render a template into a Query; the only place where SQL is rendered or parsed.
 
-Templates live in `sql/` (one statement per file) and `macros/` (fragments shared with dbt). They are
-written in DuckDB's words inside the portable subset (`portable.py`); `Query.text` carries them to the
-other engines. A template may print names, numbers and fragments, never a plain string: a value of the
-user's data can therefore not become SQL by accident.
+Templates are in `sql/` (one statement per file) and `macros/` (fragments shared with dbt). They use DuckDB's
+dialect inside the portable subset (`portable.py`); `Query.text` translates them for the other engines. A
+template may print names, numbers and fragments, but never a plain string, so a value of the user's data
+cannot become SQL by accident.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Sql(Markup):
 
 
 def folder(name: str) -> Path:
-    """The `sql` or `macros` folder: inside an installed package, or beside it in a checkout."""
+    """The `sql` or `macros` folder: inside an installed package, or next to it in a checkout."""
     installed = PACKAGE / f"_{name}"
     return installed if installed.is_dir() else PACKAGE.parent / name
 
@@ -54,7 +54,7 @@ def quote(name: str) -> Sql:
     if isinstance(name, Markup):
         return Sql(name)
     if "\x00" in name:
-        raise UsageError("bad_name", "a name may not hold a NUL character", hint="Rename the column.")
+        raise UsageError("bad_name", "a name must not contain a NUL character", hint="Rename the column.")
     return Sql('"' + name.replace('"', '""') + '"')
 
 
@@ -71,7 +71,7 @@ def free_name(name: str, columns: Iterable[str]) -> Sql:
 
 
 def literal(value: str | int | None) -> Sql:
-    """A value as an SQL literal in DuckDB's words.
+    """A value as an SQL literal in DuckDB's dialect.
 
     >>> print(literal("O'Hara"), literal(7), literal(None))
     'O''Hara' 7 null
@@ -121,15 +121,17 @@ def condition(text: str, columns: Iterable[str]) -> Sql:
         or where is None
         or {name for name, part in tree.args.items() if part} != {"expressions", "where"}
     ):
-        raise UsageError("bad_condition", "`where:` must be one expression and nothing more", where="where")
+        raise UsageError("bad_condition", "`where:` must be a single expression", where="where")
     known = list(columns)
     for node in where.this.walk():
         if type(node).__name__ not in CONDITION_NODES:
             kind = type(node).__name__
-            hint = "Comparisons, and, or, not, in, between, like, lower, upper, trim, length, coalesce, abs."
+            hint = (
+                "Use comparisons, and, or, not, in, between, like, lower, upper, trim, length, coalesce, abs."
+            )
             raise UsageError("bad_condition", f"`where:` may not use {kind}", where="where", hint=hint)
         if isinstance(node, exp.Column):
-            # quote a column after finding it, letter case as the source has it
+            # quote a column after finding it, with the letter case of the source
             found = [name for name in known if name == node.name] or [
                 n for n in known if n.lower() == node.name.lower()
             ]
@@ -148,17 +150,17 @@ def condition(text: str, columns: Iterable[str]) -> Sql:
 
 @dataclass(frozen=True)
 class Query:
-    """One statement, in DuckDB's words, and where it came from."""
+    """One statement in DuckDB's dialect, and its origin."""
 
     sql: str
     origin: str = "query"
-    one_by_one: bool = False  # its rows come one after the other, in their order, from one thread
+    one_by_one: bool = False  # its rows come in order from one thread
 
     def text(self, dialect: str = "duckdb") -> str:
-        """The statement for one engine; DuckDB reads what the template says."""
+        """The statement for one engine; DuckDB reads the text of the template."""
         if dialect == "duckdb":
             return self.sql
-        # statements that differ in the numbers of their relations alone are translated once
+        # statements that differ only in the numbers of their relations are translated once
         numbers = list(dict.fromkeys(NUMBERED.findall(self.sql)))
         places = {number: f"ps_{place}_" for place, number in enumerate(numbers)}
         text = _translated(NUMBERED.sub(lambda match: places[match[0]], self.sql), dialect)
@@ -167,7 +169,7 @@ class Query:
     def public(self) -> str:
         """The statement with its relations numbered in their order.
 
-        The number and the name of a temporary relation tell how many there were before it, and why.
+        The number and the name of a temporary relation reveal how many came before it, and why.
 
         >>> Query('select "ps_3_a" from ps_31_rows inner join ps_7_levels using (g)').public()
         'select "ps_3_a" from ps_1 inner join ps_2 using (g)'
@@ -194,8 +196,8 @@ def parse(sql: str) -> exp.Expr:
 
     tree = sqlglot.parse_one(sql, read="duckdb")
     for division in tree.find_all(exp.Div):
-        # a zero that was not expected ends in an error everywhere, never in a NULL that no maximum counts;
-        # older sqlglot guards every divisor with nullif
+        # an unexpected zero must be an error everywhere, never a NULL that a maximum ignores; older sqlglot
+        # guards every divisor with nullif
         division.set("safe", False)
     return tree
 
@@ -235,7 +237,7 @@ def _filled(template: str, context: Mapping[str, Any]) -> str:
 
 
 def tidy(text: str) -> str:
-    """A statement without blank lines and trailing blanks; what stands in quotes stays as it is.
+    """A statement without blank lines and trailing spaces; quoted text does not change.
 
     >>> tidy("select 'a \\n\\n b' -- two  \\n\\n  from t\\n")
     "select 'a \\n\\n b' -- two\\n  from t"
@@ -246,7 +248,7 @@ def tidy(text: str) -> str:
 
 
 def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:
-    """A statement that names its inputs as steps of its own, so that it stands alone.
+    """A statement with its inputs as named steps, so that it can run alone.
 
     >>> print(with_steps(Query("select n from a"), [("a", Query("select 1 as n"))]).sql)
     WITH a AS (
@@ -271,11 +273,11 @@ def with_steps(query: Query, steps: Sequence[tuple[str, Query]]) -> Query:
 
 
 def _refuse(where: str, message: str) -> Sql:
-    """Where a template has no branch for what it was given."""
+    """Raised if a template has no branch for its arguments."""
     raise UsageError("template", message, where=where)
 
 
-# macros that dbt has in words of its own
+# macros that dbt has in its own form
 _OURS = {"literal": literal, "number_text": number_text, "refuse": _refuse}
 
 
@@ -290,7 +292,7 @@ class _Adapter:
 
 
 class _Macros:
-    """The `privacy_sql` namespace: each macro is loaded from the file of its name when first used."""
+    """The `privacy_sql` namespace: each macro is loaded from the file with its name on first use."""
 
     def __init__(self, environment: ImmutableSandboxedEnvironment) -> None:
         self._environment = environment
@@ -327,12 +329,12 @@ class _Loader(FileSystemLoader):
         source, filename, fresh = super().get_source(environment, template)
         path = Path(filename).resolve()
         if not any(path.is_relative_to(Path(root).resolve()) for root in self.searchpath):
-            raise UsageError("template", f"{template} lies outside the template folders")
+            raise UsageError("template", f"{template} is outside the template folders")
         return source, filename, fresh
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """A sandbox that refuses every template which glues strings together."""
+    """A sandbox that refuses templates that build strings."""
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -341,7 +343,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
 
 def refuse_glue(tree: nodes.Template, template: str) -> None:
-    """Raise when a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
+    """Raise if a template builds strings with `~`, `+`, `%` or a filter such as `join`."""
     for node in tree.find_all((nodes.Concat, nodes.Mod, nodes.Add, nodes.Filter)):
         if isinstance(node, nodes.Add):
             glues = not any(isinstance(part.value, int) for part in node.find_all(nodes.Const))
@@ -350,15 +352,15 @@ def refuse_glue(tree: nodes.Template, template: str) -> None:
         if glues:
             raise UsageError(
                 "template",
-                f"{template} line {node.lineno} glues strings into SQL",
+                f"{template} line {node.lineno} builds SQL from strings",
                 hint="Write the text in the template and print names with adapter.quote.",
             )
 
 
 class Kept(FileSystemBytecodeCache):
-    """Compiled templates where Python keeps our compiled modules, and under its conditions.
+    """Compiled templates, stored where Python keeps our compiled modules and under the same conditions.
 
-    Whoever can write there can change the modules too. A template that changed is compiled again.
+    Anybody who can write there can change the modules, too. A changed template is compiled again.
     """
 
     def __init__(self) -> None:
@@ -367,7 +369,7 @@ class Kept(FileSystemBytecodeCache):
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         if not sys.dont_write_bytecode:
-            with contextlib.suppress(OSError):  # as Python does where it may not write
+            with contextlib.suppress(OSError):  # like Python if it must not write
                 super().dump_bytecode(bucket)
 
 
@@ -379,7 +381,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
-    """A sandbox over template folders, strict about undefined names and about what may be printed."""
+    """A sandbox over template folders, strict about undefined names and printed values."""
     made = _Sandbox(
         loader=_Loader([str(root) for root in roots]),
         undefined=StrictUndefined,
@@ -394,6 +396,6 @@ def environment(roots: Iterable[Path]) -> ImmutableSandboxedEnvironment:
 
 
 def duckdb_macros() -> str:
-    """CREATE MACRO statements for a DuckDB shell; one that others are made with comes before them."""
+    """CREATE MACRO statements for a DuckDB shell, in order of dependency."""
     files = sorted((folder("macros") / "duckdb").glob("*.sql"))
     return "\n".join(file.read_text(encoding="utf-8") for file in files)

@@ -1,8 +1,8 @@
-"""The words that engines write in their own way: one list, and a table of them for each engine.
+"""The expressions that engines write differently: one list, and a table of them for each engine.
 
-A macro of `macros/kernel` that dispatches is a word, said in DuckDB's way by its `default__` half. The
-table of an engine, `macros/dialects/<engine>.sql`, says every one of them, in the same text or another.
-What it leaves out is told when the engine is opened, and not in the middle of a statement.
+A dispatching macro of `macros/kernel` is a word; its `default__` half is DuckDB's form. The table of an
+engine, `macros/dialects/<engine>.sql`, defines every word, with the same text or another. Missing words are
+reported when the engine is opened, not in the middle of a statement.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from functools import cache
 from privacy_sql.errors import UsageError
 from privacy_sql.query.template import folder
 
-DEFAULT = "duckdb"  # the templates are written in its words
+DEFAULT = "duckdb"  # the templates use its words
 DISPATCH = re.compile(r"adapter\.dispatch\(\"(\w+)\"")
 SAID = re.compile(r"\{%-?\s*macro (\w+?)__(\w+)\(")
 
 
 @cache
 def words() -> tuple[str, ...]:
-    """Every word that an engine has to know.
+    """Every word that an engine must define.
 
     >>> words()
     ('double', 'matches')
@@ -30,7 +30,7 @@ def words() -> tuple[str, ...]:
 
 
 def missing(engine: str) -> list[str]:
-    """The words that the table of an engine leaves out.
+    """The words missing from the table of an engine.
 
     >>> missing("postgres")
     []
@@ -45,7 +45,7 @@ def missing(engine: str) -> list[str]:
 
 @cache
 def refuse_unspoken(engine: str) -> None:
-    """Raise where an engine of ours does not know every word."""
+    """Raise if an engine does not define every word."""
     unknown = missing(engine)
     if unknown:
         macros = ", ".join(f"{engine}__{word}" for word in unknown)

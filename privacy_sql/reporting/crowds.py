@@ -124,7 +124,7 @@ def _source(release: Release) -> tuple[Sequence[Guess] | None, dict[str, Record]
 
 
 def _commonest(release: Release) -> list[int] | None:
-    """How many people have the commonest sensitive value, and how many there are: a guess about anybody."""
+    """How many people have the most common sensitive value, and how many there are: a guess about anybody."""
     grouping = release.grouping.one_table
     table = release.table
     if grouping is None or table.values_per_person != "one" or len(table.sensitives) != 1:

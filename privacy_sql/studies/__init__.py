@@ -1,4 +1,4 @@
-"""Questions about a table that are not a verdict: each counts it, fetches counts and asks a kernel.
+"""Questions about a table that need no verdict: each study counts the table and calls a kernel on the counts.
 
 In: a table or a release. Out: a curve, a prior, a risk. Read `disclosure_curve.py` first; each question is
 a file: `disclosure_risk.py`, `every_choice.py`, `knowledge_attack.py`, `reconstruction.py`, `skyline.py`,
@@ -19,9 +19,9 @@ from privacy_sql.table import Table
 
 
 def groups_of(engine: Engine, subject: Table | Release) -> Grouping:
-    """The groups of a table as it stands, or of a release that has not left yet.
+    """The groups of a table without any generalisation, or of a release that has not been written.
 
-    Releases of counts have none, and are refused; of several sensitive columns each has its own worst case.
+    Releases of counts have no groups and are refused. Each sensitive column has a worst case of its own.
     """
     if not isinstance(subject, Release):
         base = count(engine, subject)
@@ -30,5 +30,10 @@ def groups_of(engine: Engine, subject: Table | Release) -> Grouping:
     grouping = subject.groups
     if grouping.base.sides:
         hint = "Name the table with --source and one column with --sensitive."
-        raise UsageError("several_sensitive", "one sensitive column at a time", where=subject.name, hint=hint)
+        raise UsageError(
+            "several_sensitive",
+            "this study takes one sensitive column at a time",
+            where=subject.name,
+            hint=hint,
+        )
     return grouping

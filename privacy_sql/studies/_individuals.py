@@ -1,4 +1,4 @@
-"""INTERNAL: the people whom the worst knowledge of a skyline is about, by their identifiers."""
+"""INTERNAL: the people that the worst case of a skyline names, by their identifiers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.kernels.skyline.breach_probability import Amounts
 from privacy_sql.query.template import render
 
-MOST = 1_000  # of each kind; more are not written out
+MOST = 1_000  # so many people of each kind are listed
 
 
 def individuals(
@@ -22,13 +22,13 @@ def individuals(
     code: int,
     others: Sequence[int],
 ) -> dict[str, Any]:
-    """Whom to take for the target, the people known and the family, so that all that is known is true.
+    """A target, known people and a family for whom everything the adversary knows is true.
 
     chen2008, Sec. 8.3: "identify the individuals", for those who may see the data.
-    The target has the value in question; the commonest other values of the group are ruled out; who is known
-    has none of these, in the target's group, and not the value in question; anybody may be the family.
-    `others` are the codes of the other values of the target's group, the commonest first. Nobody is named
-    where the table has no identifier, or people may have several values.
+    The target has the value in question, and the most common other values of the group are ruled out. The
+    known people are in the target's group and have neither. Anybody may be the family. `others` are the codes
+    of the other values of the target's group, the most common first. Nobody is named if the table has no
+    identifier or if people may have several values.
     """
     base = grouping.base
     if not base.table.identifier or base.table.values_per_person != "one":
@@ -59,7 +59,7 @@ def individuals(
     if len({row["person"] for row in rows}) < len(rows):
         raise UsageError("several_groups", "people with the same quasi-identifiers are in several groups")
     holder = next(row for row in rows if row["g"] == target and row["kind"] == "holder")
-    # values that are ruled out for the target tell nothing more of others in the same group
+    # other people of the group with a value that is ruled out for the target do not help the adversary
     free = ("other",) if known_in == target else ("other", "ruled_out")
     known = [row for row in rows if row["g"] == known_in and row["kind"] in free][: amounts.known]
     taken = [holder, *known]

@@ -1,7 +1,7 @@
-"""How many people can be guessed how well, and how many share a group with how many: counts, never values.
+"""How well people can be guessed and how large their groups are, as counts of people and never as values.
 
-The guess about a person is the best one of an adversary who knows who is in which group and at most so many
-facts about people of that one group (martin2007, Sec. 3.3.1). With facts about other groups the worst case
+The guess about a person is the best one of an adversary who knows the group of everybody and a limited number
+of facts about people of that one group (martin2007, Sec. 3.3.1). With facts about other groups the worst case
 of the whole table may be higher: that is `ck_safety`.
 """
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from privacy_sql.counted.groups import Groups
     from privacy_sql.kernels.worst_case.group_shapes import GroupShapes, Ints
 
-PARTS = 20  # bars of guesses, each a twentieth wide; what is certain has one of its own
+PARTS = 20  # bars of guesses, each a twentieth wide; certainty has a bar of its own
 MOST_FACTS = 12
-NEAR = 1e-9  # floats closer than this to the end of a bar are decided as fractions
+NEAR = 1e-9  # floats closer than this to the end of a bar are compared as fractions
 
 
 @dataclass(frozen=True)
 class Bar:
-    """People from `low` up to `high`: of guesses `high` is not reached, unless both are 1; of sizes it is."""
+    """People from `low` to `high`. Sizes include `high`; guesses exclude it, unless both ends are 1."""
 
     low: Fraction
     high: Fraction
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Risks:
-    """Two histograms of the people of one partition; the first is None where no column is sensitive."""
+    """Two histograms of the people of one partition; the first is None when no column is sensitive."""
 
     guesses: tuple[Bar, ...] | None
     sizes: tuple[Bar, ...]
@@ -51,7 +51,7 @@ class Risks:
 def of_grouping(grouping: Grouping, facts: int = 0) -> Risks:
     """The risks of groups in an engine."""
     refuse_bad_facts(facts)
-    # people of a group, of those with its commonest value, and how many groups are like this
+    # people in a group, those with its most common value, and how many groups are like this
     counted = guess(grouping).groups
     sizes = _by_size([(n, alike) for n, _, alike in counted])
     if not grouping.base.table.sensitives:
@@ -66,7 +66,7 @@ def of_grouping(grouping: Grouping, facts: int = 0) -> Risks:
 
 
 def of_groups(groups: Groups, facts: int = 0) -> Risks:
-    """The risks of groups in memory: the same numbers."""
+    """The same numbers for groups in memory."""
     refuse_bad_facts(facts)
     sizes = _by_size([(n, 1) for n in groups.people.tolist()])
     if groups.values is None:
@@ -79,7 +79,7 @@ def of_groups(groups: Groups, facts: int = 0) -> Risks:
 
 
 def places_of(groups: Groups, facts: int = 0) -> list[int]:
-    """The bar of guesses that every group in memory is in."""
+    """The bar of guesses for each group in memory."""
     refuse_bad_facts(facts)
     if not facts:
         pairs = zip(groups.top.tolist(), groups.people.tolist(), strict=True)
@@ -90,7 +90,7 @@ def places_of(groups: Groups, facts: int = 0) -> list[int]:
 
 
 def sure_of(groups: Groups, some: Sequence[int], facts: int = 0) -> list[Fraction]:
-    """How sure the best guess is in some groups in memory, exactly."""
+    """The exact probability of the best guess in some groups in memory."""
     from privacy_sql.kernels.worst_case.disclosure import worst_case_disclosure
 
     if not facts:
@@ -112,8 +112,8 @@ def _shapes_of(groups: Groups, facts: int) -> tuple[GroupShapes, Ints]:
 
 def refuse_bad_facts(facts: int) -> None:
     if isinstance(facts, bool) or not isinstance(facts, int) or not 0 <= facts <= MOST_FACTS:
-        hint = "A disclosure curve goes further."
-        raise UsageError("bad_parameter", f"facts is a whole number from 0 to {MOST_FACTS}", hint=hint)
+        hint = "A disclosure curve takes more facts."
+        raise UsageError("bad_parameter", f"facts must be a whole number from 0 to {MOST_FACTS}", hint=hint)
 
 
 def _of_shapes(shapes: GroupShapes, facts: int) -> tuple[Bar, ...]:
@@ -122,7 +122,7 @@ def _of_shapes(shapes: GroupShapes, facts: int) -> tuple[Bar, ...]:
 
 
 def _places(shapes: GroupShapes, facts: int) -> list[int]:
-    """The bar of each shape. Floats place it, and fractions decide where they end near a bar's end."""
+    """The bar of each shape. Floats find it; fractions decide near the end of a bar."""
     import numpy as np
 
     from privacy_sql.kernels.worst_case.disclosure import worst_case_disclosure
@@ -130,7 +130,7 @@ def _places(shapes: GroupShapes, facts: int) -> list[int]:
 
     atoms = facts + 1
     shown = np.count_nonzero(shapes.top, axis=1)
-    # all values of a group but one ruled out: its guess is certain, and with fewer facts it never is
+    # a guess is certain only when the facts rule out all values of the group but one
     certain = (shown < atoms) | ((shown == atoms) & (shapes.top.sum(axis=1) == shapes.size))
     place = np.full(len(shapes.size), PARTS)
     rest = np.flatnonzero(~certain)
@@ -147,7 +147,7 @@ def _places(shapes: GroupShapes, facts: int) -> list[int]:
 
 
 def _place(part: int, whole: int) -> int:
-    """The bar of a guess that is right for `part` of `whole`; the last is what is certain.
+    """The bar of a guess that is right for `part` of `whole`; the last bar is for certainty.
 
     >>> [_place(part, 20) for part in (0, 1, 2, 19, 20)]
     [0, 1, 2, 19, 20]
@@ -161,7 +161,7 @@ def ends_of(place: int) -> tuple[Fraction, Fraction]:
 
 
 def _by_place(kinds: Sequence[tuple[int, int, int]]) -> tuple[Bar, ...]:
-    """Bars from the first to what is certain, from (place, people, groups)."""
+    """Bars in order, the one for certainty last, from (place, people, groups)."""
     people, groups = [0] * (PARTS + 1), [0] * (PARTS + 1)
     for place, n, alike in kinds:
         people[place] += n
@@ -170,7 +170,7 @@ def _by_place(kinds: Sequence[tuple[int, int, int]]) -> tuple[Bar, ...]:
 
 
 def size_of(number: int) -> tuple[int, int]:
-    """The bar of a group of so many people: 1, 2 to 4, 5 to 9, 10 to 19, 20 to 49 and so on.
+    """The bar for a group of this size: 1, 2 to 4, 5 to 9, 10 to 19, 20 to 49 and so on.
 
     >>> [size_of(n) for n in (1, 4, 5, 19, 20, 70, 1234)]
     [(1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (1000, 1999)]

@@ -1,4 +1,4 @@
-"""Shares that were counted on some people only: exact intervals, and how much an attack beats a control."""
+"""Shares counted on a sample of people: exact intervals, and by how much an attack beats a control."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from math import ceil, comb, floor
 from privacy_sql.errors import UsageError
 from privacy_sql.parameters import number_or_refuse
 
-GRID = 10**12  # the ends of an interval are rounded outwards to one part in so many
+GRID = 10**12  # the ends of an interval are rounded outwards to multiples of one divided by this number
 _EXACTLY = Context(prec=60)
 _BITS = 220  # of a binomial coefficient: more digits than the context keeps
 
 
 @dataclass(frozen=True)
 class Excess:
-    """How much better an attack guesses than the control, of what the control leaves to be guessed.
+    """How much better an attack guesses than the control, as a share of what the control cannot guess.
 
-    `value` and `low` are None where the control may be right about everybody; it is never cut off at 0.
+    `value` and `low` are None when the control may be right about everybody. Negative values are kept.
     """
 
     value: Fraction | None
@@ -32,20 +32,21 @@ class Excess:
 def clopper_pearson(
     right: int | Fraction, asked: int, level: str | float = "0.95"
 ) -> tuple[Fraction, Fraction]:
-    """The exact interval of a share, `right` of the people `asked`; both ends are rounded outwards.
+    """The exact interval of the share `right` / `asked`; both ends are rounded outwards.
 
-    Clopper and Pearson 1934: the shares at which so many, or so few, are not rarer than half the error. An
-    expected number right (ties are shared) is rounded away from the middle at each end.
+    Clopper and Pearson 1934: the shares at which a count this high, or this low, has a probability of at
+    least half the error. When ties are shared, `right` may be a fraction; it is rounded away from the middle
+    at each end.
 
     >>> [float(end) for end in clopper_pearson(0, 10)]
     [0.0, 0.308497107819]
     """
     tail = (1 - _level(level)) / 2
     if asked < 1 or not 0 <= right <= asked:
-        raise UsageError("bad_argument", "right is a number of the people asked, and somebody is asked")
+        raise UsageError("bad_argument", "right must lie between 0 and asked, and asked must be at least 1")
     few, many = floor(right), ceil(right)
     low = _last(lambda share: _at_least(few, asked, share) <= tail) if few else 0
-    # seen from the other side the share wrong has a lower end
+    # the upper end is 1 minus the lower end of the share that is wrong
     high = GRID - _last(lambda share: _at_least(asked - many, asked, share) <= tail) if many < asked else GRID
     return Fraction(low, GRID), Fraction(high, GRID)
 
@@ -57,9 +58,10 @@ def excess(
     *,
     counted: bool = False,
 ) -> Excess:
-    """(a - c) / (1 - c) of two shares, with an interval from those of both, each at half the error.
+    """(a - c) / (1 - c) of two shares, with an interval from both of theirs, each at half the error.
 
-    `counted`: the attack asked everybody, so its share is known and the whole error is the control's.
+    `counted`: the attack was measured on everybody, so its share is exact and the control takes the whole
+    error.
 
     >>> excess((9, 20), (4, 20)).value, excess((5, 5), (5, 5)).value
     (Fraction(5, 16), None)
@@ -81,7 +83,7 @@ def _level(text: str | float) -> Fraction:
 
 
 def _last(holds: Callable[[Decimal], bool]) -> int:
-    """The last place of the grid at which a condition holds that holds at 0 and not at 1."""
+    """The last grid point where a condition holds; it must hold at 0 and fail at 1."""
     low, high = 0, GRID
     while high - low > 1:
         middle = (low + high) // 2
@@ -91,14 +93,14 @@ def _last(holds: Callable[[Decimal], bool]) -> int:
 
 @lru_cache(maxsize=8)
 def _coefficient(n: int, k: int) -> Decimal:
-    """A binomial coefficient to more digits than anybody needs; all of them may be hundreds of thousands."""
+    """A binomial coefficient, rounded far beyond the precision needed; in full it may be very long."""
     whole = comb(n, k)
     spare = max(0, whole.bit_length() - _BITS)
     return _EXACTLY.multiply(Decimal(whole >> spare), _EXACTLY.power(2, spare))
 
 
 def _at_least(right: int, asked: int, share: Decimal) -> Decimal:
-    """The chance that at least so many of the people asked are right, each with this chance."""
+    """The probability of at least this many right answers when each is right with this probability."""
     if share == 0:
         return Decimal(0)
     wrong = 1 - share
@@ -109,7 +111,7 @@ def _at_least(right: int, asked: int, share: Decimal) -> Decimal:
     while n < asked:
         term = _EXACTLY.multiply(term, _EXACTLY.divide(odds * (asked - n), Decimal(n + 1)))
         total, n = _EXACTLY.add(total, term), n + 1
-        # beyond the commonest number the terms fall faster and faster
+        # beyond the most likely number the terms fall faster and faster
         if n > asked * share and term < total * Decimal("1e-40"):
             break
     return total

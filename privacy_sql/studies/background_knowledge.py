@@ -1,4 +1,4 @@
-"""What an adversary who studied the data believes, before a release and after it (li2009)."""
+"""What an adversary who studied the data believes before and after a release (li2009)."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class Beliefs(Sequence[Any]):
         return list(self._by_value)
 
     def __repr__(self) -> str:
-        return f"Beliefs of {len(self)} values"  # a value of the data has no place in a log
+        return f"Beliefs of {len(self)} values"  # a log must not show a value of the data
 
 
 @dataclass(frozen=True)
 class Priors(Sequence[Any]):
-    """A belief per kind of person (None where nobody resembles it), the kinds, and how it was computed."""
+    """One belief per kind of person (None if nobody resembles it), the kinds, and how they were computed."""
 
     rows: tuple[Beliefs | None, ...]
     kinds: tuple[tuple[Any, ...], ...] = field(repr=False)
@@ -83,7 +83,7 @@ def prior(
 ) -> Priors:
     """P_pri(B, q) for every kind of person in the table, or for the `targets`: li2009, eq. (2).
 
-    `path` is dense (in memory), chain (in SQL) or auto. Small tables are answered in exact fractions.
+    `path` is dense (in memory), chain (in SQL) or auto. Small tables give exact fractions.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> people = pd.DataFrame({"age": [20, 30, 40], "disease": ["flu", "cold", "flu"]})
@@ -93,7 +93,7 @@ def prior(
     Fraction(9, 14)
     """
     if path not in ("auto", "dense", "chain"):
-        raise UsageError("bad_path", "the prior is computed dense, chain or auto")
+        raise UsageError("bad_path", "path must be dense, chain or auto")
     base = count(engine, table)
     study = studied_table.studied(base, targets, in_fractions=True)
     found = beliefs.prior(study, bandwidth, kernel, path)
@@ -108,7 +108,7 @@ def _row(study: studied_table.Studied, row: npt.NDArray[Any]) -> Beliefs | None:
     by_value = dict(zip(study.values.values(), cells, strict=True))
     declared = (study.base.table.domains or {}).get(study.base.table.sensitives[0])
     if isinstance(declared, list | tuple) and not is_span(declared):
-        # a declared domain gives the order, and values that do not occur have no belief
+        # a declared domain gives the order; values that do not occur get no belief
         by_value = {**dict.fromkeys(declared, 0 * cells[0]), **by_value}
     return Beliefs(by_value)
 
@@ -123,7 +123,7 @@ def _kinds(base: Base, study: studied_table.Studied) -> tuple[tuple[Any, ...], .
 
 @dataclass(frozen=True)
 class GroupBeliefs:
-    """What is believed of one kind of person in one group, before and after."""
+    """What the adversary believes about one kind of person in one group, before and after."""
 
     group: int
     kind: tuple[Any, ...] = field(repr=False)
@@ -156,10 +156,10 @@ def posterior(
 def posterior(*question: Any, method: str = "exact", **more: Any) -> GroupPosterior | list[GroupBeliefs]:
     """P*(s|t): beliefs after a release, for one group or for all groups of a table (li2009, Sec. III).
 
-    `posterior(prior=matrix, counts=[...])` answers for one group with `.values`, `.likelihood` and `.flags`.
-    `posterior(engine, table, bandwidth=...)` answers for every kind of person in every group; the estimates
-    of all groups come from one SQL statement. Exact ones come from memory, for groups of up to 2,000,000
-    count vectors, or with `path="sql"` from the engine, for up to 20,000; larger groups are undecided.
+    `posterior(prior=matrix, counts=[...])` returns one group with `.values`, `.likelihood` and `.flags`.
+    `posterior(engine, table, bandwidth=...)` returns every kind of person in every group; one SQL statement
+    estimates all groups. Exact posteriors are computed in memory for groups of up to 2,000,000 count vectors,
+    or with `path="sql"` in the engine for up to 20,000; larger groups stay undecided.
 
     >>> posterior(prior=[["0", "1"], ["0", "1"], ["3/10", "7/10"]], counts=[1, 2], method="omega").values[2][
     ...     0
@@ -207,9 +207,9 @@ def _of_table(
     path: str = "auto",
 ) -> list[GroupBeliefs]:
     if method not in ("exact", "omega", "sinkhorn"):
-        raise UsageError("bad_method", "a posterior is exact, omega or sinkhorn")
+        raise UsageError("bad_method", "method must be exact, omega or sinkhorn")
     if path not in ("auto", "memory", "sql") or (path == "memory" and method != "exact"):
-        raise UsageError("bad_path", "a posterior is computed in memory (exact ones only), in sql, or auto")
+        raise UsageError("bad_path", "path must be memory (for exact posteriors), sql or auto")
     base = count(engine, table)
     study = studied_table.studied(base)
     before = beliefs.prior(study, bandwidth, kernel).beliefs.astype(float)
@@ -243,7 +243,7 @@ def _of_table(
 def posterior_over_groups(
     group_counts: Sequence[Mapping[Any, int]], prior: Mapping[Any, Any]
 ) -> dict[Any, Number] | None:
-    """Belief about a person known to be in one group of each release; None when nothing is left."""
+    """The belief about a person whose group in each release is known; None when no value is possible."""
     return posteriors.posterior_over_groups(group_counts, {s: as_number(p) for s, p in prior.items()})
 
 
@@ -258,8 +258,8 @@ def belief_distance(
 ) -> Number:
     """How far apart two beliefs are: js, smoothed_js, kl, emd or tv (li2009, Sec. IV.B).
 
-    `hierarchy` says how far apart values are: a hierarchy, a matrix, or the numbers themselves. Without a
-    measure it is smoothed_js where there is one, js otherwise.
+    `hierarchy` says how far apart values are: a hierarchy, a matrix, or the numbers themselves. Without
+    `measure`, the distance is smoothed_js if there is a hierarchy and js otherwise.
 
     >>> round(belief_distance([0.01, 0.99], [0.11, 0.89]), 6)
     0.03709
@@ -274,7 +274,7 @@ def belief_distance(
         apart_in_all: Number = distances.total_variation(a, b)
         return apart_in_all
     if name not in ("smoothed_js", "emd"):
-        raise UsageError("bad_measure", "a distance of beliefs is js, smoothed_js, kl, emd or tv")
+        raise UsageError("bad_measure", "measure must be js, smoothed_js, kl, emd or tv")
     apart = _apart(names, hierarchy, len(a))
     if name == "emd":
         return distances.earth_movers(a, b, 1 - np.eye(len(a), dtype=int) if apart is None else apart)
@@ -304,16 +304,16 @@ def smooth(
 
 
 def _aligned(p: Belief, q: Belief) -> tuple[list[Any] | None, Any, Any]:
-    """Both beliefs over the same values in the same order, and the values when they are named."""
+    """Both beliefs over the same values in the same order, and the names of the values if given."""
     names = None
     if isinstance(p, Mapping) and isinstance(q, Mapping):
         names = list(dict.fromkeys([*p, *q]))
         p, q = [p.get(name, 0) for name in names], [q.get(name, 0) for name in names]
     a, b = _numbers([list(p)])[0], _numbers([list(q)])[0]
     if len(a) != len(b) or not len(a):
-        raise UsageError("bad_belief", "both beliefs have one probability for each sensitive value")
+        raise UsageError("bad_belief", "both beliefs need one probability for each sensitive value")
     if any(min(belief) < 0 or abs(sum(belief) - 1) > Fraction(1, 10**9) for belief in (a, b)):
-        raise UsageError("bad_belief", "a belief is 0 or more everywhere and sums to 1")
+        raise UsageError("bad_belief", "the probabilities of a belief must be 0 or more and sum to 1")
     return names, a, b
 
 
@@ -326,7 +326,8 @@ def _apart(
         known = names if names is not None else list(hierarchy.leaves())
         if len(known) != size:
             raise UsageError(
-                "bad_belief", f"{size} probabilities for the {len(known)} values of the hierarchy"
+                "bad_belief",
+                f"the belief has {size} probabilities, and the hierarchy has {len(known)} values",
             )
         return resemblance("belief", known, hierarchy, exact=True).distances
     cells = list(hierarchy)

@@ -12,7 +12,8 @@ def bucketized_kl(engine: Engine, release: Release) -> float:
     """KL divergence in nats between the source and a release with exact quasi-identifiers.
 
     chen2008, Sec. 8.4: p*(x, s) is the share of people with x, times the share of s in the group of x. In
-    the paper people alike lie in one group; of those whom a release parts, each counts in its own.
+    the paper, people who are alike are in one group; where a release separates them, each counts in their
+    own.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -25,7 +26,7 @@ def bucketized_kl(engine: Engine, release: Release) -> float:
     grouping = release.groups
     base = grouping.base
     if not base.table.sensitives or base.table.values_per_person != "one":
-        hint = "It compares one sensitive value per person."
+        hint = "The divergence compares one sensitive value per person."
         raise UsageError("no_sensitive", "the divergence needs a sensitive column", hint=hint)
     query = render(
         "studies/bucketized_kl.sql",

@@ -14,7 +14,7 @@ from privacy_sql.utilities.classification_accuracy import accuracy
 def classification_accuracy(
     engine: Engine, release: Release, target: str | None = None, *, folds: int = 10, seed: int = 0
 ) -> float:
-    """The mean accuracy of a decision tree over the folds, trained and tested on published rows.
+    """The mean cross-validated accuracy of a decision tree trained and tested on published rows.
 
     chen2008, Sec. 8.4. `target` is the class, by default the sensitive column; the other quasi-identifiers
     and sensitive values are what the tree sees. Labels are categories without an order. Needs scikit-learn

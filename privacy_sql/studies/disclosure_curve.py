@@ -59,7 +59,7 @@ def curves(engine: Engine, table: Table | Release, facts: int) -> Curves:
 
 
 def of_groups(grouping: Grouping, facts: int) -> Curves:
-    """Both curves of groups that are counted already."""
+    """Both curves of groups that have been counted."""
     shapes = _shapes(grouping, facts)
     with within_reach():
         by_language = {language: curve(shapes, facts) for language, curve in LANGUAGES.items()}
@@ -68,6 +68,6 @@ def of_groups(grouping: Grouping, facts: int) -> Curves:
 
 def _shapes(grouping: Grouping, facts: int) -> GroupShapes:
     if isinstance(facts, bool) or not isinstance(facts, int) or not 0 <= facts <= MOST_FACTS:
-        raise UsageError("bad_parameter", f"facts of a curve is a whole number from 0 to {MOST_FACTS}")
+        raise UsageError("bad_parameter", f"facts must be a whole number from 0 to {MOST_FACTS}")
     counts = group_counts(grouping)
     return GroupShapes.from_columns(counts["g"], counts["n_rows"], facts + 1)[0]

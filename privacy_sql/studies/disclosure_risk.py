@@ -1,4 +1,4 @@
-"""How likely given facts make an atom: facts as people write them, against one table or release."""
+"""How likely an atom is given facts in plain words, for one table or release."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from privacy_sql.table import PerPerson, Table
 
 Ints = NDArray[np.int64]
-HINT = "Names stand as in the table, letter case included; put double quotes around unusual ones."
+HINT = "Write names as they are in the table, letter case included; put double quotes around unusual ones."
 
 
 @dataclass(frozen=True)
 class DisclosureRisk:
-    """The chance of an atom under the facts: a fraction when counted, else an estimate with its interval."""
+    """The probability of an atom given the facts: an exact fraction, or an estimate with its interval."""
 
     value: Fraction | float
     low: Fraction | float
@@ -82,12 +82,12 @@ def disclosure_risk(
     random: np.random.Generator | None = None,
     work_limit: int = WORK_LIMIT,
 ) -> DisclosureRisk:
-    """The chance of `atom` ("Tom is AIDS") for somebody who knows the facts; without one, of the likeliest.
+    """The probability of `atom` ("Tom is AIDS"), or of the likeliest atom, for somebody who knows the facts.
 
     martin2007, Def. 5. A fact with a weight ("0.8: Tom not Cancer") is one that somebody believes: worlds in
-    which it holds count that often, the others as often as is missing to 1, whatever the other facts say.
-    Works for one value, sets and multisets of values per person. Exact when counting the tables that agree
-    takes at most `work_limit` steps, otherwise estimated.
+    which it holds count 0.8, the others 0.2, independently of the other facts. People may have one value, a
+    set or a multiset. The result is exact if counting the tables that agree takes at most `work_limit` steps,
+    and otherwise an estimate.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -108,7 +108,7 @@ def risk_of_groups(
     random: np.random.Generator | None = None,
     work_limit: int = WORK_LIMIT,
 ) -> DisclosureRisk:
-    """The same of groups that were counted already."""
+    """The same for groups that have been counted."""
     question = [written.parse_atom(atom)] if atom is not None else []
     asked = _Question.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, (), asked.kind, work_limit=work_limit, weighted=asked.facts)
@@ -132,20 +132,20 @@ def risk_of_groups(
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Facts with which no table agrees, or none that was drawn, in words."""
+    """Explain in words that no table agrees with the facts, or none of those drawn."""
     try:
         yield
     except NothingAgreed:
         raise Undecided(
             "undecided",
-            f"no table agreed with the facts among {SAMPLES:,} drawn at random",
+            f"none of {SAMPLES:,} random tables agrees with the facts",
             where="facts",
             hint="They may contradict the release; ask about fewer facts at once.",
         ) from None
     except Contradiction:
         raise UsageError(
             "contradiction",
-            "the facts contradict the release: no table agrees with both",
+            "the facts contradict the release: no table agrees with both of them",
             where="facts",
             hint="At least one of them is not true.",
         ) from None
@@ -153,7 +153,7 @@ def _explained() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Question:
-    """Facts and question in numbers: groups and people counted, values in codes."""
+    """Facts and question in numbers: groups and people as counts, values as codes."""
 
     grouping: Grouping
     counts: _Counts
@@ -192,18 +192,18 @@ class _Question:
 
     @cached_property
     def groups(self) -> dict[int, Group]:
-        """The groups the facts touch or the question is about."""
+        """The groups that the facts or the question mention."""
         spoken = [*self.question, *(atom for fact in self.facts for atom in fact.atoms)]
         return {group: self.counts.group(group) for group in {atom.group for atom in spoken}}
 
     def answer(self, chance: Chance, atom: Atom) -> DisclosureRisk:
-        """The result with what may be told of the atom: numbers and ranks, names only when revealed."""
+        """The result with what may be shown of the atom: numbers and ranks; names only when revealed."""
         people, counts = self.counts.group(atom.group)
         held = counts.get(atom.value, 0)
         name = self.names.of_place.get((atom.group, atom.person))
         told = {
             "size": people,
-            "person": "somebody the facts name" if name is not None else "anybody the facts do not name",
+            "person": "somebody the facts name" if name is not None else "anyone the facts do not name",
             "rank": 1 + sum(n > held for n in counts.values()) if held else None,
             "count": held,
         }
@@ -237,7 +237,7 @@ class _Counts:
         return Group(int(self.n_people[rows][0]), {value: n for value, n in held.items() if n})
 
     def best(self, without: set[int], kind: str) -> tuple[Chance, Atom] | None:
-        """The likeliest atom where no fact helps: one chance for all people of a group."""
+        """The likeliest atom where no fact helps: all people of a group have the same probability."""
         rows = np.flatnonzero(~np.isin(self.g, list(without)) & (self.n_rows > 0))
         if not len(rows):
             return None
@@ -245,7 +245,7 @@ class _Counts:
         rough = held / people if kind != "multiset" else -(((people - 1) / people) ** held)
         near = rows[rough >= rough.max() - abs(rough.max()) * 1e-9]
         pairs = {(int(self.n_people[row]), int(self.n_rows[row])): int(row) for row in near[::-1]}
-        # the chance that one person of a group has a value, before any fact
+        # the probability that one person of a group has a value, before any fact
         chances = (
             (Fraction(n, people) if kind != "multiset" else 1 - Fraction(people - 1, people) ** n, -row)
             for (people, n), row in pairs.items()
@@ -265,7 +265,7 @@ class _Names:
     def of(
         cls, grouping: Grouping, facts: Sequence[written.Fact], question: Sequence[written.Atom]
     ) -> _Names:
-        """Look up every name at once; those that are not there are reported by their lines."""
+        """Look up all names at once, and report those that are missing by their lines."""
         where = [
             (f"facts line {fact.line}", atom)
             for fact in facts
@@ -305,7 +305,7 @@ class _Names:
 
 
 def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The group of each person, and a number for them in it."""
+    """The group of each person, and their number within it."""
     base = grouping.base
     inside = base.inside(base.people or base.relation)
     query = render(
@@ -327,7 +327,7 @@ def _places(grouping: Grouping, people: Sequence[str]) -> dict[str, tuple[int, i
     if len({row["position"] for row in rows}) < len(rows):
         raise UsageError(
             "several_groups",
-            "somebody the facts name could be in several groups: others have the same quasi-identifiers",
+            "somebody in the facts could be in several groups: others have the same quasi-identifiers",
             where="facts",
             hint="Ask about the table with its group column instead.",
         )

@@ -1,4 +1,4 @@
-"""How mixed the least mixed group is, and how much facts disclose, for every choice (martin2007, Fig. 6)."""
+"""The lowest entropy of a group and the disclosure to facts, for every choice (martin2007, Fig. 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_CHOICES = 1000
 
 @dataclass(frozen=True)
 class Choice:
-    """One choice of levels: its least mixed group's entropy in nats, and its disclosure to several facts."""
+    """One choice of levels, the lowest entropy of its groups in nats, and its disclosure to facts."""
 
     levels: Mapping[str, int]
     entropy: float
@@ -42,11 +42,11 @@ class Choice:
 
 
 def every_choice(engine: Engine, table: Table, facts: Sequence[int] = FACTS) -> list[Choice]:
-    """Entropy and disclosure of all choices of a table's levels, where they are at most a thousand."""
+    """Entropy and disclosure of every choice of a table's levels, at most a thousand choices."""
     size = prod(kind.height + 1 for kind in table.hierarchies.values())
     if size > MOST_CHOICES:
-        hint = f"Up to {MOST_CHOICES} choices are counted one by one."
-        raise UsageError("too_many_choices", f"there are {size} choices", hint=hint)
+        hint = f"At most {MOST_CHOICES} can be counted one by one; take fewer columns or shorter hierarchies."
+        raise UsageError("too_many_choices", f"the hierarchies allow {size} choices", hint=hint)
     base = count(engine, table)
     refuse_other_worlds(base)
     rollup = Rollup(base, with_sensitive=True)
@@ -70,7 +70,7 @@ def every_choice(engine: Engine, table: Table, facts: Sequence[int] = FACTS) -> 
 
 
 def lowest_entropy(counts: Mapping[str, Any]) -> float:
-    """The least entropy, in nats, of the sensitive values of any group.
+    """The lowest entropy, in nats, of the sensitive values in a group.
 
     >>> round(lowest_entropy({"g": [0, 0, 1], "n_rows": [2, 2, 5]}), 4)
     0.0

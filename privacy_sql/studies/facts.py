@@ -1,4 +1,4 @@
-"""Facts as people write them: one line each, about who has which sensitive value.
+"""Facts in plain words: one line each, about who has which sensitive value.
 
     Ed not Mumps
     Gary is Flu
@@ -9,10 +9,10 @@
     0.8: Ed does not have Mumps
     guess: Tom is AIDS
 
-Names and values stand as in the table; those with a word of the grammar in them go in double quotes. The
-third form is Martin et al. 2007, Definition 2; a family says that if one of the people has the value, all
-have it (Chen et al. 2008, Sec. 3.2). A number and a colon before a fact say how much it is believed. One
-line may say what is guessed. Blank lines and lines that start with # are skipped.
+Write names and values as in the table, in double quotes if they contain a word of the grammar. The third form
+is Martin et al. 2007, Definition 2; a family says that if one of the people has the value, all have it (Chen
+et al. 2008, Sec. 3.2). A number and a colon before a fact say how strongly it is believed. One line may say
+what to guess. Blank lines and lines that start with # are skipped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GUESS = "guess:"
 IF, IF_AND_ONLY_IF = ("->", "→"), ("<->", "↔")
 _TOKEN = re.compile(r'"(?:[^"]|"")*"|[^\s"]\S*|"')
 _FAMILY_TOKEN = re.compile(r'"(?:[^"]|"")*"|[,:]|[^\s",:]+|"')
-# also what is no number and was meant for one, which would be read as a part of a name: 0,8 and 80 %
+# also matches what was meant as a number, such as 0,8 or 80 %, and would otherwise become part of a name
 _WEIGHT = re.compile(r"\s*([-+]?[0-9.,][0-9.,/eE+-]*\s*%?)\s*:(?![0-9])(\s*)(\S.*)")
 
 
@@ -55,7 +55,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a line says: all of its clauses, believed with a weight; `line` is where the user wrote it."""
+    """What a line says: all of its clauses, with a weight; `line` is its number in the user's text."""
 
     clauses: tuple[Clause, ...]
     line: int
@@ -67,7 +67,7 @@ Sentence = list[list[Literal]]  # one literal of each list holds
 
 
 def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
-    """What the lines say, or every line that could not be read, at once.
+    """What the lines say. One error names every line that could not be read.
 
     >>> parse_facts(["0.8: Ed not Mumps"])[0].weight
     Fraction(4, 5)
@@ -91,7 +91,7 @@ def parse_facts(lines: Iterable[str]) -> tuple[Fact, ...]:
 
 
 def without_guess(lines: Iterable[str]) -> tuple[list[str], str | None]:
-    """The facts, each in its line, and what is guessed where a line says so.
+    """The facts, each in its line, and the guess if a line gives one.
 
     >>> without_guess(["Ed not Mumps", "guess: Tom is AIDS"])
     (['Ed not Mumps', ''], 'Tom is AIDS')
@@ -102,7 +102,7 @@ def without_guess(lines: Iterable[str]) -> tuple[list[str], str | None]:
             guesses.append(line.strip().removeprefix(GUESS).strip())
             found[number] = ""
     if len(guesses) > 1:
-        hint = "Ask about one guess at a time; --atom and a line of a file exclude each other."
+        hint = "Give one guess, with --atom or in a line of the file, not both."
         raise UsageError("two_guesses", "there is more than one guess", where="facts", hint=hint)
     return found, next(iter(guesses), None)
 
@@ -111,8 +111,8 @@ def parse_atom(text: str, where: str = "atom") -> Atom:
     """The atom of a question such as "Tom is AIDS" or "Tom has AIDS"."""
     holds, atom = _literal(_tokens(text, where, _TOKEN), where)
     if not holds:
-        hint = 'Ask for "Tom is AIDS"; the chance that he does not have it is what is left of 1.'
-        raise _unreadable(where, "a question is about a value somebody has", hint)
+        hint = 'Ask for "Tom is AIDS"; the probability that he does not have it is 1 minus the answer.'
+        raise _unreadable(where, "the question must say that somebody has a value", hint)
     return atom
 
 
@@ -122,9 +122,9 @@ def _parse_line(line: str, number: int) -> Fact:
     weight = number_in(weighted[1]) if weighted else Fraction(1)
     if weight is None or not 0 <= weight <= 1 or (weighted and not weighted[2]):
         hint = (
-            "Write 0.8: Name not Value, with a point and a blank; a name with a colon goes in double quotes."
+            "Write 0.8: Name not Value, with a point and a space; put a name with a colon in double quotes."
         )
-        raise _unreadable(where, "its weight is no number from 0 to 1 and a colon", hint)
+        raise _unreadable(where, "the weight must be a number from 0 to 1, then a colon", hint)
     said = weighted[3] if weighted else line
     if re.match(r"\s*family\s", said) and ":" in said:
         sentence = _family(_tokens(said, where, _FAMILY_TOKEN)[1:], where)
@@ -153,22 +153,22 @@ def _sentence(tokens: Sequence[str], where: str) -> Sentence:
 
 
 def _side(tokens: Sequence[str], where: str) -> Sentence:
-    """Atoms that all hold, with & between them, or of which one holds, with |."""
+    """Atoms that all hold (joined by &) or of which at least one holds (joined by |)."""
     if "&" in tokens and "|" in tokens:
-        raise _unreadable(where, "one side has both & and |", "Write two lines.")
+        raise _unreadable(where, "one side mixes & and |", "Write two lines.")
     if "|" in tokens:
         return [[_literal(part, where) for part in _split(tokens, "|")]]
     return [[_literal(part, where)] for part in _split(tokens, "&")]
 
 
 def _denied(side: Sentence) -> Sentence:
-    """That a side does not hold: one of those that all hold fails, or all fail of which one holds."""
+    """The negation of a side: one atom of an & fails, or all atoms of a | fail."""
     literals = [(not holds, atom) for part in side for holds, atom in part]
     return [[literal] for literal in literals] if len(side) == 1 else [literals]
 
 
 def _either(one: Sentence, other: Sentence) -> Sentence:
-    """That one of two sides holds."""
+    """At least one of two sides holds."""
     return [[*left, *right] for left in one for right in other]
 
 
@@ -189,7 +189,7 @@ def _literal(tokens: Sequence[str], where: str) -> Literal:
 
 
 def _family(tokens: Sequence[str], where: str) -> Sentence:
-    """Everybody's value implies the next one's, around the circle: one has it, all have it."""
+    """Each person's value implies the next one's, in a circle: if one has it, all have it."""
     at = tokens.index(":") if ":" in tokens else len(tokens)
     value, people = _name(tokens[:at], where, "a value"), _split(tokens[at + 1 :], ",")
     names = [_name(part, where, "a person") for part in people]
@@ -203,7 +203,7 @@ def _atom(tokens: Sequence[str], where: str) -> Atom:
     if tokens.count("is") != 1:
         raise _unreadable(
             where,
-            "a person, the word is and a value are expected, once each",
+            'expected a person, the word "is" and a value, once each',
             "Write Name is Value or Name not Value; put double quotes around names with the words is, not, "
             "&, | or -> in them.",
         )
@@ -212,14 +212,14 @@ def _atom(tokens: Sequence[str], where: str) -> Atom:
 
 
 def _name(tokens: Sequence[str], where: str, what: str) -> str:
-    """The words of a name; a quoted one loses its quotes and keeps its blanks."""
+    """The words of a name; a quoted one loses its quotes and keeps its spaces."""
     words = [token[1:-1].replace('""', '"') if token.startswith('"') else token for token in tokens]
     if not words:
         raise _unreadable(where, f"{what} is missing", "Write Name is Value or Name not Value.")
     reserved = {"not", "&", "|", *IF, *IF_AND_ONLY_IF}
     if any(token in reserved for token in tokens):
         raise _unreadable(
-            where, f"the name of {what} has a word of the grammar in it", "Put it in double quotes."
+            where, f"the name of {what} contains a word of the grammar", "Put it in double quotes."
         )
     return " ".join(words)
 
@@ -227,7 +227,7 @@ def _name(tokens: Sequence[str], where: str, what: str) -> str:
 def _tokens(line: str, where: str, pattern: re.Pattern[str]) -> list[str]:
     tokens: list[str] = pattern.findall(line.strip())
     if '"' in tokens:
-        raise _unreadable(where, "a double quote is not closed", 'Write "Name" in two double quotes.')
+        raise _unreadable(where, "a double quote is never closed", 'Write "Name" in two double quotes.')
     return tokens
 
 

@@ -1,7 +1,7 @@
-"""Which columns tell people apart: the groups they make, the people they leave alone, the sets that identify.
+"""Which columns tell people apart: the groups they form, the people they single out, the sets that identify.
 
-A person's *minimal unique set* are columns whose values nobody else shares, no part of which is enough.
-People alike in all columns have none.
+A *minimal unique set* of a person is a set of columns whose values nobody else shares, while every smaller
+part is shared. People who are alike in all columns have none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from privacy_sql.errors import UsageError
 from privacy_sql.query.template import Query, Sql, render
 from privacy_sql.table import Table
 
-# what a stranger can know of somebody, by the names such columns have
+# usual names of columns that a stranger may know
 KNOWN = re.compile(
     r"(?<![a-z])ages?(?![a-z])|birth|born|dob|(?<![a-z])sex|gender|(?<![a-z])zip|postal|postcode|region|state|county"
     r"|city|municip|(?<![a-z])race|ethnic|citizen|national|marital|married|educat|degree|(?<![a-z])jobs?(?![a-z])"
@@ -31,7 +31,7 @@ KNOWN = re.compile(
     r"|年齢|年龄|生年|出生|性別|性别|郵便|邮编|住所|地区|都道府県|国籍|民族|婚姻|学歴|学历|職業|职业|世帯",
     re.IGNORECASE,
 )
-MOST_CHOSEN = 8  # more columns than this leave nearly everybody alone, whatever their levels
+MOST_CHOSEN = 8  # with more columns than this nearly everybody is unique at any level
 FEW_PEOPLE = 5
 MOST_SETS = 2000
 MOST_COLUMNS = 62  # a set of columns is a number with one bit for each
@@ -40,7 +40,7 @@ AT_ONCE = 64  # sets whose groups one statement counts
 
 @dataclass(frozen=True)
 class Telling:
-    """A column as it was chosen: the groups with those before it, and the people in groups below five."""
+    """A chosen column: the groups it forms with those before it, and the people in groups below five."""
 
     column: str
     n_groups: int
@@ -51,7 +51,7 @@ class Telling:
 class Ratios:
     """How far a set of columns tells people apart (Motwani and Xu): groups, people alone, pairs of people.
 
-    `separation` is the share of pairs of people that differ in it; one person alone has no pair.
+    `separation` is the share of pairs of people who differ in it; a single person has no pair.
     """
 
     distinct: Fraction
@@ -61,7 +61,7 @@ class Ratios:
 
 @dataclass(frozen=True)
 class Identified:
-    """Which columns identify people, in counts; every set has at most as many columns as were asked about."""
+    """Which columns identify people, in counts; no set has more columns than requested."""
 
     people: int
     ratios: Mapping[tuple[str, ...], Ratios]
@@ -80,9 +80,9 @@ def identify(
     known: Sequence[str] | None = None,
     most_proposed: int = MOST_CHOSEN,
 ) -> Identified:
-    """Which quasi-identifiers of a table single people out, alone and in sets of at most `most` columns.
+    """Which quasi-identifiers of a table single people out, one by one and in sets of at most `most` columns.
 
-    `known`: the columns a stranger may know, which are proposed first; by default those named like such.
+    `known`: the columns a stranger may know, which are proposed first; by default they are found by name.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": [30, 30, 41, 41], "sex": ["F", "M", "F", "M"]})
@@ -132,22 +132,22 @@ def identify(
 
 
 def _refuse_many(table: Table, most: int) -> None:
-    """Refuse sets without a column, and more sets than anybody reads."""
+    """Refuse empty sets, and more sets than anybody would read."""
     n_columns = len(table.quasi)
     n_sets = sum(comb(n_columns, size) for size in range(1, most + 1))
     if most < 1:
-        hint = "Name quasi-identifiers, and ask about sets of at least one."
-        raise UsageError("no_columns", "there is no set of columns to ask about", where=table.name, hint=hint)
+        hint = "Name quasi-identifiers, and sets of at least one column."
+        raise UsageError("no_columns", "there is no set of columns to count", where=table.name, hint=hint)
     if n_sets > MOST_SETS or n_columns > MOST_COLUMNS:
         told = f"{n_columns} columns have {n_sets:,} sets of at most {most}"
-        hint = f"Name fewer columns, or ask about smaller sets: at most {MOST_SETS:,} are counted."
+        hint = f"Name fewer columns or smaller sets: at most {MOST_SETS:,} are counted."
         raise UsageError("too_many_sets", told, where=table.name, hint=hint)
 
 
 class _Sets:
-    """The sets of columns of a counted table: the groups each makes, and the people it leaves alone.
+    """The sets of columns of a counted table: the groups each forms, and the people it singles out.
 
-    A set is known by the sum of its columns' bits, in what a statement returns.
+    In results of statements, a set is the sum of its columns' bits.
     """
 
     def __init__(self, engine: Engine, counted: Sql, columns: Sequence[Sql], most: int) -> None:
@@ -157,7 +157,7 @@ class _Sets:
         self.found: list[Sql] = []  # for each size the minimal unique sets: members, id
 
     def _asked(self, template: str, sets: Sequence[tuple[int, ...]]) -> Query:
-        """A statement about some sets, which names no column that is in none of them."""
+        """A statement about some sets; it names only columns that one of them has."""
         inside = sorted({place for members in sets for place in members})
         return render(
             template,
@@ -167,7 +167,7 @@ class _Sets:
         )
 
     def sizes(self) -> dict[tuple[int, ...], Row]:
-        """Of each set its groups, those of one person, and the ordered pairs of people who share one."""
+        """For each set, its groups, its groups of one, and the ordered pairs of people who share a group."""
         made: dict[tuple[int, ...], Row] = {}
         everything = [members for sets in self.by_size for members in sets]
         for start in range(0, len(everything), AT_ONCE):
@@ -177,9 +177,9 @@ class _Sets:
         return made
 
     def minimal(self) -> tuple[dict[int, dict[tuple[int, ...], int]], list[int]]:
-        """By size: how many people each set is a minimal one of, and how many people are alone in any.
+        """By size: for how many people each set is minimal, and how many people are alone in any set.
 
-        Who is alone in a set is alone in every larger one, so parts with one column less are enough.
+        A person alone in a set is alone in every larger one, so looking at one column less is enough.
         """
         minimal: dict[int, dict[tuple[int, ...], int]] = {}
         alone: list[int] = []
@@ -210,7 +210,7 @@ class _Sets:
         return minimal, alone
 
     def people_with_column(self) -> dict[int, int]:
-        """For each column how many people have a minimal unique set with it."""
+        """For each column, how many people have a minimal unique set with it."""
         found = self.engine.create(render("studies/together.sql", pieces=self.found), view=True)
         sets = [members for sets in self.by_size for members in sets]
         pairs = [(sum(1 << p for p in members), place) for members in sets for place in members]
@@ -220,7 +220,7 @@ class _Sets:
         return {row["place"]: row["n_people"] for row in counted}
 
     def _places(self, members: int) -> tuple[int, ...]:
-        """The columns of a set, by their places."""
+        """The positions of a set's columns."""
         return tuple(place for place in range(len(self.columns)) if members >> place & 1)
 
 
@@ -231,10 +231,11 @@ def most_telling(
     known: Sequence[str],
     most: int = MOST_CHOSEN,
 ) -> Iterator[Telling]:
-    """Columns that tell people apart, the most telling first, those that a stranger may know before others.
+    """The columns that tell people apart best, in order; those that a stranger may know come before others.
 
-    Exact and greedy: repeatedly the column that makes most groups with those chosen, the first in the table
-    among equals, until there are enough or none adds a group. `columns`: code and number of codes of each.
+    Exact and greedy: it repeatedly takes the column that forms the most groups with those chosen (of equals,
+    the first in the table), until there are enough or none adds a group. `columns`: code and number of codes
+    of each.
     """
     codes = {column: code for column, (code, _) in columns.items()}
     whole = f"(select 0 as g, {', '.join(codes.values())}, n_rows from {counted}) as b"

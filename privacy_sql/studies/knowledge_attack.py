@@ -1,4 +1,4 @@
-"""Who is exposed to somebody who studied the data: the attack of li2009, Sec. V.A, on any release."""
+"""The attack of li2009, Sec. V.A, on any release: who is exposed to somebody who studied the data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ BANDWIDTHS = ("0.2", "0.3", "0.4", "0.5")
 class Adversary:
     """One bandwidth B' and what its adversary learns.
 
-    `vulnerable` people's beliefs move by more than t for certain; of `undecided` people it is not known.
+    Beliefs about `vulnerable` people move by more than t for certain; about `undecided` people it is not
+    known.
     """
 
     bandwidth: Any
@@ -39,7 +40,7 @@ class Adversary:
 
     @property
     def without_prior(self) -> int:
-        """How many people nothing is believed about; their groups are undecided."""
+        """How many people the adversary has no prior about; their groups are undecided."""
         found: int = self.witness["people_without_prior"]
         return found
 
@@ -66,7 +67,7 @@ class KnowledgeAttack:
 
     @property
     def exposed(self) -> Fraction:
-        """The largest share of people that is vulnerable, or may be, to one of the adversaries."""
+        """The largest share of people who are, or may be, vulnerable to one of the adversaries."""
         return max(Fraction(a.vulnerable + a.undecided, self.rows) for a in self.adversaries)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def knowledge_attack(
     distance: str = "",
     prior: object = None,
 ) -> KnowledgeAttack:
-    """Let adversaries of several bandwidths attack a release, made for whatever requirement.
+    """Let adversaries of several bandwidths attack a release made for any requirement.
 
     The prior comes from the original quasi-identifiers, the groups from the release or the table's group.
     With `prior={"learned_from": {"file": F}}` it comes from another table of people; with `{"file": F}` from
@@ -107,11 +108,11 @@ def knowledge_attack(
     brings = prior is not None and not own_prior(prior).learned
     if bandwidths is not None and not bandwidths and not brings:
         raise UsageError(
-            "no_bandwidth", "no adversary was given", hint="For example the bandwidths 0.2 and 0.5."
+            "no_bandwidth", "no adversary was given", hint="Give bandwidths, for example 0.2 and 0.5."
         )
     grouping = groups_of(engine, subject)
     found = []
-    # a bandwidth beside beliefs that are brought is refused by the requirement
+    # the requirement refuses a bandwidth next to beliefs that the adversary brings
     asked = bandwidths or ([None] if brings else BANDWIDTHS)
     for number, bandwidth in enumerate(asked):
         report("learning what an adversary of each bandwidth believes", number, len(asked))

@@ -1,6 +1,6 @@
-"""A collection of anonymized marginals: its graph, its maximum-entropy table, its privacy, its use.
+"""A collection of anonymized marginals: its graph, maximum-entropy table, privacy and usefulness.
 
-Everything here is internal: it reads the table, and cells carry values.
+Everything here is internal, because it reads the table and its cells hold values.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from privacy_sql.query.template import Sql
     from privacy_sql.table import Table
 
-LISTED_CELLS = 2_000_000  # leaf cells a listing may have
+LISTED_CELLS = 2_000_000  # the most leaf cells that are listed
 
 
 class Probabilities(dict[tuple[Any, ...], Any]):
@@ -66,9 +66,9 @@ class Probabilities(dict[tuple[Any, ...], Any]):
 class MarginalSet(Judgeable):
     """The marginals of a table at given levels, taken together (kifer2006, Sect. 5 to 7).
 
-    `collection` names, per marginal, the level of each column; a column left out, or at its top, is not in
-    it. `domain` says what a leaf is: "active", the values of the table, or "hierarchy", all values the
-    hierarchies have. Divergences depend on it.
+    `collection` gives the level of each column for every marginal; a marginal does not show columns that are
+    left out or at their top level. `domain` says what a leaf is: "active", the values of the table, or
+    "hierarchy", all values of the hierarchies. Divergences depend on it.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -150,14 +150,14 @@ class MarginalSet(Judgeable):
         )
 
     def perfect_sequence(self, order: Sequence[Levels | int]) -> list[dict[str, int]] | None:
-        """The separators of maximal cliques in this order, or None when it is not a perfect sequence.
+        """The separators of the maximal cliques in this order; None if it is not a perfect sequence.
 
-        The order holds the cliques themselves, or their places in `maximal_cliques`.
+        The order lists the cliques, or their positions in `maximal_cliques`.
         """
         known = self._cliques
         chosen = [known[c] if isinstance(c, int) else self._attributes.resolutions(c) for c in order]
         if sorted(chosen) != sorted(known):
-            raise UsageError("bad_order", "an order names every maximal clique once")
+            raise UsageError("bad_order", "the order must name every maximal clique once")
         found = perfect_separators(chosen)
         return None if found is None else [self._attributes.levels(s) for s in found]
 
@@ -174,13 +174,13 @@ class MarginalSet(Judgeable):
         return dict(fitted_counts(domain, self._counts, largest_support(domain, self._counts)))
 
     def max_entropy(self, exact: bool = True) -> Probabilities:
-        """The maximum-entropy probability of every leaf cell that has one; fractions where they are exact.
+        """The maximum-entropy probability of every leaf cell that has one; exact if decomposable.
 
         Collections that are not decomposable have no exact form and give floats.
         """
         size = sum(self._leaves.domain.leaves(cell, self._at) for cell in self._expected)
         if size > LISTED_CELLS:
-            hint = "Ask for expected counts instead, or publish coarser marginals."
+            hint = "Use `expected_count`, or publish coarser marginals."
             raise UsageError("too_many_cells", f"the table has {size} leaf cells", hint=hint)
         found = Probabilities()
         for cell, expected in self._expected.items():
@@ -208,14 +208,14 @@ class MarginalSet(Judgeable):
     def expected_count(
         self, where: Mapping[str, Collection[Any] | Callable[[Any], bool]]
     ) -> Fraction | float:
-        """The expected number of rows with these values: column -> values, or a test of a value.
+        """The expected number of rows with these values: column -> values, or a function that tests a value.
 
-        An analyst who has only the published marginals would estimate the same.
+        An analyst who has nothing but the published marginals gets the same estimate.
         """
         unknown = [name for name in where if name not in self._attributes.names]
         if unknown:
-            raise UsageError("unknown_column", f'the marginals know no column "{unknown[0]}"')
-        shares = []  # of each node, the share of its leaves that is asked for
+            raise UsageError("unknown_column", f'the marginals have no column "{unknown[0]}"')
+        shares = []  # for each node, the share of its leaves that the condition selects
         for name, members in zip(self._attributes.names, self._members, strict=True):
             wanted = where.get(name)
             if wanted is None:
@@ -271,16 +271,16 @@ class MarginalSet(Judgeable):
         return (n_leaf + sum(spread) - fitted) / total
 
     def maximum_entropy_sql(self, relations: Sequence[str]) -> Query:
-        """The maximum-entropy table as one SELECT over the published marginals, a join over their separators.
+        """The maximum-entropy table as one SELECT that joins the published marginals over their separators.
 
-        `relations` are their tables' names, in the order of `marginals`. Only for decomposable collections:
-        the others have no closed form.
+        `relations` are the names of their tables, in the order of `marginals`. Only decomposable collections
+        have this closed form.
         """
         return maximum_entropy(self._attributes, self._maximal, relations)
 
     @property
     def marginals(self) -> list[dict[str, int]]:
-        """The marginals that lie inside no other, as column -> level: what is published."""
+        """The published marginals as column -> level, without those that another one contains."""
         return [self._attributes.levels(m) for m in self._maximal]
 
     @property
@@ -293,7 +293,7 @@ class MarginalSet(Judgeable):
         return min(smallest)
 
     def upper_bounds(self) -> list[tuple[dict[str, Any], int]]:
-        """Per nonsensitive cell at the finest published levels, its largest count in a consistent table."""
+        """The largest count of each nonsensitive cell (finest published levels) in a consistent table."""
         plain = self._attributes.without_sensitive(self._at)
         if self._leaves.domain.size(plain) > LISTED_CELLS:
             raise UsageError("too_many_cells", "the marginals have too many nonsensitive cells to list")
@@ -324,7 +324,7 @@ class MarginalSet(Judgeable):
         return min(bound for bound in self._bounds.values() if bound)
 
     def critical_c(self, l: int) -> Fraction | float | None:  # noqa: E741 - the paper's letter
-        """Least c for which the maximum-entropy table is (c, l)-diverse; None when no c is enough."""
+        """The smallest c for which the maximum-entropy table is (c, l)-diverse; None if no c is enough."""
         c = self._sensitive()
         if not self._at[c]:
             n_values = len(self._leaves.domain.paths[c])
@@ -341,9 +341,9 @@ class MarginalSet(Judgeable):
         """
         share = Fraction(epsilon)
         if not 0 <= share < 1:
-            raise UsageError("bad_parameter", "epsilon is a number of at least 0 and below 1")
+            raise UsageError("bad_parameter", "epsilon must be at least 0 and below 1")
         if not self.decomposable:
-            raise UsageError("not_decomposable", "the relaxation is defined for decomposable marginals")
+            raise UsageError("not_decomposable", "the relaxation is defined only for decomposable marginals")
         if not self._at[self._sensitive()]:
             return self._tables.n_values
         join = self._tables.join()
@@ -351,5 +351,5 @@ class MarginalSet(Judgeable):
 
     def _sensitive(self) -> int:
         if self._attributes.sensitive is None:
-            raise UsageError("no_sensitive", "the table names no sensitive column")
+            raise UsageError("no_sensitive", "the table has no sensitive column")
         return self._attributes.sensitive

@@ -1,7 +1,8 @@
-"""A published table measured against its source: who is singled out, linked and guessed right, and how many.
+"""A published table measured against its source: how many people are singled out, linked and guessed right.
 
-A study of what happened, never a requirement: a table that does well here may still give somebody away. Both
-files are counted once; everybody of the source is asked, so these shares are counted and have no interval.
+This measures one release and is not a requirement: a table that does well here may still give somebody away.
+Both files are counted once. Everybody in the source is counted, so these shares are exact and have no
+interval.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MOST_SETS = 2000
 
 @dataclass(frozen=True)
 class Singled:
-    """Combinations that one row of the release has, and how many of them fit exactly one person."""
+    """Combinations found in one row of the release, and how many of them fit exactly one person."""
 
     right: int
     alone: int
@@ -53,9 +54,9 @@ class Control:
 class Measured:
     """What somebody learns who knows some columns of everybody in the source.
 
-    `right` is the expected number of people whose secret is guessed right: the commonest value of the rows
-    that fit, ties shared. Who fits no row is not guessed, which counts as wrong. `baseline` is the share that
-    is right without the release, for whoever always names the commonest value.
+    `right` is the expected number of people whose secret is guessed right. The guess is the most common value
+    of the rows that fit, with ties shared. A person who fits no row counts as guessed wrong. `baseline` is
+    the share right without the release, when the guess is always the most common value.
     """
 
     people: int
@@ -64,7 +65,7 @@ class Measured:
     baseline: Fraction
     singled_out: Singled
     subsets: Mapping[tuple[str, ...], Singled] = field(default_factory=dict)
-    linked: int | None = None  # people alone on either half whose one common row is found
+    linked: int | None = None  # people who are alone on both halves and linked to one row
     control: Control | None = None
     excess: Excess | None = None
 
@@ -87,9 +88,9 @@ def measure(
 ) -> Measured:
     """Measure a release, or a synthetic table, against the people it was made from.
 
-    `source` and `control` are files, relations, frames or tables; `released` too, or a manifest, whose levels
-    the known columns are then taken to. `most`: singling out by every set of so many known columns as well.
-    `linked`: two sets of columns that two adversaries know.
+    `source` and `control` are files, relations, frames or tables. `released` may also be a manifest; the
+    known columns are then generalised to its levels. `most` also measures singling out by every set of up to
+    that many known columns. `linked`: two sets of columns that two adversaries know.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> people = pd.DataFrame({"age": ["30", "30", "41"], "ill": ["flu", "cold", "flu"]})
@@ -102,9 +103,7 @@ def measure(
     known = _columns(known, secret, linked)
     if (n_sets := sum(comb(len(known), size) for size in range(1, most + 1))) > MOST_SETS:
         told = f"{len(known)} columns have {n_sets:,} sets of at most {most}"
-        raise UsageError(
-            "too_many_sets", told, hint=f"Ask about smaller sets: at most {MOST_SETS:,} are counted."
-        )
+        raise UsageError("too_many_sets", told, hint=f"Take smaller sets: at most {MOST_SETS:,} are counted.")
     place, published = _published(released)
     shown_as = {column: published[column].column if column in published else column for column in known}
     codes = [_Codes() for _ in (*known, secret)]
@@ -139,7 +138,7 @@ def measure(
 
 
 class _Codes(dict[str | None, int]):
-    """The labels of one column in every file, as numbers: equal labels are one number, missing ones too."""
+    """The labels of one column in every file, as numbers; equal labels, and missing ones, share a number."""
 
     def of(self, label: str | None) -> int:
         return self.setdefault(label, len(self))
@@ -147,9 +146,9 @@ class _Codes(dict[str | None, int]):
 
 @dataclass(frozen=True)
 class _Counted:
-    """The people of one file by what is known of them and their secret: a line per distinct combination."""
+    """The people of one file by known columns and secret, one line per distinct combination."""
 
-    known: Ints  # a column for each known one
+    known: Ints  # one column for each known column
     secret: Ints
     n: Ints
 
@@ -163,17 +162,17 @@ def _columns(
 ) -> list[str]:
     """The columns that are known, each once."""
     if isinstance(known, str) or not known or secret in known or len(set(known)) < len(known):
-        told = "known names at least one column, each once, and not the secret one"
+        told = "known must name at least one column, each once, and not the secret one"
         raise UsageError("bad_argument", told, hint='For example known=["age", "zip"].')
     found = list(known)
     if linked is not None and (len(linked) != 2 or not all(linked) or set().union(*linked) != set(found)):
-        told = "linked names two sets of columns, which are all the known ones together"
+        told = "linked must name two sets of columns that together are the known ones"
         raise UsageError("bad_argument", told, hint='For example linked=(["age"], ["zip"]).')
     return found
 
 
 def _published(released: Source | Table) -> tuple[Source | Table, Mapping[str, PublishedColumn]]:
-    """Where the release is, and of one of ours how each column is shown."""
+    """Where the release is and, if it has a manifest, how it shows each column."""
     path = released if isinstance(released, Path) else None
     if isinstance(released, str) and Path(released).is_file():
         path = Path(released)
@@ -181,19 +180,19 @@ def _published(released: Source | Table) -> tuple[Source | Table, Mapping[str, P
         return released, {}
     description = describe(path, 1)
     if description.values is not None or description.parts:
-        told = f"{description.name} is published in several tables, which are not measured"
-        raise UsageError("several_tables", told, hint="Attack it: `privacy-sql attack intersection`.")
+        told = f"{description.name} consists of several tables, which cannot be measured"
+        raise UsageError("several_tables", told, hint="Use `privacy-sql attack intersection`.")
     return description.source, description.columns
 
 
 def _level_of(published: Mapping[str, PublishedColumn], column: str) -> tuple[Hierarchy, int]:
-    """The level at which a release of ours shows a column; what is shown as it is stays so."""
+    """The level at which a release with a manifest shows a column; unchanged columns have level 0."""
     shown = published.get(column)
     if shown is None:
         return AsIs(), 0
     if shown.levels is None or len(shown.levels) != 1 or (shown.levels != (0,) and shown.hierarchy is None):
-        told = f"{column} is not shown at one level of a hierarchy that its manifest tells"
-        hint = "Rows that fit only nearly are not measured; leave the column out, or publish at one level."
+        told = f"{column} is not published at a single level, or its manifest does not name that level"
+        hint = "Leave the column out, or publish it at one level; rows must fit exactly to be measured."
         raise UsageError("no_level", told, hint=hint)
     return shown.hierarchy or AsIs(), shown.levels[0]
 
@@ -207,7 +206,7 @@ def _read(
     codes: Sequence[_Codes],
     what: str,
 ) -> _Counted:
-    """One file counted by its known columns and its secret one, labels as numbers all files share."""
+    """One file counted by its known columns and its secret, with label numbers that all files share."""
     table = _table(given, known, secret, what)
     base = count(engine, table)
     if not base.holds_rows:
@@ -231,11 +230,11 @@ def _read(
 
 
 def _table(given: Source | Table, known: Sequence[str], secret: str, what: str) -> Table:
-    """A file as a table of people; of a table only where it is and how its people are counted is taken."""
+    """A file as a table of people; a table keeps only its place and how its people are counted."""
     if not isinstance(given, Table):
         return Table(given, list(known), secret, name=what)
     if given.values_per_person != "one":
-        told = "people have several values each, and a guess is about one"
+        told = "people have several values each, but a guess is about one value"
         raise UsageError("several_values", told, where=given.name)
     for column in (*known, secret):
         if column not in given.quasi and column not in given.sensitives and column not in given.insensitive:
@@ -262,7 +261,7 @@ def _people_by(key: Ints, n: Ints, size: int) -> Ints:
 
 
 def _singled(asked: _Counted, shown: _Counted, members: Sequence[int]) -> Singled:
-    """Combinations of one row of the release, and those of them that one person of the source has."""
+    """Combinations with one row in the release, and how many of those have one person in the source."""
     ours, theirs = _keys(asked, shown, members, secret=False)
     size = int(max(ours.max(), theirs.max())) + 1
     alone = _people_by(theirs, shown.n, size) == 1
@@ -270,7 +269,7 @@ def _singled(asked: _Counted, shown: _Counted, members: Sequence[int]) -> Single
 
 
 def _linked(asked: _Counted, shown: _Counted, halves: Sequence[Sequence[int]]) -> int:
-    """People alone on both halves whose two sets of fitting rows share exactly one row."""
+    """People alone on both halves for whom exactly one row fits both."""
     found = np.ones(len(asked.n), np.bool_)
     for half in halves:
         ours, _ = _keys(asked, shown, half, secret=False)
@@ -281,7 +280,7 @@ def _linked(asked: _Counted, shown: _Counted, halves: Sequence[Sequence[int]]) -
 
 
 def _guessed(asked: _Counted, shown: _Counted) -> tuple[Fraction, int]:
-    """The expected number of people guessed right by the commonest value of their rows, and who has any."""
+    """The expected number of people guessed right by their most common value, and how many have a row."""
     everything = range(asked.known.shape[1])
     ours, theirs = _keys(asked, shown, everything, secret=False)
     mine, its = _keys(asked, shown, everything, secret=True)

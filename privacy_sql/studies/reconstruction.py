@@ -1,7 +1,7 @@
-"""What a recipient can make of published marginals: expected counts with bounds, rows, and what is assumed.
+"""What a recipient can work out from published marginals: expected counts with bounds, rows, assumptions.
 
-kifer2006, Sect. 3.2, 5 and 6.1. Only the published files and their manifest are read, and they are compared
-with it before and after. An expected number is the guess of somebody who knows no more; the bounds hold.
+kifer2006, Sect. 3.2, 5 and 6.1. Only the published files and their manifest are read; the files are verified
+before and after. An expected number is a guess by somebody who knows nothing else. The bounds always hold.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from privacy_sql.manifest import Manifest
 
-MARK = "synthetic"  # the column that says of a row that it is about nobody
+MARK = "synthetic"  # the column that marks a row as invented
 EXPECTED = "expected"
-INSIDE, OUTSIDE = 1, -1  # of what a condition lets through; nodes are 0 or more
+INSIDE, OUTSIDE = 1, -1  # the code that a condition gives what it keeps; nodes are 0 or more
 
 Label = str | None  # None stands for a missing value
 Wanted = Mapping[str, Label | Sequence[Label]]
@@ -46,7 +46,7 @@ Wanted = Mapping[str, Label | Sequence[Label]]
 
 @dataclass(frozen=True)
 class CountedCell:
-    """A combination of labels: how many rows are expected, and how many there are at least and at most."""
+    """A combination of labels: the expected number of rows, the least and the most."""
 
     values: tuple[Label, ...]
     expected: Fraction | float
@@ -55,13 +55,13 @@ class CountedCell:
 
     @property
     def known(self) -> bool:
-        """Whether the published tables leave only one number."""
+        """Whether the published tables allow only one number."""
         return self.least == self.most
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The answer to a counting query; `tight` says whether the bounds are of all tables together."""
+    """The answer to a counting query; `tight` says whether the bounds use all tables together."""
 
     columns: tuple[str, ...]
     cells: tuple[CountedCell, ...]
@@ -79,7 +79,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """Published marginals as a recipient reads them, and what can be worked out from them.
+    """Published marginals as a recipient sees them, and what can be worked out from them.
 
     `rows` is how many rows each table counts, `columns` what they show.
     """
@@ -99,12 +99,12 @@ class Reconstruction:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that some table shows."""
+        """The columns that at least one table shows."""
         return self._attributes.names
 
     @property
     def decomposable(self) -> bool:
-        """Whether the maximum-entropy table is a product of counts; else it is fitted."""
+        """Whether the maximum-entropy table is a product of counts; if not, it is fitted."""
         return self.tables.decomposable
 
     @property
@@ -113,7 +113,7 @@ class Reconstruction:
 
     @cached_property
     def _named(self) -> dict[str, tuple[int, int]]:
-        """What a column can be called -> its place and level; its own name stands for the finest."""
+        """What a column may be called -> its position and level; its own name means the finest level."""
         attributes, published = self._attributes, self.tables.published
         shown = {
             name: place
@@ -124,11 +124,11 @@ class Reconstruction:
         return {**shown, **{name: (a, height - r) for a, (name, height, r) in enumerate(tops)}}
 
     def query(self, columns: str | Sequence[str], where: Wanted | None = None) -> Counts:
-        """How many rows have each combination of these columns, among those that `where` lets through.
+        """How many rows have each combination of these columns, among those that `where` keeps.
 
-        A column is asked at its finest published level, or at another under the name it has in the files;
-        `where` names the labels that count, None being a missing value. Combinations that no table allows
-        are left out. Bounds are linear, and rounded outwards.
+        A column has its finest published level, or another one if you use its name in the files. `where`
+        names the labels to keep; None is a missing value. Combinations that the tables rule out are left out.
+        Bounds come from linear programs and are rounded outwards.
         """
         asked = [name.strip() for name in columns.split(",")] if isinstance(columns, str) else list(columns)
         wanted: dict[str, set[Label]] = {
@@ -157,7 +157,7 @@ class Reconstruction:
         return self.query([], where).cells[0]
 
     def _question(self, asked: Sequence[str], wanted: Mapping[str, set[Label]]) -> Question:
-        """Columns and conditions in numbers; all unknown columns are named at once."""
+        """Columns and conditions as numbers; one error names all unknown columns."""
         named = [*asked, *(name for name in wanted if name not in asked)]
         raise_all(
             [
@@ -175,9 +175,9 @@ class Reconstruction:
         for name in named:
             a, level = self._named[name]
             if classes[a] is not None:
-                problem = f"{self._attributes.names[a]} is asked about twice"
+                problem = f"{self._attributes.names[a]} is named twice"
                 raise UsageError("asked_twice", problem, hint="Name each column once, at one level.")
-            # the numbers know the published levels only
+            # the numbers cover the published levels only
             used = sorted({m[a] for m in self.tables.maximal} - {0})
             at[a] = used.index(self._attributes.finest[a] - level) + 1
             known = self._labels_of(a, level)
@@ -186,7 +186,7 @@ class Reconstruction:
                 label for label in wanted.get(name, ()) if label is not None and label not in shown
             )
             if strange:
-                problem = f'no published table shows "{strange[0]}" under {name}'
+                problem = f'no published table shows "{strange[0]}" in {name}'
                 raise UsageError("unknown_value", problem, hint=did_you_mean(strange[0], shown))
             classes[a] = {
                 node: OUTSIDE
@@ -222,12 +222,12 @@ class Reconstruction:
             if not any(m[a] and m[b] for m in self.tables.maximal)
         ]
         return (
-            *(f"Given all other columns, {one} says nothing about {other}." for one, other in pairs),
-            "Columns go together in no way that no published table shows.",
+            *(f"Given all other columns, {one} and {other} are independent." for one, other in pairs),
+            "Columns are associated only as the published tables show.",
         )
 
     def _beyond(self, these: Resolutions, those: Resolutions) -> list[str]:
-        """The columns that are shown finer than elsewhere, by their names in the files."""
+        """The columns that this table shows finer than the others, by their names in the files."""
         names = {place: name for name, place in reversed(self._named.items())}
         return [
             names[a, self._attributes.finest[a] - r]
@@ -236,10 +236,10 @@ class Reconstruction:
         ]
 
     def sql(self, relations: Sequence[str] | None = None, dialect: str = "duckdb") -> str:
-        """The maximum-entropy table as one SELECT over the published tables, for a shell beside the files.
+        """The maximum-entropy table as one SELECT over the published tables, to run next to the files.
 
-        `relations` are their names where it runs, if not those files. Only for decomposable collections: the
-        others have no closed form, and `to_pandas` fits them.
+        `relations` are their names in the engine, if not the files. Only decomposable collections have this
+        closed form; `to_pandas` fits the others.
         """
         shown = list(relations or ())
         for place in () if shown else self.places:
@@ -252,7 +252,7 @@ class Reconstruction:
         return maximum_entropy(self._attributes, self.tables.published, shown).text(dialect)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The maximum-entropy table: every combination that may hold rows, with the number expected."""
+        """The maximum-entropy table: every combination that may have rows, with the expected number."""
         import pandas as pd
 
         if self.decomposable:
@@ -267,9 +267,9 @@ class Reconstruction:
         return pd.DataFrame(rows, columns=[*self.columns, EXPECTED])
 
     def sample(self, n: int, seed: int | None = None) -> list[dict[str, str | bool | None]]:
-        """`n` invented rows of the maximum-entropy table, each marked as such; they are about nobody."""
+        """`n` rows drawn from the maximum-entropy table, each marked as invented; they are about nobody."""
         if isinstance(n, bool) or not isinstance(n, int) or n < 0:
-            raise UsageError("bad_argument", "a sample has a whole number of rows, 0 or more")
+            raise UsageError("bad_argument", "n must be a whole number, 0 or more")
         chance = np.random.default_rng(secrets.randbits(128) if seed is None else seed)
         mark = MARK
         while mark in self.columns:
@@ -289,18 +289,18 @@ class Reconstruction:
 
 
 def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstruction:
-    """Published marginals as a recipient reads them, from their manifest or one of their files alone.
+    """Published marginals as a recipient sees them, from their manifest or any one of their files.
 
-    They are verified first, and again after they were read. Tables need the `engine` they lie in.
+    The files are verified before and after they are read. Tables need the `engine` that holds them.
     """
-    files.refuse_no_path(path, "what is reconstructed")
+    files.refuse_no_path(path, "what to reconstruct")
     place, content = verifying.found(path, engine)
     verifying.verify(path, engine)
     if content["method"] != "marginals":
         raise UsageError(
             "no_marginals",
             f"{content['release']} was published by {content['method']}, not as marginals",
-            hint="Only marginals are reconstructed; the rows of other releases can be counted.",
+            hint="Only marginals need it; count the rows of other releases.",
         )
     places: tuple[Path | str, ...] = tuple(
         files.written(part, place.parent) if "file" in part else str(part["relation"])
@@ -318,9 +318,7 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
             raise _not_ours(place)
         copies.append(session.create(render("counted/listed.sql", relation=relation, columns=shown)))
     if verifying.verify(path, engine) != content:
-        raise NotSafe(
-            "output_changed", f"{place.name} was written again while it was read", hint="Ask again."
-        )
+        raise NotSafe("output_changed", f"{place.name} changed while it was being read", hint="Run it again.")
     table = Table(places[0], [name for a, name in enumerate(attributes.names) if a != attributes.sensitive])
     meant = MarginalTables(PublishedRows(session, table, 0, {}), attributes, published, {}, 0)
     tables = read(session, {str(n): copy for n, copy in enumerate(copies)}, meant)
@@ -341,16 +339,16 @@ def reconstruct(path: str | Path, engine: Engine | None = None) -> Reconstructio
 
 
 def _collection(content: Manifest) -> tuple[Attributes, tuple[Resolutions, ...]]:
-    """The columns that the marginals of a manifest show, and at which levels."""
+    """The columns that the marginals of a manifest show, and their levels."""
     levels = [dict(marginal) for marginal in content["choice"]["marginals"]]
     names = list(dict.fromkeys(name for marginal in levels for name in marginal))
-    # of several sensitive columns it does not matter here which one is called so
+    # with several sensitive columns, it does not matter here which one has that role
     sensitive = [name for name in names if content["roles"].get(name) == "sensitive"][:1]
     names = [*(name for name in names if name not in sensitive), *sensitive]
     attributes = Attributes(
         tuple(names),
         (*(f"q{n}" for n in range(1, len(names) - len(sensitive) + 1)), *("s" for _ in sensitive)),
-        # one more than the coarsest that is shown: whatever lies above it says nothing
+        # one above the coarsest published level; everything from there on says nothing
         tuple(1 + max(int(marginal.get(name, 0)) for marginal in levels) for name in names),
         len(names) - 1 if sensitive else None,
     )

@@ -1,8 +1,8 @@
 """What in a table looks like one of the eighteen identifiers of HIPAA's Safe Harbor (45 CFR 164.514(b)(2)).
 
-A scan, and no verdict: it says what was found, what a name suggests, and what was not seen. It never says
-that something is absent or that a rule is kept: free text, pictures and what a reader knows are for a person.
-Only distinct values are looked at, on the engine, and only counts come back.
+A scan, not a verdict: it says what was found, what a column name suggests, and what was not seen. It never
+says that something is absent or that a rule is met: a person has to judge free text, pictures and what a
+reader knows. It reads distinct values in the engine and returns only counts.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ KINDS = {
 # the strongest first
 FOUND, DECIDE, NAMED, NOT_SEEN = "found", "to decide", "named", "not seen"
 STATES = (FOUND, DECIDE, NAMED, NOT_SEEN)
-LEAST_PEOPLE = 20_000  # of an area whose first three digits may stay
-NEARLY_ALL = 20  # people, of whom all but one have a value of their own: nearly a code
+LEAST_PEOPLE = 20_000  # the least people of an area whose first three digits may stay
+NEARLY_ALL = 20  # of so many people all but one have a value of their own: nearly a code
 OTHER = "other"  # the kind of columns that hold times, lists or bytes
 
 
 class Pattern(NamedTuple):
-    """What values look like, lower case and with a bar behind them; for columns whose name fits, or all."""
+    """What values look like, in lower case and followed by a bar; for columns whose name fits, or all."""
 
     kind: str
     state: str
     text: str
     name: re.Pattern[str] | None = None
-    by_digit: bool = False  # a vehicle's number has a digit that checks it
+    by_digit: bool = False  # a vehicle identification number has a check digit
 
 
 def _named(words: str) -> re.Pattern[str]:
-    """Column names that hold one of some words, and no more letters around those in angle brackets."""
+    """Column names with one of these words; words in angle brackets must stand alone."""
     return re.compile(words.replace("<", "(?<![a-z])").replace(">", "(?![a-z])"), re.IGNORECASE)
 
 
@@ -104,10 +104,10 @@ NAMES = {
 
 _MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
 _BYTE = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-THREE_DIGITS = "^[0-9]{3}([*x]{2,7}|-?[*x]{2,6})[|]$"  # what is left of a ZIP code
-BARE_THREE = "^[0-9]{3}[|]$"  # the same in a column that is named as one
+THREE_DIGITS = "^[0-9]{3}([*x]{2,7}|-?[*x]{2,6})[|]$"  # a shortened ZIP code
+BARE_THREE = "^[0-9]{3}[|]$"  # the same in a column named as one
 PATTERNS = (
-    # four digits: an Excel sheet has lost the zero in front
+    # four digits: a spreadsheet dropped the leading zero
     Pattern("B", FOUND, "^([0-9]{4,5}|[0-9]{9}|[0-9]{4,5}[.]0)[|]$", ZIP),
     Pattern("B", FOUND, "^[0-9]{4}[*x]"),
     Pattern("B", FOUND, "(^|[^0-9])[0-9]{5}-[0-9]{4}([^0-9-])"),
@@ -122,7 +122,7 @@ PATTERNS = (
         "C", FOUND, f"(^|[^0-9])[0-9]{{1,2}}(st|nd|rd|th)?[. -]*{_MONTH}[ ,-]*([0-9]{{4}}|[0-9]{{2}})[^0-9]"
     ),
     Pattern("C", DECIDE, "^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[|]$"),
-    # 90 and older as one is allowed; 90-94, 95+ and a bare 90 say more
+    # one class for 90 and older is allowed; 90-94, 95+ and a bare 90 say more
     Pattern("C", FOUND, "^0*(9[0-9]|[1-9][0-9]{2,})([.][0-9]*)?( *(-|–|to) *[0-9].*)?[|]$", AGE),
     Pattern("C", FOUND, "^(>=?|≥)? *0*(9[1-9]|[1-9][0-9]{2,})([.][0-9]*)? *[+]?[|]$", AGE),
     Pattern("E", FOUND, "([0-9][ ()./+-]{0,3}){7,15}[|]$", FAX),
@@ -147,7 +147,7 @@ PATTERNS = (
 
 @dataclass(frozen=True)
 class Seen:
-    """One column that may hold one kind of identifier, how sure that is, and of how many rows and values."""
+    """One column that may hold one kind of identifier: how sure that is, in how many rows and values."""
 
     kind: str
     column: str
@@ -158,7 +158,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Scan:
-    """What was seen in the published columns of one table."""
+    """What the scan saw in the published columns of one table."""
 
     name: str
     rows: int
@@ -168,7 +168,7 @@ class Scan:
     is_people: bool  # whether a row is a person
 
     def state(self, kind: str) -> str:
-        """The strongest that was seen of a kind; never that it is absent."""
+        """The strongest sign of a kind; never that it is absent."""
         states = {each.state for each in self.seen if each.kind == kind}
         return next((state for state in STATES if state in states), NOT_SEEN)
 
@@ -199,7 +199,7 @@ class Scan:
         }
 
     def sentences(self) -> list[str]:
-        """A line for each kind, and what a person has to decide."""
+        """One line for each kind, and what a person has to decide."""
         count = people if self.is_people else lambda n: number_of(n, "row")
         lines = [f"{self.name}: {number_of(len(self.columns), 'column')} of {count(self.rows)}"]
         for kind, what in KINDS.items():
@@ -212,20 +212,20 @@ class Scan:
             ]
             lines.append(f"  {kind}  {self.state(kind):<9}  {what}{': ' if told else ''}{', '.join(told)}")
         if self.as_text:
-            lines.append(f"  read as text, though it is none: {', '.join(self.as_text)}")
+            lines.append(f"  read as text, although the type is another: {', '.join(self.as_text)}")
         return [
             *lines,
-            '  "not seen" says that nothing of the kind was recognised, and not that there is none. A person',
-            '  judges free text, pictures, what a reader knows besides, and "no actual knowledge".',
+            '  "not seen" means that the scan recognised nothing of the kind, not that there is none.',
+            '  A person has to judge free text, pictures, what else a reader knows, and "actual knowledge".',
         ]
 
 
 def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None = None) -> Scan:
-    """What in the published columns of a table or a release looks like an identifier of Safe Harbor.
+    """What looks like a Safe Harbor identifier in the published columns of a table or a release.
 
-    Of a table every column counts as published but those that never leave: the identifier, the household, the
-    weight, and what is dropped. `areas` lists how many people live where three digits of a ZIP code lead
-    (columns zip3 and people); without it they are to be decided.
+    All columns of a table count as published except those that never are: the identifier, the household, the
+    weight and dropped columns. `areas` lists how many people live in the area of each three digits of a ZIP
+    code (columns zip3 and people); without it a person has to decide on these.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -251,7 +251,7 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
     source, kinds = opened(session, table)
     inside = {"identifier", "household", "weight", "count", "dropped"}
     columns = [name for name in kinds if table.roles.get(name) not in inside]
-    if named and columns:  # a file is read once, not for every column
+    if named and columns:  # read a file once, not once per column
         everything = Sql("true")
         source = session.create(
             render("counted/where.sql", source=source, condition=everything, columns=columns)
@@ -281,7 +281,7 @@ def _scanned(
 
 
 class _Kind(NamedTuple):
-    """Patterns that are asked together: a value that fits two of them counts once."""
+    """Patterns that are counted together: a value that fits two of them counts once."""
 
     kind: str
     state: str
@@ -289,7 +289,7 @@ class _Kind(NamedTuple):
 
 
 def _asked(column: str, *, with_areas: bool) -> dict[_Kind, str]:
-    """The patterns of a column by what they speak for; with a list of areas nobody has to decide on these."""
+    """The patterns of a column by the sign they give; with a list of areas nobody has to decide on those."""
     texts: dict[_Kind, list[str]] = {}
     for each in PATTERNS:
         if each.name is None or each.name.search(column):
@@ -306,7 +306,7 @@ def _three_digits(column: str) -> str:
 def _query(
     source: Sql, column: str, asked: dict[_Kind, str], three: str, areas: Sql | None, *, as_text: bool
 ) -> Query:
-    """How many values of a column, and rows with one, fit the patterns of each kind."""
+    """How many values and rows of a column fit the patterns of each kind."""
     patterns = [(Sql(f"p{n}"), Sql(f"'{text}'"), key.by_digit) for n, (key, text) in enumerate(asked.items())]
     words = {name: Sql(name) for name in ("words", "total")}
     return render(
@@ -324,7 +324,7 @@ def _query(
 
 
 def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]:
-    """What the values of a column look like, the surest of each kind."""
+    """What the values of a column look like, with the strongest sign of each kind."""
     told: dict[str, Seen] = {}
     if found.get("n_area"):
         told["B"] = Seen("B", column, FOUND, found["n_area"], found["n_areas"])
@@ -348,7 +348,7 @@ def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]
 
 
 def _areas(engine: Engine, areas: Source) -> Sql:
-    """How many people live where three digits lead; a number that is none counts as nobody."""
+    """How many people live in the area of each three digits; what is not a number counts as nobody."""
     session = engine.session(members(Path(areas)) if is_file(areas) else ())
     listed = session.source(areas)
     known = list(session.columns(listed))
@@ -358,7 +358,7 @@ def _areas(engine: Engine, areas: Source) -> Sql:
                 "no_areas",
                 f"the list of areas has no column {column}",
                 where="areas",
-                hint=nearest_column(column, known) or "It has the columns zip3 and people.",
+                hint=nearest_column(column, known) or "It needs the columns zip3 and people.",
             )
     rows = session.fetch(render("studies/areas.sql", listed=listed, people=Sql("people")))
     columns = {

@@ -38,10 +38,10 @@ def breach_probability(
     k: int,
     m: int,
 ) -> Fraction | float:
-    """How sure somebody can be that a person has `value`, who knows at most l, k and m of the three kinds.
+    """How sure somebody who knows l, k and m facts of the three kinds can be that a person has `value`.
 
-    chen2008, Sec. 6.1: l values tied to the target, k other people, m members of the target's family; what
-    that means for people with several values is in Def. 2. A value that does not occur has 0.
+    chen2008, Sec. 6.1: l values of the target, k other people, m members of the target's family; Def. 2 says
+    what that means for people with several values. A value that does not occur has probability 0.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -59,9 +59,9 @@ def breach_probability(
 
 
 def find_skyline(engine: Engine, table: Table | Release, *, value: object, limit: Exact) -> list[Point]:
-    """All maximal amounts (l, k, m) under which nobody can be as sure as `limit` that a person has `value`.
+    """All maximal amounts (l, k, m) with which nobody is as sure as `limit` that a person has `value`.
 
-    chen2008, Def. 5 and Fig. 5. None is without bound; no point at all: unsafe without any knowledge.
+    chen2008, Def. 5 and Fig. 5. None means no bound; an empty list means unsafe without any knowledge.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -102,7 +102,7 @@ class Skylines:
         return self.base.table.values_per_person
 
     def code(self, value: object) -> int:
-        """The code of a sensitive value (None: no value); -1 when it does not occur."""
+        """The code of a sensitive value (None: no value), or -1 if it does not occur."""
         if value is None:
             return 0
         named: dict[str, tuple[str, list[Any]]] = {
@@ -117,12 +117,12 @@ class Skylines:
         return next((int(row["code"]) for row in self.base.engine.fetch(query)), -1)
 
     def values(self) -> dict[int, Any]:
-        """Every sensitive value that occurs, by code. Names of values: for those who may see the data."""
+        """Every sensitive value that occurs, by code. These are values, for those who may see the data."""
         rows = self.base.engine.fetch(render("criteria/value_names.sql", values=self.base.dictionaries["s"]))
         return {row["code"]: row["value"] for row in rows}
 
     def everybody(self, code: int) -> int:
-        """How many people, or occurrences, the value has in the whole table."""
+        """How many people (or occurrences) have the value in the whole table."""
         if code not in self.tables.values:
             return 0
         return int(self.tables.counts[:, self.tables.values.index(code)].sum())
@@ -130,16 +130,17 @@ class Skylines:
 
 @dataclass(frozen=True)
 class Skyline:
-    """The knowledge skyline of one sensitive value, and how the first person too many breaks it."""
+    """The knowledge skyline of one sensitive value, and how one more known person breaks it."""
 
-    label: str  # "value 3", its place by frequency, or its name where somebody asked for it
+    label: str  # "value 3", its rank by frequency, or its name if requested
     people: int
     points: list[Point]
-    # by kind of knowledge: what happens when one more is known than the table withstands, and nothing else is
+    # by kind of knowledge: what happens when somebody knows one more than the table withstands, and nothing
+    # else
     stories: Mapping[str, str] = field(default_factory=dict)
     individuals: Mapping[str, Mapping[str, Any]] = field(
         default_factory=dict
-    )  # INTERNAL: whom to take for that
+    )  # INTERNAL: the people of that worst case
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def skylines(
     limit: Exact = "0.95",
     show_values: bool = False,
 ) -> Found:
-    """The skyline of one value, or of every value with the commonest first (chen2008, Sec. 8.3)."""
+    """The skyline of one value, or of every value, the most common first (chen2008, Sec. 8.3)."""
     allowed = limit_of(limit, "skyline")
     grouping = groups_of(engine, table)
     asked = Skylines.of(grouping)
@@ -184,7 +185,7 @@ def skylines(
 
 
 def _one_too_many(points: list[Point]) -> dict[str, kernel.Amounts]:
-    """Of each kind of knowledge alone one more than the table withstands, where some amount is too much.
+    """For each kind of knowledge alone, one more than the table withstands, if any amount is too much.
 
     >>> _one_too_many([(0, 4, 0), (1, 3, 1), (4, 0, 3)])["known"]
     Amounts(ruled_out=0, known=5, family=0)
@@ -203,7 +204,7 @@ def _one_too_many(points: list[Point]) -> dict[str, kernel.Amounts]:
 def _told(
     asked: Skylines, grouping: Grouping, code: int, wanted: kernel.Amounts, named: bool
 ) -> tuple[str, dict[str, Any]]:
-    """What somebody reaches who knows these amounts and no more; whom they are about, if `named`."""
+    """What somebody who knows exactly these amounts reaches and, if `named`, about whom."""
     groups = asked.tables.about(code, wanted.ruled_out, asked.case)
     least = kernel.least_amounts(groups, wanted, asked.case)
     worst = kernel.worst_case(groups, least, asked.case)
@@ -220,25 +221,25 @@ def _told(
     return told, individuals(grouping, g, known_in, f, least, code, others)
 
 
-# one step beyond what a report shows, so that the edge of what is shown can be told
+# one step beyond what a report shows, so that the report can tell where its picture ends
 GRID = kernel.Amounts(6, 13, 7)
 MOST_VALUES = 20
-MOST_CELLS = 20_000_000  # groups times values held in memory
+MOST_CELLS = 20_000_000  # the most groups times values held in memory
 
 
 @dataclass(frozen=True)
 class Explored:
     """Breach probabilities of one sensitive value for every amount up to `GRID`, in 1/10,000, rounded up."""
 
-    label: str  # "value 3": its place by frequency
+    label: str  # "value 3": its rank by frequency
     people: int
     breach: list[list[list[int]]]  # [values ruled out][others known][family]
 
 
 def explored(grouping: Grouping) -> tuple[list[Explored], int]:
-    """What a knowledge skyline is drawn from, for the values that are easiest to guess, out of so many.
+    """The data to draw skylines for the values that are easiest to guess, and the number of values.
 
-    chen2008, Sec. 4.3. Values that only suppressed people have are not counted.
+    chen2008, Sec. 4.3. Values that only suppressed people have do not count.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["3*"] * 5, "disease": ["AIDS", "flu", "flu", "flu", "flu"]})
@@ -251,11 +252,11 @@ def explored(grouping: Grouping) -> tuple[list[Explored], int]:
 
 
 def explored_of(asked: Skylines) -> tuple[list[Explored], int]:
-    """The same from counts that were fetched already."""
+    """The same from counts that have been fetched."""
     if asked.tables.counts.size > MOST_CELLS:
-        raise UsageError("too_many_groups", "there are too many groups and values for an overview")
+        raise UsageError("too_many_groups", "the table has too many groups and values for an overview")
     ranked = sorted(asked.tables.values, key=lambda code: -asked.everybody(code))
-    # the values that somebody who knows nothing more is surest about
+    # the values that are easiest to guess without further knowledge
     sure = {
         code: _rounded_up(asked.tables.about(code, 0, asked.case), kernel.Amounts(0, 0, 0), asked.case)
         for code in ranked
@@ -286,6 +287,6 @@ def _breaches(asked: Skylines, code: int) -> list[list[list[int]]]:
 
 
 def _rounded_up(groups: list[kernel.Group], amounts: kernel.Amounts, case: kernel.ValuesPerPerson) -> int:
-    """In 1/10,000; only what is certain is all of them."""
+    """In 1/10,000; only certainty gives 10,000."""
     found = kernel.breach_probability(groups, amounts, case)
     return 10_000 if found >= 1 else min(9_999, math.ceil(10_000 * found))

@@ -1,4 +1,4 @@
-"""What showing one column a level finer would tell about the class, and what it would cost in anonymity."""
+"""How much one column tells about the class when it is a level finer, and what that costs in anonymity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from privacy_sql.table import Table
 
 @dataclass(frozen=True)
 class Specialisation:
-    """One column shown at `level`, a step finer: bits gained, and the smallest group before and after."""
+    """One column at `level`, a step finer: bits gained, and the smallest group before and after."""
 
     column: str
     level: int
@@ -33,7 +33,7 @@ class Specialisation:
 
 
 def specialisations(engine: Engine, table: Table, levels: Mapping[str, int]) -> list[Specialisation]:
-    """Every step to a finer level from these, the best ratio first; columns not named stand as they are.
+    """Every step to a finer level from these, the best ratio first; columns not named stay at level 0.
 
     kifer2006, Sec. 3.1, after Wang, Fung and Yu 2004: the class is the sensitive column; the gain is the fall
     of its entropy, in bits, given the column alone; anonymity is the size of the smallest group.
@@ -48,7 +48,7 @@ def specialisations(engine: Engine, table: Table, levels: Mapping[str, int]) -> 
     """
     base = count(engine, table)
     if len(table.sensitives) != 1:
-        raise UsageError("no_sensitive", "the class is the sensitive column, and there must be one")
+        raise UsageError("no_sensitive", "the table needs a sensitive column, which is the class")
     if not base.holds_rows:
         raise no_rows(table)
     check_levels(base, levels)
@@ -75,7 +75,7 @@ def _smallest(base: Base, levels: Mapping[str, int]) -> int:
 
 
 def _class_entropy(base: Base, column: str, level: int) -> float:
-    """The bits of uncertainty about the class that are left when a column is known at a level."""
+    """The remaining uncertainty about the class, in bits, when a column is known at a level."""
     histogram = Grouping.by(base, [base.key(base.aliases[column], level)]).histogram
     rows = base.engine.fetch(render("marginals/counts.sql", marginal=histogram, columns=names(["s"])))
     classes: dict[int, list[int]] = {}

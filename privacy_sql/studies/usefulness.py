@@ -1,4 +1,4 @@
-"""What a release costs its readers, by every utility and by questions people ask (kifer2006, li2009)."""
+"""What a release costs its readers, by every utility and by typical queries (kifer2006, li2009)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Typical(QueryError):
         self.kinds = kinds
 
     def queries(self, domains: Sequence[int]) -> list[Query]:
-        """The queries, those of one kind after one another.
+        """The queries, grouped by kind.
 
         >>> queries = Typical([[], [0]]).queries([9, 4, 2])
         >>> len(queries), sorted(queries[0]), sorted(queries[-1]), len(queries[-1][0]), len(queries[-1][2])
@@ -52,9 +52,9 @@ class Typical(QueryError):
 
 @dataclass(frozen=True)
 class Usefulness:
-    """Utilities by name; per question (the columns it is about) the mean relative error of the answers.
+    """Utilities by name, and for each kind of query (the columns it uses) the mean relative error.
 
-    `kept`: the share of detail each column keeps; `loss` is what is missing in their mean.
+    `kept`: the share of detail each column keeps; `loss` is 1 minus their mean.
     """
 
     utilities: dict[str, float | None]
@@ -63,7 +63,7 @@ class Usefulness:
 
 
 def usefulness(release: Release) -> Usefulness:
-    """What a release at one level per column costs, or how well one with permuted values answers.
+    """What a release with one level per column costs, or how well one with permuted values answers.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> rows = pd.DataFrame({"age": ["1", "2", "3", "4"], "ill": ["a", "b", "a", "a"]})
@@ -88,7 +88,7 @@ def usefulness(release: Release) -> Usefulness:
 
 
 def _permuted(grouping: Grouping, utility: QueryError) -> Answered:
-    """The answers where values are permuted: a reader expects every person to have each value in part."""
+    """The answers when values are permuted: a reader gives every person a share of each value."""
     aliases = names(f"k{number}" for number, _ in enumerate(grouping.base.columns, start=1))
     query = render(
         "studies/permuted.sql",
@@ -103,7 +103,7 @@ def _permuted(grouping: Grouping, utility: QueryError) -> Answered:
 
 
 def shown_of(release: Release) -> Shown:
-    """The choice of a release at one level per column and the groups it leaves out, in memory if they fit."""
+    """The choice of a release with one level per column and its suppressed groups, in memory if they fit."""
     grouping = release.groups
     base = grouping.base
     choice = tuple(release.levels.get(name, 0) for name in base.table.quasi)
@@ -124,7 +124,7 @@ def shown_of(release: Release) -> Shown:
 
 
 def _errors(base: Base, answered: Callable[[QueryError], Answered]) -> Iterator[tuple[list[str], float]]:
-    """Nothing but the sensitive value, then each column on its own, then all pairs of neighbours."""
+    """The sensitive value alone, then each column on its own, then all pairs of neighbouring columns."""
     quasi = list(base.table.quasi)
     alone: list[list[int]] = [[column] for column in range(len(quasi))]
     pairs = [[column, column + 1] for column in range(len(quasi) - 1)]

@@ -1,4 +1,4 @@
-"""INTERNAL: the worst facts about people of the source by their names, so that `facts` finds the same chance.
+"""INTERNAL: the worst facts, with names from the source, so that `facts` finds the same probability.
 
 martin2007, Theorem 9: implications from what others may have to what one person has; chen2008, Sec. 8.3:
 "the five individuals". The person has that value, so every fact is true. Nothing is handed out that was not
@@ -23,7 +23,7 @@ TOO_FEW = "too few people of a group have an identifier of their own"
 
 @dataclass(frozen=True)
 class Replay:
-    """Who can be guessed, which value, and the facts as `facts` reads them."""
+    """The person who can be guessed, the value, and the facts as `facts` reads them."""
 
     person: str = field(repr=False)
     value: str = field(repr=False)
@@ -31,7 +31,7 @@ class Replay:
 
 
 def people_of(grouping: Grouping, group: int, most: int, code: int = NOBODY) -> list[tuple[str, bool]]:
-    """Up to so many people of a group, and whether they have a value; those who have it come first."""
+    """Up to that many people of a group, and whether they have the value; those who have it come first."""
     base = grouping.base
     if not base.table.identifier:
         return []
@@ -59,7 +59,7 @@ def people_of(grouping: Grouping, group: int, most: int, code: int = NOBODY) -> 
 
 
 def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
-    """The worst facts of a verdict about somebody who makes them true; None where its worst case is no facts.
+    """The worst facts of a verdict for a person for whom they are true; None without facts.
 
     >>> import pandas as pd
     >>> import privacy_sql as ps
@@ -99,7 +99,7 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     lines = list(told(grouping, witness, person, code, named))
     again = risk_of_groups(grouping, lines, guess)
     if again.value != verdict.value:
-        raise _refusal("the facts about these people give another probability")
+        raise _refusal("the facts about these people give a different probability")
     return Replay(person, texts[code], [*lines, f"{written.GUESS} {guess}"])
 
 
@@ -164,7 +164,7 @@ def _counts(grouping: Grouping, group: int) -> Mapping[int, int]:
 
 
 def _ranked(held: Mapping[int, int], first: int = NOBODY) -> list[int]:
-    """The values of a group, the commonest first; among equals `first`, so that nobody takes its rank."""
+    """The values of a group, the most common first; `first` comes before values as common as itself."""
     return sorted(held, key=lambda value: (-held[value], value != first, value))
 
 
@@ -174,7 +174,7 @@ def _quoted(name: str) -> str:
     '"Tom ""T"" is"'
     """
     if any(sign in name for sign in "\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
-        raise _refusal("a name or a value has a line break")
+        raise _refusal("a name or a value contains a line break")
     return '"{}"'.format(name.replace('"', '""'))
 
 

@@ -1,4 +1,4 @@
-"""Classification metric: rows whose class is not the commonest one of their group."""
+"""Classification metric: rows whose class is not the most common one of their group."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -7,7 +7,7 @@ from privacy_sql.utilities import Grouped, Held, Published, Row
 
 
 def classification(groups: Iterable[tuple[int, int]], n_rows: int) -> Fraction:
-    """The share of penalised rows; `groups` are (published rows, rows of the commonest class).
+    """The share of penalised rows; `groups` are (published rows, rows of the most common class).
 
     Iyengar 2002, Sec. 3.4; kifer2006, Sec. 3.1: a suppressed row is penalised too.
 

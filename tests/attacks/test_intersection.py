@@ -259,7 +259,7 @@ def test_a_region_holds_the_ages_between_its_ends_and_every_age_when_it_names_no
 )
 def test_ends_that_cannot_be_meant_together_are_refused(engine, cover):
     group = {"id": "a", "region": {"age": cover}, "sensitive": ["flu"]}
-    with pytest.raises(UsageError, match="not spelt out"):
+    with pytest.raises(UsageError, match="not a valid rule"):
         ps.intersection_attack(engine, [{"groups": [group]}], [{"id": "Ann", "qi": {"age": 1}}])
 
 
@@ -268,7 +268,7 @@ def test_ends_that_cannot_be_meant_together_are_refused(engine, cover):
 )
 def test_people_who_are_not_spelt_out_are_refused_in_words(engine, people):
     group = {"id": "a", "region": {"age": {"lt": 1}}, "sensitive": ["flu"]}
-    with pytest.raises(UsageError, match=r"people are a ps\.Table"):
+    with pytest.raises(UsageError, match=r"people must be a ps\.Table"):
         ps.intersection_attack(engine, [{"groups": [group]}], people)
 
 

@@ -106,7 +106,7 @@ def test_a_table_that_holds_a_later_version_is_not_attacked(
         if method == "generalise":
             assert ps.intersection_attack(engine, [place], _table(people)).summary.n_ok == 60
             earlier = Register(tmp_path / "register.jsonl").keep("versions", place)
-    with pytest.raises(ps.PrivacySqlError, match="does not hold what was published as"):
+    with pytest.raises(ps.PrivacySqlError, match="no longer has the rows published as"):
         ps.intersection_attack(engine, [tmp_path / earlier.file], _table(people))
 
 
@@ -116,5 +116,5 @@ def test_a_published_file_that_changed_is_not_attacked(
     release = ps.publish(engine, _table(people), [ps.KAnonymity(2)], METHODS["generalise"])
     place = ps.write(engine, release, tmp_path / "out.csv")
     (tmp_path / "out.csv").write_text((tmp_path / "out.csv").read_text().replace("flu", "flux"))
-    with pytest.raises(ps.PrivacySqlError, match="not as it was written"):
+    with pytest.raises(ps.PrivacySqlError, match="changed since it was written"):
         ps.intersection_attack(engine, [place], _table(people))

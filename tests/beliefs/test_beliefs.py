@@ -278,13 +278,13 @@ def test_named_beliefs_are_compared_value_by_value() -> None:
     [
         (lambda: ps.belief_distance([1], [1], measure="cosine"), "js, smoothed_js"),
         (lambda: ps.belief_distance([1], [1, 0]), "one probability"),
-        (lambda: ps.belief_distance([2], [2]), "sums to 1"),
+        (lambda: ps.belief_distance([2], [2]), "sum to 1"),
         (lambda: ps.belief_distance([], []), "one probability"),
         (lambda: ps.belief_distance([1], [1], measure="smoothed_js"), "hierarchy or a matrix"),
         (lambda: ps.smooth([1, 0], [[0, 1], [1, 0]], "inf"), "infinite"),
         (lambda: ps.kernel_weight(1, -1), "0 or more"),
         (lambda: ps.posterior(prior=[[1]], counts=[2]), "sum to"),
-        (lambda: ps.posterior(None, None, method="omega", path="memory"), "in memory .exact ones only."),
+        (lambda: ps.posterior(None, None, method="omega", path="memory"), "memory .for exact posteriors."),
     ],
 )
 def test_questions_that_make_no_sense_are_refused_in_words(call: Any, words: str) -> None:

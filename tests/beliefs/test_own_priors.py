@@ -165,7 +165,7 @@ def test_values_nobody_has_are_smoothed_and_carried_like_the_others(tmp_path: Pa
         ("age,sex,value,probability\n20,F,flu,1/2\n20,F,flu,1/2\n", "repeats a combination"),
         ("age,value,probability\n20,flu,1\n", "lacks sex"),
         ("age,sex,job,value,probability\n", "has job"),
-        ("age,sex,value,probability\n", "holds no belief"),
+        ("age,sex,value,probability\n", "has no beliefs"),
         ("age,sex,value,probability\n20,F\n", "not CSV"),
     ],
 )
@@ -183,13 +183,13 @@ def test_a_file_that_is_no_prior_is_refused_without_a_value_of_it(
 
 def test_a_prior_is_a_file_and_the_bandwidth_belongs_to_what_is_learned() -> None:
     for wrong in ("prior.csv", {"fil": "x"}, {"learned_from": "x"}, {"file": 3}, {}):
-        with pytest.raises(UsageError, match="a prior is"):
+        with pytest.raises(UsageError, match="prior must name"):
             ps.BTPrivacy(t="0.2", prior=wrong)
     spelt = {"prior": {"file": "prior.csv"}, "distance": "js"}
     for more in ({"t": "0.2", "bandwidth": "0.3"}, {"skyline": [["0.3", "0.2"]]}):
-        with pytest.raises(UsageError, match="goes with t alone"):
+        with pytest.raises(UsageError, match="needs only t"):
             ps.BTPrivacy(**more, **spelt)
-    with ps.connect() as engine, pytest.raises(UsageError, match="goes with t alone"):
+    with ps.connect() as engine, pytest.raises(UsageError, match="needs only t"):
         people = table(drawn(random.Random(1), 4))
         ps.knowledge_attack(engine, people, "0.2", ["0.3"], prior={"file": "prior.csv"})
     with pytest.raises(UsageError, match="needs a bandwidth"):

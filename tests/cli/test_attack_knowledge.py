@@ -86,10 +86,10 @@ def test_the_releases_of_a_project_are_attacked_as_they_would_be_published(tmp_p
     ("more", "words"),
     [
         (["--bandwidth", "-1"], "0 or more"),
-        (["--bandwidth", "x"], "a bandwidth is a number"),
+        (["--bandwidth", "x"], "a bandwidth must be a number"),
         (["--t", "x"], "t of bt_privacy"),
         (["--distance", "smoothed_js"], "smoothing needs distances"),
-        (["--numeric", "sex"], "of numbers, does not cover 2 values"),
+        (["--numeric", "sex"], "numeric domain of sex does not cover 2 values"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_words(people: list[str], more: list[str], words: str) -> None:

@@ -208,7 +208,9 @@ def test_show_says_what_it_cannot_read_of_the_last_run(tmp_path: Path, results: 
     (tmp_path / "target").mkdir(exist_ok=True)
     (tmp_path / "target" / "run_results.json").write_text(results)
     told = call("show", "--project", folder)
-    assert told.exit == 0 and "last run:  unknown, run_results.json is not as it was written" in told.out
+    assert (
+        told.exit == 0 and "last run:  unknown, run_results.json has changed since it was written" in told.out
+    )
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_what_is_said_of_a_source_that_is_not_read_is_true(tmp_path: Path) -> No
     (tmp_path / "parts").mkdir()
     (tmp_path / "a.db").touch()
     for name, exit_code, words in [
-        ("sheet.xlsx", 2, "sheet.xlsx is a spreadsheet, and only CSV and Parquet are read"),
+        ("sheet.xlsx", 2, "sheet.xlsx is a spreadsheet; privacy_sql reads only CSV and Parquet"),
         ("renamed.csv", 3, "renamed.csv is a spreadsheet or another zip archive, not CSV"),
         ("parts", 2, "parts is a folder without Parquet files"),
         ("peple.csv", 2, f"there is no file {tmp_path}/peple.csv"),
@@ -330,7 +332,9 @@ def test_what_is_said_of_a_source_that_is_not_read_is_true(tmp_path: Path) -> No
         assert told.exit != 0 and "no rows" not in told.out
     assert told.json["errors"][0]["hint"] == f'Did you mean "{tmp_path}/people.csv"?'
     told = call("profile", "--json", "--source", "s3://bucket/people.csv")
-    assert told.json["errors"][0]["message"] == "people.csv is a remote file, and remote files are not read"
+    assert (
+        told.json["errors"][0]["message"] == "people.csv is a remote file; privacy_sql reads only local files"
+    )
     told = call("check", "--json", tmp_path / "people.csv")
     assert (told.exit, told.codes) == (2, ["no_manifest"]) and "--source" in told.json["errors"][0]["hint"]
 

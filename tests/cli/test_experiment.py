@@ -103,7 +103,7 @@ def test_all_papers_make_one_page_with_the_papers_numbers_beside_ours(
     assert {"chen/table3.svg", "martin/fig5.csv", "index.html"} <= set(outcome.more["written"])
     assert run(words).exit == 2 and "the data ran out" in (out / "index.html").read_text()
     (out / "index.html").write_text("somebody else's page")
-    assert "is no page of ours" in str(run(words).errors)
+    assert "is not a page written by privacy_sql" in str(run(words).errors)
     assert (out / "index.html").read_text() == "somebody else's page"
 
 

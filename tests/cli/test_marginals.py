@@ -73,9 +73,11 @@ def test_a_release_of_the_project_is_injected_into_by_its_name(project: Path) ->
 
 
 def test_search_refuses_what_means_nothing_for_marginals(project: Path) -> None:
-    assert "--minimise is not for marginals" in str(_run(project, "search", "--minimise", "loss").errors)
+    assert "--minimise does not apply to marginals" in str(
+        _run(project, "search", "--minimise", "loss").errors
+    )
     (project / "privacy.yml").write_text(PROJECT.replace("METHOD", "{collection: [{age: 1}]}"))
-    assert "marginals to publish are given" in str(_run(project, "search", "--select", "people").errors)
+    assert "because the marginals are given" in str(_run(project, "search", "--select", "people").errors)
 
 
 @pytest.mark.parametrize(

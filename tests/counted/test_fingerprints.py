@@ -70,5 +70,5 @@ def test_a_release_with_null_and_empty_text_is_written_where_they_are_told_apart
     rows = pd.DataFrame({"age": ["1"] * 4, "ill": ["flu", "", None, None]}, dtype=object)
     release = ps.publish(engine, ps.Table(rows, ["age"], "ill"), [ps.KAnonymity(4)], ps.Generalise())
     assert ps.verify(ps.write(engine, release, tmp_path / "out.parquet"))["rows_out"] == 4
-    with pytest.raises(NotSafe, match="a CSV file shows both alike"):
+    with pytest.raises(NotSafe, match="a CSV file cannot tell apart"):
         ps.write(engine, release, tmp_path / "out.csv")

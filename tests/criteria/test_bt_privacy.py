@@ -258,7 +258,7 @@ def test_parameters_out_of_range_are_refused_in_words(make: Any, words: str) -> 
             {"distances": {"job": [[0, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]}},
             "zero on its diagonal",
         ),
-        ({}, {"domains": {"age": [30, 50]}}, "the domain of age, of numbers, does not cover"),
+        ({}, {"domains": {"age": [30, 50]}}, "the numeric domain of age does not cover"),
     ],
 )
 def test_what_does_not_fit_the_table_is_refused_in_words(question: Any, more: Any, words: str) -> None:

@@ -132,7 +132,7 @@ def test_the_witness_of_the_verdict_attains_its_value(
 def test_the_story_tells_the_facts_in_words(engine: Any) -> None:
     table = ps.Table(FIG_3, ["sex"], "disease")
     (verdict,) = ps.check(engine, table, [ps.CKSafety("0.6", 1)]).values()
-    assert verdict.witness["knows"] == ["person 1 of group 2 does not have its 2nd commonest value"]
+    assert verdict.witness["knows"] == ["person 1 of group 2 does not have its 2nd most common value"]
     assert "0.6667" in verdict.explain()
     assert not any(word in repr(verdict) + verdict.explain() for word in ("flu", "lung", "mumps"))
     assert verdict.witness.reveal()["values"] == {"flu": 2, "lung": 2, "mumps": 1}

@@ -78,7 +78,7 @@ def test_a_column_of_other_values_beside_the_shared_one_is_refused_with_what_to_
     rows = pd.DataFrame([("1", "flu", "cook"), ("1", "cold", "nurse")], columns=["x", "ill", "job"])
     other = {"name": "other", "relation": rows[["x", "ill"]], "sensitive": "ill", "columns": ["x"]}
     requirement = ps.Composition([other], "1", "1")
-    with pytest.raises(DataError, match="publish other kinds apart") as refused:
+    with pytest.raises(DataError, match="publish other kinds separately") as refused:
         ps.check(engine, ps.Table(rows, ["x"], ["ill", "job"]), [requirement])
     assert refused.value.code == "no_common_value"
     assert ps.check(engine, ps.Table(rows[["x", "ill"]], ["x"], "ill"), [requirement])

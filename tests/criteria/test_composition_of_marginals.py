@@ -150,7 +150,7 @@ def test_marginals_that_compose_badly_are_not_published_and_the_search_finds_oth
 def test_marginals_that_say_more_than_their_join_are_refused(engine: Any) -> None:
     circle = [{"age": 0, "ill": 0}, {"sex": 0, "ill": 0}, {"age": 0, "sex": 0}]
     asked = ps.Composition([other({"a": {"x"}})], at=1, max_exposed="1/2")
-    with pytest.raises(UsageError, match="more together than their join"):
+    with pytest.raises(UsageError, match="together say more than their join"):
         ps.check(engine, ps.MarginalSet(engine, table_of(drawn(1, 20)), circle), [asked])
 
 

@@ -128,7 +128,7 @@ def test_all_members_are_asked_about_only_where_rows_tie_them(engine: Any) -> No
     with pytest.raises(ps.PrivacySqlError, match="not declared") as problem:
         ps.check(engine, ps.Table(frame, ["g"]), [ps.HouseholdKAnonymity(2)])
     assert problem.value.exit == 2
-    with pytest.raises(ps.PrivacySqlError, match="household numbers are not published"):
+    with pytest.raises(ps.PrivacySqlError, match="household numbers cannot be published"):
         ps.publish(engine, table([("x", "a")]), [ps.KAnonymity(2)], ps.Generalise({}))
 
 

@@ -118,7 +118,7 @@ def test_the_story_says_how_many_people_a_limit_asks_for() -> None:
     with ps.connect() as engine:
         table = ps.Table(pd.DataFrame({"g": ["x"] * 11}), ["g"])
         (found,) = ps.check(engine, table, [ps.ReidentificationRisk("0.09")]).values()
-    assert found.story == "The smallest group holds 11 people; at most 0.09 asks for 12 people."
+    assert found.story == "The smallest group has 11 people; at most 0.09 needs 12 people."
 
 
 def test_thousands_of_different_sizes_keep_an_exact_mean() -> None:

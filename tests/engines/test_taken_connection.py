@@ -58,7 +58,7 @@ def test_an_open_connection_is_asked_where_its_tables_are_and_left_as_it_was(
 
 
 def test_what_is_no_open_connection_is_refused(connection: duckdb.DuckDBPyConnection) -> None:
-    with pytest.raises(UsageError, match="a int is no connection"):
+    with pytest.raises(UsageError, match="a int is not a connection"):
         ps.connect(3)  # type: ignore[arg-type]
     connection.close()
     with pytest.raises(UsageError, match="cannot be used"):

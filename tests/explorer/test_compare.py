@@ -78,7 +78,7 @@ def test_marginals_are_tried_where_the_requirements_apply_to_them() -> None:
         assert all(one["safe"] for one in told["verdicts"]) == told["safe"]
     with (
         decided(table(rows), {}) as decision,
-        pytest.raises(UsageError, match="not about marginals together"),
+        pytest.raises(UsageError, match="not to several marginals"),
     ):
         work(decision, "compare", method="marginals")
     with decided(table(rows), {}) as decision, pytest.raises(UsageError, match="no such method"):

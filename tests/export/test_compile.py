@@ -83,7 +83,7 @@ def test_a_statement_says_when_only_the_tool_can_decide(shop: Path) -> None:
     (other / "privacy.yml").write_text(
         re.sub(r"t_closeness: .*", "t_closeness: {t: 0.3, distance: hierarchical}", hierarchies)
     )
-    assert "ask `privacy-sql check`" in "".join(statements(other))
+    assert "use `privacy-sql check`" in "".join(statements(other))
 
 
 MACROS = {
@@ -298,7 +298,7 @@ def test_nothing_is_to_be_pasted_where_sql_cannot_tell_which_groups_a_run_leaves
     rows = "a,ill\nx,flu\nx,cold\ny,gout\n"
     (text, *_), _ = small(tmp_path, rows, ALLOWED="0.5", REQUIRE=require)
     assert "select" not in text.partition("-- alpha_k")[0].partition("-- ck_s")[0]
-    assert "ask `privacy-sql run`" in text
+    assert "use `privacy-sql run`" in text
 
 
 def test_each_of_several_sensitive_columns_has_its_own_evidence(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_rows_that_are_not_people_with_one_value_are_no_evidence(
     tmp_path: Path, more: dict[str, str]
 ) -> None:
     found, _ = small(tmp_path, "a,ill,who\nx,flu,1\nx,cold,1\n", REQUIRE="k_anonymity: {k: 2}", **more)
-    assert "ask `privacy-sql check`" in found[-1]
+    assert "use `privacy-sql check`" in found[-1]
 
 
 @pytest.mark.parametrize("kind", ["set", "multiset"])
@@ -338,7 +338,7 @@ def test_no_select_shows_the_source_rows_of_people_with_several_values(tmp_path:
         REQUIRE="k_anonymity: {k: 2}",
     )
     assert "select" not in published.partition("-- k_anonymity")[0]
-    assert "ask `privacy-sql run`" in published
+    assert "only `privacy-sql run`" in published.lower()
 
 
 def test_a_condition_reads_the_text_of_a_csv_file_as_a_run_does(tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def test_widths_and_decimals_beyond_exact_arithmetic_are_refused() -> None:
     [
         (([18, 65], [30]), "level 2 of the breaks does not nest"),
         (([18, 65], [18, 65]), "level 2 of the breaks does not nest"),
-        (([65, 18],), "level 1 of the breaks needs cut points in rising order"),
+        (([65, 18],), "level 1 of the breaks needs cut points in ascending order"),
         (([],), "level 1 of the breaks"),
         ((), "level 1 of the breaks"),
         (("18, 65",), "numbers"),
@@ -375,7 +375,7 @@ def test_native_values_are_found_by_their_text() -> None:
 
 def test_levels_that_are_not_nested_are_refused_naming_the_level() -> None:
     paths = {"a": ["A", "1", "X"], "b": ["A", "2", "X"], "c": ["B", "2", "Y"]}
-    with pytest.raises(DataError, match="level 1 of the tree is not nested in level 2: 1 of its labels"):
+    with pytest.raises(DataError, match="level 1 of the tree does not nest in level 2: 1 of its labels"):
         Tree(paths)
 
 
@@ -443,17 +443,17 @@ def test_the_checksum_ignores_the_order_of_rows_and_the_place_of_the_file(tmp_pa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{CANARY};A\n{CANARY};B\n", "1 raw values have two rows that differ"),
-        (f"a;{CANARY};x\nb;{CANARY};y\n", "level 1 of zip.csv is not nested in level 2"),
+        (f"{CANARY};A\n{CANARY};B\n", "1 raw values have two different rows"),
+        (f"a;{CANARY};x\nb;{CANARY};y\n", "level 1 of zip.csv does not nest in level 2"),
         (f"a;A\n{CANARY};A;B\n", "differ in their number of levels"),
         (f"a;A\n{CANARY};\n", "line 2 of the hierarchy file zip.csv has an empty cell"),
         (f"a;A\n;{CANARY}\n", "line 2 .* empty cell"),
         (b"a;A\n" + CANARY.encode() + b"\xff;B\n", "line 2 of the hierarchy file zip.csv is not UTF-8"),
-        (f'a;A\n"{CANARY};B\n', "a quote or a field out of place"),
+        (f'a;A\n"{CANARY};B\n', "a misplaced quote or field"),
         (f"a;A\n{CANARY}\0;B\n", "line 2 .* NUL"),
-        (f"a;A\n{CANARY * 20000};B\n", "a quote or a field out of place"),
-        ("", "holds no row"),
-        ("zip;region\n", "holds no row"),
+        (f"a;A\n{CANARY * 20000};B\n", "a misplaced quote or field"),
+        ("", "has no rows"),
+        ("zip;region\n", "has no rows"),
         (f"zip;region\n{CANARY};A;B\n", "differ in their number of levels"),
     ],
 )
@@ -587,7 +587,7 @@ def test_every_form_of_the_project_file_is_read(spec: object, expected: Hierarch
         ({"mask": ["4"], "dates": ["year"]}, "h", "names one kind"),
         ({"mask": ["4"], "origin": "3"}, "h.origin", 'unknown key "origin"'),
         ({"intervals": ["5", "12"]}, "h.intervals", "level 2"),
-        ({"intervals": "5"}, "h.intervals", "a list is expected"),
+        ({"intervals": "5"}, "h.intervals", "expected a list"),
         ({"intervals": ["5"], "origin": "x"}, "h.intervals", "numbers"),
         ({"mask": ["4", "x"]}, "h.mask", "whole numbers"),
         ({"dates": ["years"]}, "h.dates", 'Did you mean "year"'),

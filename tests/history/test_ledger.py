@@ -36,7 +36,7 @@ def test_an_overspent_budget_is_refused_and_leaves_no_charge(tmp_path):
     ledger.set_limit(Fraction(1))
     ledger.charge(Charge("first", Fraction(9, 10)))
     with pytest.raises(
-        UsageError, match="second costs epsilon 1/5; of epsilon 1, epsilon 9/10 is spent already"
+        UsageError, match="second costs epsilon 1/5, but epsilon 9/10 of epsilon 1 is spent already"
     ):
         ledger.charge(Charge("second", Fraction(1, 5)))
     assert [charge.release for charge in ledger.account().charges] == ["first"]

@@ -89,7 +89,7 @@ def test_a_kept_version_that_was_changed_or_deleted_is_refused(register, tmp_pat
 def test_an_output_that_is_not_as_written_is_not_kept(register, tmp_path):
     place = published(tmp_path, "age\n20-29\n")
     (tmp_path / "out.csv").write_text("age\n20-39\n")
-    with pytest.raises(NotSafe, match="not as it was written"):
+    with pytest.raises(NotSafe, match="changed since it was written"):
         register.keep("ours", place)
     assert register.history() == []
 

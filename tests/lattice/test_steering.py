@@ -131,7 +131,7 @@ def test_cells_show_their_lowest_level_or_nothing_and_no_round_goes_below_it(tmp
         ({"bounds": {"age": {"level": 1}}}, "min_level and max_level"),
         ({"importance": {"age": 0}}, "above 0"),
         ({"importance": {"age": "nan"}}, "above 0"),
-        ({"importance": {"age": 2}, "minimise": "discernibility"}, "no sum over columns"),
+        ({"importance": {"age": 2}, "minimise": "discernibility"}, "not a sum over columns"),
         ({"suppress": "values"}, "rows"),
     ],
 )

@@ -139,7 +139,7 @@ def test_two_tables_are_audited_from_what_was_written(
     values = Query("select 1 as group_id, 'a' as value, 12 as n_people")
     proposal = replace(release.proposal, parts={**release.parts, "values": values})
     lying = replace(release, proposal=proposal)
-    with pytest.raises(PrivacySqlError, match="do not keep"):
+    with pytest.raises(PrivacySqlError, match="do not meet"):
         ps.write(engine, lying, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -241,5 +241,5 @@ def test_a_table_with_every_sensitive_column_is_injected_into_and_the_recipe_hol
 def test_columns_that_are_read_as_one_are_refused(engine: Any) -> None:
     joint = replace(table_of(drawn(1, 30)), joint=True)
     for method in (ps.Marginals(), ps.Marginals(collection=[{"town": 1}])):
-        with pytest.raises(UsageError, match="do not read columns as one"):
+        with pytest.raises(UsageError, match="cannot judge sensitive columns jointly"):
             ps.publish(engine, joint, [ps.KLink(2)], method)

@@ -451,7 +451,7 @@ def test_a_box_of_null_and_values_shows_a_star_and_the_release_says_so(engine: A
     written = pd.read_csv(tmp_path / "out.csv", dtype=str)
     assert sorted(written["size"]) == ["*", "*", "*", "8-9", "8-9", "8-9"]
     said = {column["name"]: column["published_as"] for column in content["columns"]}
-    assert "* where a group has missing values" in said["size"] and said["s"] == "sensitive"
+    assert "* if a group has missing and other values" in said["size"] and said["s"] == "sensitive"
 
 
 # a label that stands at two levels, or is a value as well: boxes of different values may print the same

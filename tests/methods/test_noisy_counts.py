@@ -131,7 +131,7 @@ def test_an_overspent_budget_draws_nothing(engine: Any, ledger: str, monkeypatch
     monkeypatch.setattr(
         "privacy_sql.kernels.composition.noise.Noise.draw", lambda *_: pytest.fail("noise was drawn")
     )
-    with pytest.raises(UsageError, match="3/5 is spent already"):
+    with pytest.raises(UsageError, match="3/5 of epsilon 1 is spent already"):
         _published(engine, method)
 
 

@@ -82,7 +82,7 @@ def test_a_weight_that_is_none_stops_the_estimate_and_not_the_release(tmp_path: 
     (tmp_path / "people.csv").write_text("age,illness,w\n" + "3,flu,2\n3,cold,0\n4,flu,2\n4,cold,3\n")
     assert call("run", "--project", tmp_path).exit == 0
     risk = call("risk", "--project", tmp_path)
-    assert risk.exit == 3 and "w of 1 person is no number of at least 1" in risk.everything
+    assert risk.exit == 3 and "w of 1 person is not a number of at least 1" in risk.everything
     run = json.loads((tmp_path / "target" / "records" / "people.json").read_text(encoding="utf-8"))["run"]
     assert "is no number" in run["estimates"]["missing"] and run["risk"]["prosecutor_max"] == "1/2"
 
@@ -94,7 +94,7 @@ def test_a_weight_that_is_none_stops_the_estimate_and_not_the_release(tmp_path: 
         ("{threshold: 9%}", "0.09 or 1/11"),
         ("{threshold: 1}", "0.09 or 1/11"),
         ("{threshold: nan}", "0.09 or 1/11"),
-        ("{why: ''}", "is a sentence"),
+        ("{why: ''}", "must be a sentence"),
         ("{valid_until: soon}", "2027-01-31"),
     ],
 )

@@ -98,4 +98,4 @@ def test_a_key_that_the_reader_does_not_know_does_not_fit(tmp_path: Path, place:
     with pytest.raises(PrivacySqlError) as refused:
         reading._Reader(tmp_path).project(with_it)
     told = " ".join(f"{part.message}{part.where}" for part in refused.value.parts)
-    assert ("surely_unknown" in told or "has one method" in told) and not fits(content, schema())
+    assert ("surely_unknown" in told or "needs exactly one method" in told) and not fits(content, schema())

@@ -73,7 +73,7 @@ def test_a_manifest_without_a_signoff_is_as_it_was(tmp_path: Path) -> None:
     ("signoff", "message"),
     [
         ("    signoff: {purposes: x}\n", 'Did you mean "purpose"'),
-        ("    signoff: {purpose: ''}\n", "is a sentence"),
+        ("    signoff: {purpose: ''}\n", "must be a sentence"),
         ("    signoff: {review: next year}\n", "2027-01-31"),
         ("    signoff: {reasons: {k_anonimity: x}}\n", 'Did you mean "k_anonymity"'),
     ],

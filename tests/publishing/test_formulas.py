@@ -163,13 +163,13 @@ def test_an_apostrophe_more_or_less_is_found(tmp_path: Path) -> None:
         kept = out.read_bytes()
         for edited in (kept.replace(b"'=a", b"=a", 1), kept.replace(b"b", b"'b", 1), kept + b"\n"):
             out.write_bytes(edited)
-            with pytest.raises(NotSafe, match="not as it was written"):
+            with pytest.raises(NotSafe, match="changed since it was written"):
                 ps.verify(place)
         out.write_bytes(kept)
         content = json.loads(place.read_text())
         content["output"].pop("csv")
         place.write_text(json.dumps(content))
-        with pytest.raises(NotSafe, match="not as it was written"):
+        with pytest.raises(NotSafe, match="changed since it was written"):
             ps.verify(place)
 
 

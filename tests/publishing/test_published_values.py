@@ -187,7 +187,7 @@ def test_a_column_that_stays_as_it_is_would_tell_which_lines_are_of_one_person(e
         [(1, 20, "a", "w"), (1, 20, "b", "w"), (2, 21, "a", "x")], columns=["id", "age", "ill", "ward"]
     )
     several = ps.Table(rows, ["age"], "ill", identifier="id", values_per_person="set", insensitive=["ward"])
-    with pytest.raises(UsageError, match="ward would tell which rows are of one person"):
+    with pytest.raises(UsageError, match="ward would show which rows belong to one person"):
         ps.publish(engine, several, [ps.KAnonymity(1)], ps.Generalise())
 
 

@@ -115,7 +115,7 @@ def test_a_registered_table_is_not_overwritten(tmp_path: Path) -> None:
     # without a register nothing is kept from being replaced
     register_check.remember_standing(tmp_path, place)
     Register(tmp_path / FILE_NAME).path.touch()
-    with pytest.raises(UsageError, match="published_people holds a registered release"):
+    with pytest.raises(UsageError, match="published_people has a registered release"):
         register_check.remember_standing(tmp_path, place)
     assert len(Register(tmp_path / FILE_NAME).history()) == 1
 

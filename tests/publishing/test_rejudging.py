@@ -129,7 +129,7 @@ def test_formulas_and_manifests_that_tell_too_much_are_warned_of(tmp_path: Path)
         )
         place = ps.write(engine, release, tmp_path / "out.csv")
     assert call("check", "--json", place).json["releases"][0]["warnings"] == [
-        "ill: 8 cells of the CSV begin with = + - @ or a tab, and a spreadsheet may take them for formulas;"
+        "ill: 8 cells of the CSV start with = + - @ or a tab, and a spreadsheet may take them for formulas;"
         " write `csv: {formulas: escape}` under output, or import the columns as text"
     ]
     old = {"versions": {"privacy_sql": "0.1.0"}, "search": {"minimise": "loss", "values": {"loss": 0.25}}}
@@ -172,5 +172,5 @@ def test_a_table_is_judged_where_the_project_says_it_lies(tmp_path: Path) -> Non
     told = call("verify", "--json", written, "--connect", f"duckdb:{tmp_path}/other.db")
     assert (told.exit, told.json["errors"][0]["message"]) == (
         1,
-        "main.public is not there, and people.manifest.json describes it",
+        "main.public is missing, but people.manifest.json describes it",
     )

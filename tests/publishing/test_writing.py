@@ -119,7 +119,7 @@ def test_rows_rewritten_before_they_appear_are_refused(
         with pytest.raises(NotSafe) as refused:
             put(engine, made, tmp_path, kind)
         assert not engine.has_table("published")
-    word = "are not those of the release" if guard == "row fingerprint" else "do not keep"
+    word = "are not those of the release" if guard == "row fingerprint" else "do not meet"
     assert word in refused.value.message
     left = {path.name for path in tmp_path.iterdir()} - {"warehouse.db"}
     assert left == {"people.csv"}
@@ -144,7 +144,7 @@ def test_a_value_that_is_no_label_of_its_level_is_refused(
         table = ps.Table(place, {"age": ps.Intervals(10), "zip": ps.Mask(1)}, "illness")
         # of one person nothing else is broken
         made = ps.publish(engine, table, [ps.LDiversity(1)], ps.Generalise({"age": 1, "zip": 1}))
-        with pytest.raises(NotSafe, match=f"{column} holds values that are no label of level 1"):
+        with pytest.raises(NotSafe, match=f"{column} has values that are not labels of level 1"):
             put(engine, made, tmp_path, kind)
 
 
@@ -178,7 +178,7 @@ def test_bytes_changed_after_the_audit_are_taken_away(
             before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
             with monkeypatch.context() as patch:
                 patch.setattr(intents, "appear", late)
-                with pytest.raises(NotSafe, match="changed while it was checked"):
+                with pytest.raises(NotSafe, match="changed during the audit"):
                     put(engine, made, tmp_path, "csv", overwrite=True)
             # nothing stands there, or what stood there before
             assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

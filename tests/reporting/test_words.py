@@ -124,9 +124,9 @@ def test_a_budget_says_which_of_its_numbers_holds(tmp_path: Path, charges: list[
     told = call("budget", "show", "--project", tmp_path, "--json").json["budget"]
     lines = call("budget", "show", "--project", tmp_path).out.splitlines()
     if told["epsilon_at_delta"] < float(Fraction(told["epsilon"])):
-        assert told["holds"] == "both" and lines[-1].startswith("holds as well: epsilon ")
+        assert told["holds"] == "both" and lines[-1].startswith("also holds: epsilon ")
     else:
-        assert told["holds"] == "epsilon" and lines[-1].endswith("which promises less")
+        assert told["holds"] == "epsilon" and lines[-1].endswith("a weaker promise")
     assert len(charges) == 1 or told["holds"] == "both"
 
 

@@ -113,7 +113,7 @@ def test_a_collection_without_closed_form_names_the_association_it_leaves_out(tm
     pytest.importorskip("scipy")
     found = ps.reconstruct(published(tmp_path, TRIANGLE))
     assert not found.decomposable
-    assert found.independences == ("Columns go together in no way that no published table shows.",)
+    assert found.independences == ("Columns are associated only as the published tables show.",)
     with pytest.raises(UsageError, match="no closed form"):
         found.sql()
 
@@ -145,7 +145,7 @@ def test_a_changed_file_and_what_is_no_collection_of_marginals_are_refused(tmp_p
     place = published(tmp_path, CHAIN)
     part = tmp_path / "people.marginal_1.csv"
     part.write_text(part.read_text() + "x,y,1\n")
-    with pytest.raises(NotSafe, match="not as it was written"):
+    with pytest.raises(NotSafe, match="changed since it was written"):
         ps.reconstruct(place)
     with ps.connect() as engine:
         table = ps.Table(people(), ["sex"], "ill", name="plain")
@@ -168,8 +168,8 @@ def test_a_manifest_that_names_other_columns_than_its_files_is_refused(tmp_path:
     ("columns", "where", "message"),
     [
         ("agee", None, 'no column "agee"'),
-        ("age_level_1, age_level_2", None, "asked about twice"),
-        ("age", {"sex": "X"}, 'shows "X" under sex'),
+        ("age_level_1, age_level_2", None, "named twice"),
+        ("age", {"sex": "X"}, 'shows "X" in sex'),
     ],
 )
 def test_a_question_that_cannot_be_asked_is_named(

@@ -66,7 +66,7 @@ def cells(engine: Any, case: dict[str, Any]) -> None:
     assert expected["true_l"] >= distinct
     read = (expected["wildcard_k"], expected["wildcard_share"], expected["wildcard_l"])
     told = re.search(
-        r"at least (\d+) people fit every row, the commonest value has at most (\S+) of them, (\d+) values",
+        r"at least (\d+) people fit every row, the most common value has at most (\S+) of them, (\d+) values",
         " ".join(verdicts.notes),
     )
     if told is None:  # no cell is a star beside one that is none

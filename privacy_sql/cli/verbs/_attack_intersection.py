@@ -1,4 +1,4 @@
-"""`attack intersection`: what several releases give away together about the people they share."""
+"""`attack intersection`: what several releases together reveal about the people they share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Common):
-    """Who is looked for, by what, and how much is told."""
+    """The people, their known columns, and how much to show."""
 
     people: str
     known: str
@@ -41,17 +41,17 @@ class Asked(Common):
 @click.option(
     "--known",
     default="",
-    help="Columns known about them, separated by commas; default all.",
+    help="Known columns of these people, separated by commas; default all.",
 )
-@click.option("--identifier", help="The column that names a person.")
+@click.option("--identifier", help="The column that identifies a person.")
 @click.option("--level", "levels", multiple=True, help="A confidence, such as 1/2. Repeatable.")
-@click.option("--max-exposed", help="Exit 1 when a larger share of people than this is exposed at --at.")
-@click.option("--at", default="1", show_default=True, help="The confidence that --max-exposed is about.")
-@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
+@click.option("--max-exposed", help="Exit 1 if a larger share of people than this is exposed at --at.")
+@click.option("--at", default="1", show_default=True, help="The confidence for --max-exposed.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @click.option("--show-values", is_flag=True, help="List everybody with their possible values. INTERNAL.")
 @shared
 def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
-    """Intersect what RELEASES say about people who are in all of them (Ganta et al. 2008).
+    """Combine what RELEASES say about people who are in all of them (Ganta et al. 2008).
 
     A release is a manifest, a description file, or the name of a registered release.
 
@@ -66,7 +66,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
     described = _described(releases, directory)
     asked = [exact_number(level, "--level") for level in options["levels"]]
     at = exact_number(options["at"], "--at")
-    # the level of --max-exposed is measured with the others
+    # measure the confidence of --max-exposed together with the others
     levels = list(dict.fromkeys([*(asked or DEFAULT_LEVELS), at]))
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
@@ -95,7 +95,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
 
 
 def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -> None:
-    """Remember the attack with every attacked release that this project's last run published."""
+    """Store the attack with every attacked release that this project's last run published."""
     from privacy_sql.project import reading
     from privacy_sql.reporting import records
 
@@ -106,7 +106,7 @@ def _record(releases: tuple[str, ...], directory: Path, found: dict[str, Any]) -
         run = (records.read(directory, name) or {}).get("run", {})
         own = run.get("manifest")
         if own and (name in releases or (directory / own).resolve() in attacked):
-            # whom the page calls exposed is everybody who is, also where a release does not know them
+            # the page counts everybody who is exposed, even if a release has no group for them
             records.add(directory, name, "attack_intersection", {**found, "PVP": found["exposed"]})
 
 
@@ -117,7 +117,7 @@ def _described(releases: tuple[str, ...], directory: Path) -> list[Any]:
     register = Register(directory / FILE_NAME)
     named = [each for each in releases if not Path(each).suffix]
     files = register.find(named) if named else {}
-    # every version of a registered release is out
+    # every version of a registered release is public
     found = [replace(describe(place, 0), name=called) for called, place in files.items()]
     others = [each for each in releases if each not in named]
     for number, each in enumerate(others, len(found) + 1):
@@ -159,9 +159,9 @@ def _outcome(found: Findings, at: Fraction, options: Asked) -> Outcome:
         f"people      {summary.P}: {summary.n_ok} found in every release,"
         f" {summary.n_unlocated} not{' and count as exposed' if summary.n_unlocated else ''},"
         f" {summary.n_empty} contradicted, {summary.n_ambiguous} in several groups",
-        f"vulnerable  {people(summary.VP)} losing anonymity by the releases together",
+        f"vulnerable  {people(summary.VP)} losing anonymity because of the releases together",
         f"perfect     {_share(summary.perfect)} known for certain,"
-        f" {_share(summary.perfect_new)} only by the attack",
+        f" {_share(summary.perfect_new)} only by combining releases",
     ]
     lines += [f"at {level:<9}{_share(share)}" for level, share in summary.exposed.items()]
     for number, each in enumerate(found.releases):
@@ -179,7 +179,7 @@ def _outcome(found: Findings, at: Fraction, options: Asked) -> Outcome:
 
 
 def _plain(value: object) -> object:
-    """Fractions as text, everything else as it is."""
+    """Fractions as text, everything else unchanged."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -24,7 +24,7 @@ POSTERIORS = ("exact", "estimate", "omega", "sinkhorn")
 
 
 class Asked(About):
-    """How beliefs are computed and compared, and how much is told."""
+    """How to compute and compare beliefs, and how much to show."""
 
     posterior: str
     distance: str
@@ -44,13 +44,22 @@ class Asked(About):
     show_default=True,
     help="Beliefs that change by more than this count as a breach.",
 )
-@click.option("--bandwidth", "texts", multiple=True, help="An adversary, or several: 0.3,0.5. Repeatable.")
+@click.option(
+    "--bandwidth",
+    "texts",
+    multiple=True,
+    help="The bandwidth of an adversary, or several: 0.3,0.5. Repeatable.",
+)
 @click.option("--posterior", type=click.Choice(POSTERIORS), default="exact", show_default=True)
 @click.option("--distance", default="", help="js, smoothed_js, kl, emd or tv.")
-@click.option("--prior", "beliefs", help="Their own beliefs: quasi-identifiers, value, probability as CSV.")
-@click.option("--learned-from", help="Another table of people, with the same columns, that they studied.")
+@click.option(
+    "--prior", "beliefs", help="The adversary's own beliefs: quasi-identifiers, value, probability as CSV."
+)
+@click.option(
+    "--learned-from", help="Another table of people with the same columns, which the adversary studied."
+)
 @click.option("--numeric", default="", help="Quasi-identifiers compared as numbers, separated by commas.")
-@click.option("--max-exposed", help="Exit 1 when a larger share of people is, or may be, over the limit.")
+@click.option("--max-exposed", help="Exit 1 if a larger share of people is, or may be, over the limit.")
 @click.option("--show-values", is_flag=True, help="Name the worst group and its values. INTERNAL.")
 @about_a_table
 @shared
@@ -67,8 +76,8 @@ def command(
     Example: privacy-sql attack knowledge --source people.csv --quasi age,sex --sensitive diagnosis \\
                  --group published_group --numeric age --bandwidth 0.2 --bandwidth 0.4 --t 0.2
 
-    A MANIFEST, or a published file beside its manifest, is attacked as it was written. Without it and without
-    --source, every release of privacy.yml as it would be published.
+    Give a MANIFEST, or a published file next to its manifest, to attack the written release. Without it and
+    without --source, every release of privacy.yml is attacked as it would be published.
     """
     from dataclasses import replace
 
@@ -125,7 +134,7 @@ def command(
 def _written(
     directory: Path, published: tuple[Path, ...], options: Asked, ask: Callable[[str, Engine, Release], None]
 ) -> None:
-    """Ask about releases as they were written, not as a search would choose them now."""
+    """Attack releases as they were written, not as a search would choose them now."""
     from fractions import Fraction
 
     from privacy_sql import api
@@ -133,14 +142,14 @@ def _written(
     from privacy_sql.publishing import verifying
 
     if options["source"] is not None or options["names"]:
-        hint = "A manifest says which release it is."
+        hint = "A manifest already names the release."
         raise UsageError("two_tables", "a MANIFEST excludes --source and --select", hint=hint)
     read = reading.read(directory)
     for path in published:
         _, content = verifying.found(path)
         plan = read.plans.get(content["release"])
         if plan is None:
-            told = f"privacy.yml has no release {content['release']}, whose people are attacked"
+            told = f"privacy.yml has no release {content['release']}, so its people are unknown"
             raise UsageError("unknown_release", told, hint="Name its project with --project.")
         allowed = plan.method.allowed if plan.method else Fraction(0)
         with connected(read, plan, options["unsafe_debug"]) as engine:
@@ -148,12 +157,12 @@ def _written(
 
 
 def _prior(beliefs: str | None, learned_from: str | None, bandwidths: tuple[str, ...]) -> object:
-    """Where their beliefs come from, if not from the table that is attacked."""
+    """The origin of the beliefs, if not the attacked table."""
     if beliefs and learned_from:
-        raise UsageError("two_priors", "--prior and --learned-from exclude each other", hint="Give one.")
+        raise UsageError("two_priors", "--prior and --learned-from exclude each other", hint="Give only one.")
     if beliefs and bandwidths:
-        hint = "Leave out --bandwidth: it is for beliefs that are learned."
-        raise UsageError("two_priors", "--prior brings the beliefs of one adversary", hint=hint)
+        hint = "Remove --bandwidth, which applies to learned beliefs."
+        raise UsageError("two_priors", "--prior gives the beliefs of one adversary", hint=hint)
     if learned_from:
         return {"learned_from": {"file": learned_from}}
     return {"file": beliefs} if beliefs else None
@@ -180,12 +189,12 @@ def _lines(found: KnowledgeAttack) -> list[str]:
         told = "  Groups too large for exact beliefs stay undecided. --posterior estimate covers them,"
         lines.append(f"{told} and gives no upper bound.")
     if not found.exact:
-        lines.append("  exact: false. These moves are estimates, and no upper bound.")
+        lines.append("  exact: false. These moves are estimates, not upper bounds.")
     return lines
 
 
 def _decided(found: KnowledgeAttack, adversary: Adversary) -> str:
-    """What is known of one adversary, in a sentence."""
+    """The result for one adversary, in a sentence."""
     left = found.rows - adversary.undecided
     of = "everybody" if not adversary.undecided else f"{left} of {people(found.rows)}"
     if not left:

@@ -1,4 +1,4 @@
-"""`attack measure`: what a published or synthetic table gives away about the people it was made from."""
+"""`attack measure`: what a published or synthetic table reveals about the people in its source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Common):
-    """The files, and who knows what."""
+    """The files and the known columns."""
 
     source: str
     released: str
@@ -31,23 +31,23 @@ class Asked(Common):
 
 
 @click.command()
-@click.option("--source", required=True, help="The file or relation the release was made from.")
+@click.option("--source", required=True, help="The source file or relation of the release.")
 @click.option("--release", "released", required=True, help="The published table, its manifest, or any file.")
-@click.option("--control", help="People like those of the source that the release was not made from.")
-@click.option("--known", required=True, help="The columns somebody knows, separated by commas.")
-@click.option("--secret", required=True, help="The column to be guessed.")
-@click.option("--linked", help="What two people know, as age,sex:zip; default: nobody is linked.")
+@click.option("--control", help="Similar people who were not used for the release.")
+@click.option("--known", required=True, help="Known columns, separated by commas.")
+@click.option("--secret", required=True, help="The column to guess.")
+@click.option("--linked", help="The columns that two adversaries know, as age,sex:zip; default: no linking.")
 @click.option(
-    "--at-most", "most", type=int, default=0, help="Single out by every set of so many columns too."
+    "--at-most", "most", type=int, default=0, help="Also single out by every set of up to this many columns."
 )
-@click.option("--level", default="0.95", show_default=True, help="How sure the interval of the control is.")
-@click.option("--connect", "url", default="duckdb:", show_default=True, help="Where relations lie.")
+@click.option("--level", default="0.95", show_default=True, help="The confidence of the control's interval.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @shared
 def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Measure a release against its source: people singled out, linked and guessed right.
 
-    Everybody in the source is counted, so the shares are exact. They describe what happened and prove nothing
-    about safety: requirements judge a release.
+    Everybody in the source is counted, so the shares are exact. They describe this release but prove nothing
+    about safety; use requirements to judge a release.
 
     \b
     Example: privacy-sql attack measure --source people.csv --release synthetic.csv \\
@@ -72,7 +72,7 @@ def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
 
 
 def _place(text: str, directory: Path) -> Path | str:
-    """A file where there is one, else the name of a relation."""
+    """A file if it exists, otherwise the name of a relation."""
     path = directory / text
     return path if path.is_file() or path.suffix else text
 
@@ -99,10 +99,8 @@ def _told(found: Measured) -> list[str]:
         )
         ends = [f"{float(end):.3f}" if end is not None else "unknown" for end in (beyond.low, beyond.high)]
         value = "unknown" if beyond.value is None else f"{float(beyond.value):.3f}"
-        lines.append(
-            f"excess      {value} of what the control leaves to be guessed, between {' and '.join(ends)}"
-        )
-    return [*lines, "A study of what happened, not a verdict: no requirement was judged."]
+        lines.append(f"excess      {value} of what the control cannot guess, between {' and '.join(ends)}")
+    return [*lines, "This is a measurement, not a verdict: no requirement was judged."]
 
 
 def _plain(found: Measured) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`attack`: play the adversary. Each kind of attack is a module `_attack_<kind>.py` beside this one."""
+"""`attack`: play the adversary. Each kind of attack is a module `_attack_<kind>.py` in this folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kinds_of_attack() -> list[str]:
 
 
 class Kinds(click.Group):
-    """The kinds of attack, found by file name and loaded when asked for."""
+    """The kinds of attack, found by file name and loaded on first use."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return kinds_of_attack()

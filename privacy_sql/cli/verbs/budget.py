@@ -1,4 +1,4 @@
-"""`budget`: what noisy releases cost together, what may still be spent, and what a loss means."""
+"""`budget`: the total cost of noisy releases, what may still be spent, and what a loss means."""
 
 from __future__ import annotations
 
@@ -31,10 +31,16 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--at-delta", default=1e-6, type=float, show_default=True, help="Where to read rho as epsilon.")
+@click.option(
+    "--at-delta",
+    default=1e-6,
+    type=float,
+    show_default=True,
+    help="The delta at which to convert rho to epsilon.",
+)
 @shared
 def show(directory: Path, at_delta: float, **_: object) -> Outcome:
-    """Show every charge and what is left, after checking that nobody changed the ledger.
+    """Show every charge and the rest, after checking that nobody changed the ledger.
 
     \b
     Example: privacy-sql budget show
@@ -54,13 +60,13 @@ def show(directory: Path, at_delta: float, **_: object) -> Outcome:
     sharper = together.eps < account.epsilon or at_delta < account.delta
     if account.rho and sharper:
         lines.append(
-            f"holds as well: epsilon {shown(together.eps)} at delta {at_delta:g}"
+            f"also holds: epsilon {shown(together.eps)} at delta {at_delta:g}"
             f" (zero-concentrated, rho {shown(account.rho)}); the limit counts the line above"
         )
     elif account.rho:
         lines.append(
-            f"this is what holds: read as zero-concentrated (rho {shown(account.rho)}) the charges give"
-            f" epsilon {shown(together.eps)} at delta {at_delta:g}, which promises less"
+            f"the line above holds; as zero-concentrated loss (rho {shown(account.rho)}) the charges give"
+            f" epsilon {shown(together.eps)} at delta {at_delta:g}, a weaker promise"
         )
     more = {
         "rho": account.rho,
@@ -82,10 +88,10 @@ def show(directory: Path, at_delta: float, **_: object) -> Outcome:
 @command.command()
 @click.option("--epsilon", required=True, help="The most that may ever be spent.")
 @click.option("--delta", default="0", show_default=True)
-@click.option("--dry-run", is_flag=True, help="Check the numbers, set nothing.")
+@click.option("--dry-run", is_flag=True, help="Check the numbers without setting them.")
 @shared
 def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object) -> Outcome:
-    """Set the total loss that may ever be spent on these people. It stays on record.
+    """Set the total loss that may ever be spent on these people. It is recorded permanently.
 
     \b
     Example: privacy-sql budget limit --epsilon 2 --delta 1e-6
@@ -107,8 +113,10 @@ def limit(epsilon: str, delta: str, dry_run: bool, directory: Path, **_: object)
 @command.command()
 @click.option("--epsilon", required=True, type=float)
 @click.option("--delta", default=0.0, type=float, show_default=True)
-@click.option("--people", required=True, type=int, help="How many people the database holds.")
-@click.option("--most-neighbours", is_flag=True, help="Theorem 18: indistinguishable from most only.")
+@click.option("--people", required=True, type=int, help="The number of people in the database.")
+@click.option(
+    "--most-neighbours", is_flag=True, help="Use Theorem 18, which compares with most databases only."
+)
 @shared
 def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **_: object) -> Outcome:
     """Explain what a loss means for an adversary with any knowledge, as printed and as corrected.
@@ -135,14 +143,18 @@ def explain(epsilon: float, delta: float, people: int, most_neighbours: bool, **
 @click.option("--mechanism", type=click.Choice(MECHANISMS), default="histogram", show_default=True)
 @click.option("--epsilon", required=True, type=float)
 @click.option("--people", default=3, type=int, show_default=True)
-@click.option("--values", default=2, type=int, show_default=True, help="How many values a record may have.")
-@click.option("--priors", default=200, type=int, show_default=True, help="Random priors to try.")
+@click.option(
+    "--values", default=2, type=int, show_default=True, help="The number of possible values of a record."
+)
+@click.option(
+    "--priors", default=200, type=int, show_default=True, help="The number of random priors to try."
+)
 @click.option("--seed", default=0, type=int, show_default=True)
 @shared
 def game(
     mechanism: str, epsilon: float, people: int, values: int, priors: int, seed: int, **_: object
 ) -> Outcome:
-    """Play the paper's games on a small database and compare with the bounds, where there are any.
+    """Play the paper's games on a small database and compare them with the bounds, if there are any.
 
     \b
     Example: privacy-sql budget game --mechanism parity --epsilon 1
@@ -161,7 +173,7 @@ def game(
     games = [semantic_game(mechanism, values, people, epsilon, prior) for prior in tried]
     worst = max(games, key=lambda each: each.max_sd)
     size = number_of(people, "person", "people")
-    bounds = ["no bound holds: this mechanism publishes a record as it is"]
+    bounds = ["no bound holds, because this mechanism publishes a record unchanged"]
     if worst.bound_tight is not None and worst.bound_printed is not None:
         vacuous = "  (vacuous: 1 or more)" if worst.bound_printed >= 1 else ""
         bounds = [
@@ -184,7 +196,7 @@ def game(
 
 
 def _finite(content: dict[str, Any]) -> dict[str, Any]:
-    """Numbers JSON has; what is not finite becomes null."""
+    """Numbers for JSON; infinite or undefined ones become null."""
     infinite = (float("inf"), float("-inf"))
     return {
         key: None if isinstance(value, float) and value in infinite else value

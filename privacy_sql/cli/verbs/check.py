@@ -1,4 +1,4 @@
-"""`check`: is a table safe as it stands?"""
+"""`check`: is a table safe without changes?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Asked(About):
-    """What a table is checked for, and how much is told."""
+    """The requirements to check, and how much to show."""
 
     requirements: tuple[str, ...]
     show_values: bool
@@ -57,14 +57,14 @@ INSTEAD = {
 @about_a_table
 @shared
 def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Asked]) -> Outcome:
-    """Check a table as it stands, without publishing anything. Exit 0: safe, 1: not safe.
+    """Check whether a table is safe, without publishing anything. Exit 0: safe, 1: not safe.
 
     \b
     Example: privacy-sql check --source people.csv --quasi age,sex --sensitive diagnosis \\
                  --require 'k_anonymity(k=5)' --require 'l_diversity(l=3)'
 
-    Without --source the releases of privacy.yml are checked, each source table as it stands. A MANIFEST, or a
-    published file, is judged again from its own bytes by the rules of this version.
+    Without --source, it checks the source table of each release of privacy.yml. Give a MANIFEST or a
+    published file to judge a release again from its own bytes by the rules of this version.
     """
     from privacy_sql import criteria
     from privacy_sql.errors import UsageError
@@ -77,21 +77,23 @@ def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Aske
         hint = "For example --require 'k_anonymity(k=5)'."
         raise UsageError("no_requirement", "nothing is required", hint=hint)
     if not options["quasi"] and not options["group"]:
-        hint = "For example --quasi age,sex,zip: what somebody may know about a person."
-        raise UsageError("no_quasi", "no quasi-identifier is named: all would be one group", hint=hint)
+        hint = "Name what somebody may know about a person, for example --quasi age,sex,zip."
+        raise UsageError(
+            "no_quasi", "no quasi-identifier is named, so everybody would be in one group", hint=hint
+        )
     require = [criteria.refuse_empty(criteria.read(text), "--require") for text in options["requirements"]]
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         return _judged(engine, named_table(options), require, options["show_values"])
 
 
 def _again(directory: Path, paths: tuple[Path, ...], options: Asked) -> Outcome:
-    """Published releases, each judged by today's rules; what is wrong is named."""
+    """Judge published releases by today's rules, and name what is wrong."""
     from privacy_sql.engines import connect
     from privacy_sql.errors import PrivacySqlError, UsageError, first_exit
     from privacy_sql.publishing import rejudging
 
     if options["source"] is not None or options["requirements"]:
-        hint = "A manifest says what is required of which columns."
+        hint = "A manifest already names the columns and the requirements."
         raise UsageError("two_tables", "a MANIFEST and --source or --require exclude each other", hint=hint)
     whole, found = Outcome("check", safe=True, rows=0, groups=0), []
     for path in (manifest_of_table(path, directory) for path in paths):
@@ -105,7 +107,7 @@ def _again(directory: Path, paths: tuple[Path, ...], options: Asked) -> Outcome:
         except PrivacySqlError as caught:
             problem = caught
             if caught.code == "no_manifest" and path.is_file():
-                hint = "To check a table that is no release, name it with --source."
+                hint = "To check a table that is not a release, name it with --source."
                 problem = UsageError("no_manifest", caught.message, hint=hint)
             whole.problems.append(problem)
             faults: tuple[PrivacySqlError, ...] = problem.parts
@@ -151,7 +153,7 @@ def _project(directory: Path, options: Asked) -> Outcome:
         whole.rows, whole.groups = _sum(whole.rows, part.rows), _sum(whole.groups, part.groups)
         whole.ignored_columns += part.ignored_columns
         whole.verdicts += part.verdicts
-        whole.lines += [f"{plan.name}, the source table as it stands", *part.lines, ""]
+        whole.lines += [f"{plan.name}, the source table without changes", *part.lines, ""]
         told.append({"name": plan.name, **part.more})
 
     each_release(whole, plans, ask)

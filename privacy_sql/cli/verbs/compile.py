@@ -27,16 +27,16 @@ GROUP = "decide"  # of `--help`
 )
 @click.option("--duckdb-macros", is_flag=True, help="Print CREATE MACROs for a DuckDB shell instead.")
 @click.option(
-    "--dbt", is_flag=True, help="Write the dbt models and tests of what was last published instead."
+    "--dbt", is_flag=True, help="Write the dbt models and tests of the last published release instead."
 )
 @click.option(
-    "--into", type=click.Path(path_type=Path), help="With --dbt: a folder; without it they are printed."
+    "--into", type=click.Path(path_type=Path), help="With --dbt: a folder for the files; default: print them."
 )
 @click.option("--dry-run", is_flag=True, help="With --into: say what would be written.")
 @click.option(
     "--steps",
     is_flag=True,
-    help="Run dry, and print every statement of a run with the sizes of what it read and made.",
+    help="Do a dry run, and print every statement with the sizes of what it read and made.",
 )
 @shared
 def command(
@@ -51,10 +51,10 @@ def command(
     unsafe_debug: bool,
     **_: object,
 ) -> Outcome:
-    """Print commented, standalone SQL: what is published, and the evidence of every requirement.
+    """Print commented, standalone SQL: the published rows, and the evidence for every requirement.
 
-    With --steps the release is chosen, judged, written to a hidden place, audited and removed again.
-    Nothing is published, registered or charged, and no value of a row is printed.
+    With --steps, the release is chosen, judged, written to a hidden place, audited and removed again. Nothing
+    is published, registered or charged, and no value of a row is printed.
 
     \b
     Example: privacy-sql compile people --dialect postgres
@@ -66,13 +66,15 @@ def command(
     if steps:
         beside = {"--dialect": dialect != "duckdb", "--duckdb-macros": duckdb_macros, "--dbt": dbt}
         if wrong := [option for option, value in {**beside, "--into": into}.items() if value]:
-            hint = "It prints what runs, in the words of the engine that runs it."
-            raise UsageError("steps_alone", f"--steps goes without {wrong[0]}", hint=hint)
+            hint = "It prints what runs, in the dialect of the engine that runs it."
+            raise UsageError("steps_alone", f"--steps and {wrong[0]} exclude each other", hint=hint)
         return _steps(names, directory, unsafe_debug)
     if dbt:
         return _dbt(names, directory, into, dry_run)
     if into is not None:
-        raise UsageError("no_dbt", "--into goes with --dbt", hint="Other SQL is printed: name a file with >.")
+        raise UsageError(
+            "no_dbt", "--into needs --dbt", hint="Other SQL is printed; redirect it to a file with >."
+        )
     if duckdb_macros:
         from privacy_sql.query.template import duckdb_macros as macros
 
@@ -86,9 +88,9 @@ def command(
     one_of(dialect, standalone.DIALECTS, "compile", "--dialect")
     compiled: dict[str, str] = {}
     for plan in reading.read(directory).selected(names):
-        refuse_promise(plan, "compile it: SQL would show the rows themselves")
+        refuse_promise(plan, "compile it, because SQL would show the rows themselves")
         ran = _last_run(directory, plan)
-        # the marginals the plan names, else those the last run chose; None for other methods
+        # the marginals of the plan, or those that the last run chose; None for other methods
         named = plan.method.named_marginals if plan.method else None
         marginals: Sequence[Any] | None = named
         if ran and not named:
@@ -114,7 +116,7 @@ def _steps(names: tuple[str, ...], directory: Path, unsafe_debug: bool) -> Outco
     found: dict[str, list[dict[str, Any]]] = {}
     lines, results = [], []
     for plan in project.selected(names):
-        # the names of columns and tables that stand in the project file
+        # the names of columns and tables in the project file
         table, output = plan.table, plan.output
         places = (table.source, table.population, output.relation if output else None)
         own = {part for place in places if isinstance(place, str) for part in place.split(".")}
@@ -146,7 +148,7 @@ def _told(name: str, heard: Sequence[Statement], exit: int) -> list[str]:
     """The statements under the names of their steps."""
     from privacy_sql.errors import number_of
 
-    lines = [f"-- {name}: INTERNAL, with exact sizes. A run would ask this; nothing was published.", ""]
+    lines = [f"-- {name}: INTERNAL, with exact sizes. A run would execute this; nothing was published.", ""]
     step = ""
     for number, one in enumerate(heard, start=1):
         if one.step and one.step != step:
@@ -188,7 +190,7 @@ def _dbt(names: tuple[str, ...], directory: Path, into: Path | None, dry_run: bo
 
 
 def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path]:
-    """Write new files; never replace one that may have been edited."""
+    """Write new files, without replacing any that may have been edited."""
     import os
 
     from privacy_sql import files
@@ -201,7 +203,7 @@ def _written(found: Mapping[str, str], folder: Path, dry_run: bool) -> list[Path
     for name, text in ({} if dry_run else found).items():
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            files.write_synced(folder / name, text.encode())  # never over what came meanwhile
+            files.write_synced(folder / name, text.encode())  # never overwrite a file created meanwhile
         except OSError as problem:
             raise files.unwritable(folder, problem) from None
     return [folder / name for name in found]
@@ -215,7 +217,7 @@ def _last_run(directory: Path, plan: Plan) -> Mapping[str, Any] | None:
 
 
 def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
-    """The levels the plan names, else those the last run chose, of the project as it was then."""
+    """The levels of the plan, or those that the last run of the same project chose."""
     from privacy_sql.errors import UsageError
     from privacy_sql.export import dbt as guarding
 
@@ -224,20 +226,18 @@ def _levels(plan: Plan, ran: Mapping[str, Any] | None) -> dict[str, int]:
         return dict(named)
     if not ran:
         hint = f"Run it first: privacy-sql run --select {plan.name}."
-        raise UsageError("no_levels", f"{plan.name} names no levels to compile", hint=hint)
+        raise UsageError("no_levels", f"{plan.name} has no levels to compile", hint=hint)
     chosen = ran["choice"].get("levels")
     if not isinstance(chosen, dict):
         hint = f"`privacy-sql compile {plan.name} --steps` prints every statement of a run."
-        why = (
-            f"{plan.name} is published by {ran['method']}, not at one level per column: no SELECT repeats it"
-        )
+        why = f"{plan.name} is published by {ran['method']}, not at one level per column"
         raise UsageError("no_levels", why, hint=hint)
     guarding.refuse_changed(guarding.as_published(plan.table, ran), ran)
     return chosen
 
 
 def _leave_out(table: Table, plan: Plan) -> Sequence[tuple[str, Mapping[str, object]]] | None:
-    """The requirements whose failing groups the method leaves out; nothing where it may leave out none."""
+    """The requirements whose failing groups the method leaves out; empty if it may not leave out any."""
     from privacy_sql.export import dbt as guarding
 
     if plan.method is None or not plan.method.allowed:

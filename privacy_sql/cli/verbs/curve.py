@@ -1,4 +1,4 @@
-"""`curve`: how sure somebody can be who knows 0, 1, 2, ... facts more."""
+"""`curve`: how sure somebody can be with 0, 1, 2, ... more facts."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ GROUP = "decide"  # of `--help`
 @click.command()
 @click.option("--facts", default=10, show_default=True, help="The largest number of facts.")
 @click.option(
-    "--every-choice", is_flag=True, help="Also compute disclosure and mixing for every combination of levels."
+    "--every-choice",
+    is_flag=True,
+    help="Also compute disclosure and entropy for every combination of levels.",
 )
 @about_a_table
 @shared
 def command(facts: int, every_choice: bool, directory: Path, **options: Unpack[About]) -> Outcome:
-    """Maximum disclosure against the number of facts, for implications and for values ruled out.
+    """Show maximum disclosure by the number of facts, for implications and for ruled-out values.
 
     \b
     Example: privacy-sql curve --source people.csv --quasi age,sex --sensitive diagnosis --facts 5
 
-    Without --source, every release of privacy.yml as it would be published.
+    Without --source, it examines every release of privacy.yml as it would be published.
     """
     from privacy_sql.studies.disclosure_curve import curves
 
@@ -67,7 +69,7 @@ def command(facts: int, every_choice: bool, directory: Path, **options: Unpack[A
 
 
 def _every_choice(whole: Outcome, directory: Path, options: About) -> list[dict[str, Any]]:
-    """For each release all choices of its levels, recorded for the report."""
+    """All choices of levels for each release, recorded for the report."""
     from privacy_sql.reporting import records
     from privacy_sql.studies.every_choice import every_choice
     from privacy_sql.table import Table

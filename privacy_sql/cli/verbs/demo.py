@@ -1,4 +1,4 @@
-"""`demo`: the whole way once, on invented people: not safe, why, published, audited, verified, reported."""
+"""`demo`: the whole process on invented people: not safe, why, published, audited, verified, reported."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ GROUP = "start"  # of `--help`
 @click.option("--dry-run", is_flag=True, help="Say what would be written.")
 @shared
 def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool, **_: object) -> Outcome:
-    """Publish a sample of 20,000 invented people safely, step by step.
+    """Publish a table of 20,000 invented people safely, step by step.
 
-    Writes to FOLDER, or to privacy_sql_demo.
+    It writes to FOLDER, or to privacy_sql_demo.
 
     \b
     Example: privacy-sql demo /tmp/tour
@@ -73,7 +73,7 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
             f"4. Verify: {result.target} is, byte for byte, what was audited ({content['rows_out']} rows)."
         )
         page = _reported(read, unsafe_debug)
-        steps.append("5. Report: one page for whoever signs; the link is the last line.")
+        steps.append("5. Report: one page for the person who signs; its link is the last line.")
         steps += ["", f"Look at {place}/privacy.yml and {place}/{result.manifest}, change a limit, and run",
                   f"   privacy-sql run --project {place} --overwrite", "",
                   f"{'Opened' if opens and webbrowser.open(page) else 'Open'} {page}"]  # fmt: skip
@@ -91,7 +91,7 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
 
 
 def _reported(read: Project, unsafe_debug: bool) -> str:
-    """The link to the report for those inside, who see the worst case and the other choices."""
+    """The link to the internal report, which shows the worst case and the other choices."""
     from privacy_sql import api
     from privacy_sql.project import report_pages
     from privacy_sql.reporting import making, records

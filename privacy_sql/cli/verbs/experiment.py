@@ -1,4 +1,4 @@
-"""`experiment`: compute the figures of a paper again."""
+"""`experiment`: recompute the figures of a paper."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ GROUP = "examine"  # of `--help`
     "--data",
     envvar="PRIVACY_SQL_DATA",
     type=click.Path(path_type=Path),
-    help="The folder of the study data; default the environment's PRIVACY_SQL_DATA.",
+    help="The folder of the study data; default PRIVACY_SQL_DATA of the environment.",
 )
 @click.option(
     "-o",
     "--output",
     "--out",
     type=click.Path(path_type=Path),
-    help="Default: target/experiments/NAME, for all target/experiments.",
+    help="Default: target/experiments/NAME, or target/experiments for all.",
 )
-@click.option("--dry-run", is_flag=True, help="Compute, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Compute without writing files.")
 @shared
 def command(
     name: str,
@@ -49,10 +49,10 @@ def command(
     directory: Path,
     **options: Unpack[Common],
 ) -> Outcome:
-    """Compute the figures of the paper NAME as CSV, JSON and SVG, each saved when it is made.
+    """Compute the figures of the paper NAME as CSV, JSON and SVG; each is saved when it is ready.
 
-    NAME is martin, chen, li, ganta or kifer, or `all`: then a page shows every figure beside what its paper
-    prints, with the reason for each difference.
+    NAME is martin, chen, li, ganta or kifer, or `all`, which also writes a page with every figure next to the
+    one in its paper and the reason for each difference.
 
     \b
     Example: privacy-sql experiment martin --part fig5,fig6 --data DIR
@@ -64,11 +64,11 @@ def command(
 
     papers = registry.available("papers") if name == ALL else [name]
     if name == ALL and part:
-        raise UsageError("bad_part", "--part names figures of one paper", hint="Name the paper.")
+        raise UsageError("bad_part", "--part needs a single paper", hint="Name the paper.")
     modules = {paper: registry.load("papers", paper) for paper in papers}
     if data is None or not data.is_dir():
-        hint = "Name it with --data or in the environment as PRIVACY_SQL_DATA."
-        raise UsageError("no_data", "the folder of the study data is not there", where="--data", hint=hint)
+        hint = "Name it with --data or set PRIVACY_SQL_DATA."
+        raise UsageError("no_data", "the folder of the study data does not exist", where="--data", hint=hint)
     top = directory / "target" / "experiments"
     folder = output or (top if name == ALL else top / name)
     files.refuse_no_folder(folder, "--output")
@@ -117,7 +117,7 @@ def _computed(
     below: str,
     options: Common,
 ) -> PrivacySqlError | None:
-    """Make the figures of one paper and save each at once; what stopped it, if anything did."""
+    """Make the figures of one paper and save each at once; returns the error, if any."""
     from privacy_sql.engines import connect
     from privacy_sql.errors import as_error, interrupted
     from privacy_sql.papers import save
@@ -127,7 +127,7 @@ def _computed(
             for figure in run(engine, data, parts):
                 figures.append(figure)
                 if folder is not None:
-                    # at once: what took minutes outlives whatever stops the next figure
+                    # at once, so that minutes of work survive an error in the next figure
                     written += [f"{below}{file}" for file in save([figure], folder)]
     except KeyboardInterrupt as problem:
         return interrupted(problem)
@@ -137,12 +137,14 @@ def _computed(
 
 
 def _write_page(target: Path, made: dict[str, list[Figure]], problems: dict[str, str]) -> None:
-    """The page of all papers; a file of somebody else is not replaced."""
+    """Write the page of all papers without replacing somebody else's file."""
     from privacy_sql import files
     from privacy_sql.errors import UsageError
     from privacy_sql.papers._page import TITLE, page
 
     if target.exists() and TITLE.encode() not in target.read_bytes()[:300]:
         hint = "Choose another folder with --out."
-        raise UsageError("target_exists", f"{target.name} exists and is no page of ours", hint=hint)
+        raise UsageError(
+            "target_exists", f"{target.name} exists and is not a page written by privacy_sql", hint=hint
+        )
     files.write_alone(target, page(made, problems).encode())

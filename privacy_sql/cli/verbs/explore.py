@@ -1,4 +1,4 @@
-"""`explore`: decide on one local page how a release is published."""
+"""`explore`: decide on a local page how to publish a release."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ GROUP = "decide"  # of `--help`
 
 
 @click.command()
-@click.option("--select", "name", help="The release of the project, where it has several.")
-@click.option("--port", default=0, show_default=True, help="Of this machine; 0 takes one that is free.")
-@click.option("--no-browser", is_flag=True, help="Print the address, open no browser.")
+@click.option("--select", "name", help="The release, if the project has several.")
+@click.option("--port", default=0, show_default=True, help="A port of this machine; 0 picks a free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @shared
 def command(
     name: str | None, port: int, no_browser: bool, directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
-    """Decide on one local page how a release is published; ends with privacy.yml, the release, its report.
+    """Decide on a local page how to publish a release: edit privacy.yml, publish, and see the report.
 
-    The page is on this machine only, and no row reaches it. Closing it, or Ctrl-C, ends it.
+    The page is only on this machine and never receives rows. Close it, or press Ctrl-C, to end.
 
     \b
     Example: privacy-sql explore --select people
@@ -42,7 +42,7 @@ def command(
     plans = read.selected((name,) if name is not None else ())
     if len(plans) > 1:
         hint = f"Name one with --select: {', '.join(plan.name for plan in plans)}."
-        raise UsageError("several_releases", "one release is decided at a time", hint=hint)
+        raise UsageError("several_releases", "the project has several releases", hint=hint)
     decision = Decision(plans[0], lambda plan: connected(read, plan, unsafe_debug), read)
 
     def opened(address: str) -> None:
@@ -54,4 +54,4 @@ def command(
 
     with contextlib.suppress(KeyboardInterrupt):  # the usual way to end it
         server.serve(decision, port, opened)
-    return Outcome("explore", lines=["The explorer has ended; nothing of it is left behind."])
+    return Outcome("explore", lines=["The explorer has ended and left nothing behind."])

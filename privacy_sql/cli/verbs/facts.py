@@ -1,4 +1,4 @@
-"""`facts`: how likely given facts about people make a guess."""
+"""`facts`: how likely a guess is for somebody who knows facts about people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Asked(About):
-    """What is known, what is guessed, and how much is told."""
+    """The facts, the guess, and how much to show."""
 
     lines: tuple[str, ...]
     atom: str | None
@@ -30,12 +30,12 @@ GROUP = "decide"  # of `--help`
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fact", "lines", multiple=True, help="A fact, for example 'Ed not Mumps'. Repeatable.")
-@click.option("--atom", help="The guess, for example 'Tom is AIDS'; default the likeliest of all.")
+@click.option("--atom", help="The guess, for example 'Tom is AIDS'; default the likeliest one.")
 @click.option("--show-values", is_flag=True, help="Name the person and the value. INTERNAL.")
 @about_a_table
 @shared
 def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
-    """The chance of a guess for somebody who knows the facts in FILES, one to a line.
+    """Compute how likely a guess is for somebody who knows the facts in FILES, one per line.
 
     \b
     Ed not Mumps
@@ -50,7 +50,7 @@ def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) 
     Example: privacy-sql facts known.txt --source people.csv --quasi age,sex --sensitive disease \\
                  --identifier name --atom 'Tom is AIDS'
 
-    Counted exactly where a million steps are enough, otherwise estimated, and then it says so.
+    The result is exact if a million steps are enough; otherwise it is an estimate, and says so.
     """
     from privacy_sql.studies.disclosure_risk import disclosure_risk
     from privacy_sql.studies.facts import GUESS, without_guess
@@ -86,7 +86,7 @@ def _read(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8-sig").splitlines()
     except OSError:
         raise UsageError(
-            "no_file", f"there is no {path.name}", hint="Name a file with one fact to a line."
+            "no_file", f"{path.name} does not exist", hint="Name a file with one fact per line."
         ) from None
     except UnicodeDecodeError:
         raise DataError("bad_file", f"{path.name} is not UTF-8", hint="Save it as UTF-8.") from None

@@ -42,7 +42,7 @@ def command(
 ) -> Outcome:
     """Write a project: the example, or a proposal for your table. Refuses if privacy.yml exists.
 
-    In a project, --hierarchy writes the values of a column into a file, to say what each generalises to.
+    In a project, --hierarchy writes the values of a column to a file, so that you can group them.
 
     \b
     Example: privacy-sql init --example my_project
@@ -72,7 +72,7 @@ def command(
 def _proposed(
     file: Path, place: Path, dry_run: bool, quasi: str, sensitive: str, unsafe_debug: bool
 ) -> Outcome:
-    """A proposal, with the reason for every guess; none of it shows a value."""
+    """Show a proposal with the reason for every guess, but no values."""
     from privacy_sql.cli.tables import listed
     from privacy_sql.engines import connect
     from privacy_sql.project import proposing
@@ -97,7 +97,7 @@ def _proposed(
 def _hierarchy(
     column: str, place: Path, dry_run: bool, names: tuple[str, ...], unsafe_debug: bool
 ) -> Outcome:
-    """A hierarchy to fill in: it holds the values of a column, which are shown nowhere else."""
+    """A hierarchy to fill in, with the values of a column, which are shown nowhere else."""
     from privacy_sql.cli.outcome import connected
     from privacy_sql.project import reading
     from privacy_sql.project.hierarchy_to_fill import write

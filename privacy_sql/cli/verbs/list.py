@@ -1,4 +1,4 @@
-"""`list`: what there is: the releases of the project, and every part by name."""
+"""`list`: the releases of the project, and every part by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from privacy_sql.cli.outcome import Outcome, shared
 
-# the words of the output, and the folders they are found in
+# the headings of the output, and their folders
 FAMILIES = {
     "criteria": "criteria",
     "mechanisms": "methods",
@@ -24,10 +24,10 @@ GROUP = "start"  # of `--help`
 
 
 @click.command()
-@click.option("--schema", is_flag=True, help="The JSON Schema of privacy.yml, for editors.")
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of privacy.yml, for editors.")
 @shared
 def command(schema: bool, directory: Path, **_: object) -> Outcome:
-    """Name the releases of the project, and every criterion, method, search, utility, attack, engine, study.
+    """List the releases of the project, and the names of all parts: criteria, methods, engines and so on.
 
     \b
     Example: privacy-sql list

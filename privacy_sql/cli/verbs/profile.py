@@ -1,4 +1,4 @@
-"""`profile`: what is in a table, in counts."""
+"""`profile`: the columns of a table, in counts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from privacy_sql.studies.identifying import Identified
     from privacy_sql.table import Table
 
-FEW = 5  # fewer people than this are not counted out
+FEW = 5  # smaller numbers of people are not shown
 
 
 GROUP = "start"  # of `--help`
@@ -32,7 +32,7 @@ GROUP = "start"  # of `--help`
 @click.option(
     "--source", help="A CSV or Parquet file, or a relation of --connect; default: the project's sources."
 )
-@click.option("--connect", "url", default="duckdb:", show_default=True, help="The database a relation is in.")
+@click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of a relation.")
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable.")
 @click.option(
     "--identify",
@@ -40,9 +40,9 @@ GROUP = "start"  # of `--help`
     type=int,
     is_flag=False,
     flag_value=3,
-    help="Which columns single people out, in sets of up to so many (3).",
+    help="Find columns that single people out, in sets of up to this many (3).",
 )
-@click.option("--quasi", default="", help="The columns --identify asks about, separated by commas.")
+@click.option("--quasi", default="", help="The columns for --identify, separated by commas.")
 @shared
 def command(
     source: str | None,
@@ -54,7 +54,7 @@ def command(
     unsafe_debug: bool,
     **_: object,
 ) -> Outcome:
-    """Show what every column holds, in counts, and the role its name and counts suggest. Shows no value.
+    """Show every column in counts, and the role that its name and counts suggest. Shows no values.
 
     \b
     Example: privacy-sql profile --source people.csv
@@ -119,7 +119,7 @@ def command(
 
 
 def _declared(table: Table, columns: Sequence[str]) -> list[Proposed]:
-    """The columns of a release with the roles its privacy.yml gives them."""
+    """The columns of a release with their roles in privacy.yml."""
     from privacy_sql.project.proposing import Proposed
 
     words = {"quasi-identifier": "quasi", "dropped": "drop"}
@@ -153,7 +153,7 @@ def _lines(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _few(n: int) -> str:
-    """A number of people, or that there are few."""
+    """A number of people, or "few"."""
     return f"<{FEW}" if 0 < n < FEW else str(n)
 
 
@@ -168,5 +168,5 @@ def _identified(found: Identified) -> list[str]:
         lines.append(f"    {people(n)} with {number_of(size, 'column')} ({sets})")
     told = sorted(found.people_with_column.items(), key=lambda part: -part[1])
     width = max(len(column) for column, _ in told)
-    lines.append("  people a column helps to single out")
+    lines.append("  people whom a column helps to single out")
     return lines + [f"    {column:<{width}}  {_few(n)}" for column, n in told]

@@ -1,4 +1,4 @@
-"""`reconstruct`: what a recipient can work out from published marginals, and how sure it is."""
+"""`reconstruct`: what a recipient can work out from published marginals, and how certain it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Asked(TypedDict):
-    """What is worked out, and where synthetic rows go."""
+    """What to work out, and where synthetic rows go."""
 
     queries: tuple[str, ...]
     conditions: tuple[str, ...]
@@ -44,19 +44,23 @@ GROUP = "examine"  # of `--help`
 @click.option(
     "--query", "queries", multiple=True, help='Columns to count by, such as "age, sex". Repeatable.'
 )
-@click.option("--where", "conditions", multiple=True, help="Only rows with this label: sex=F. Repeatable.")
-@click.option("--sample", type=click.IntRange(min=0), help="Draw so many synthetic rows.")
-@click.option("--seed", type=int, help="Draw the same rows again.")
+@click.option(
+    "--where", "conditions", multiple=True, help="Count only rows with this label: sex=F. Repeatable."
+)
+@click.option("--sample", type=click.IntRange(min=0), help="Draw this many synthetic rows.")
+@click.option("--seed", type=int, help="A seed, to draw the same rows again.")
 @click.option("-o", "--output", type=FILE, help="A new CSV file for the synthetic rows.")
-@click.option("--sql", "as_sql", is_flag=True, help="The maximum-entropy table as a SELECT over the files.")
-@click.option("--connect", "url", help="The database tables are in, if not the project's: duckdb:file.db.")
+@click.option(
+    "--sql", "as_sql", is_flag=True, help="Print the maximum-entropy table as a SELECT over the files."
+)
+@click.option("--connect", "url", help="The database of the tables, if not the project's: duckdb:file.db.")
 @click.option("--dry-run", is_flag=True, help="Write no file.")
 @shared
 def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[Asked]) -> Outcome:
     """Estimate counts from published marginals alone, with bounds that hold (Kifer & Gehrke 2006).
 
-    MANIFEST is that of the release, or one of its files; all of them are verified first. An expected
-    number is an estimate; `at least` and `at most` are linear bounds, rounded outwards.
+    MANIFEST is the release's manifest or one of its files; all files are verified first. An expected number
+    is an estimate; `at least` and `at most` are linear bounds, rounded outwards.
 
     \b
     Example: privacy-sql reconstruct out/people.csv.manifest.json --query "age, sex" --sample 1000 -o new.csv
@@ -64,7 +68,7 @@ def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpa
     from privacy_sql.studies.reconstruction import reconstruct
 
     if options["output"] is not None and options["sample"] is None:
-        raise UsageError("nothing_to_write", "-o is for synthetic rows", hint="Add --sample 1000.")
+        raise UsageError("nothing_to_write", "-o needs synthetic rows", hint="Add --sample 1000.")
     path = manifest_of_table(manifest, directory)
     engine = holding(path, options["url"], directory, unsafe_debug)
     if engine is None:
@@ -106,7 +110,7 @@ def _told(found: Reconstruction, options: Asked) -> Outcome:
 
 
 def _conditions(given: tuple[str, ...]) -> dict[str, list[str | None]]:
-    """Labels by column; `sex=` is a missing value, and one column named twice lets both labels through.
+    """Labels by column; `sex=` is a missing value, and naming a column twice keeps both labels.
 
     >>> _conditions(("sex=F", "age=", "sex=M"))
     {'sex': ['F', 'M'], 'age': [None]}
@@ -116,14 +120,14 @@ def _conditions(given: tuple[str, ...]) -> dict[str, list[str | None]]:
         name, equals, label = text.partition("=")
         if not equals:
             raise UsageError(
-                "bad_condition", f'"{text}" names no label', where="--where", hint="Write sex=F."
+                "bad_condition", f'"{text}" is not a label', where="--where", hint="Write sex=F."
             )
         found.setdefault(name.strip(), []).append(label or None)
     return found
 
 
 def _table(counts: Counts) -> list[str]:
-    """The answers under each other, the estimate between its bounds."""
+    """The answers as a table, with each estimate between its bounds."""
     head = [*counts.columns, "at least", "expected", "at most"]
     rows = [
         [*(MISSING if v is None else v for v in c.values), str(c.least), decimals(c.expected, 1), str(c.most)]
@@ -175,8 +179,8 @@ def _written(rows: list[dict[str, str | bool | None]], columns: list[str], optio
     if target is None:
         return text.getvalue().splitlines()
     if target.exists():
-        hint = "Name a new file; nothing is replaced."
-        raise UsageError("target_exists", f"{target} exists already", where="--output", hint=hint)
+        hint = "Name a new file; existing files are never replaced."
+        raise UsageError("target_exists", f"{target} already exists", where="--output", hint=hint)
     if options["dry_run"]:
         return ["", f"would write {number_of(len(rows), 'synthetic row')} to {target}"]
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`register`: what was published before about the same people, by us or by others."""
+"""`register`: earlier releases about the same people, by us or by others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GROUP = "keep"  # of `--help`
 
 @click.group()
 def command() -> None:
-    """Keep the list of releases that a new one is judged together with.
+    """Keep the list of earlier releases; a new one is judged together with them.
 
     \b
     Example: privacy-sql register add hospital_b hospital_b.yml
@@ -24,15 +24,17 @@ def command() -> None:
 @command.command()
 @click.argument("name")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--ours", is_flag=True, help="One of our own releases; a manifest always counts as ours.")
+@click.option(
+    "--ours", is_flag=True, help="Treat it as one of your own releases; a manifest always counts as your own."
+)
 @click.option(
     "--hierarchy",
     "hierarchies",
     multiple=True,
     metavar="COLUMN=FILE",
-    help="The hierarchy file a column was published with, where the project's is another. Repeatable.",
+    help="The hierarchy file used for a column when it was published, if it has changed. Repeatable.",
 )
-@click.option("--dry-run", is_flag=True, help="Read the file, register nothing.")
+@click.option("--dry-run", is_flag=True, help="Read the file without registering it.")
 @shared
 def add(
     name: str,
@@ -45,7 +47,7 @@ def add(
 ) -> Outcome:
     """Register a release by its manifest or description. Nothing is ever removed.
 
-    With a release of ours the hierarchies it was published with are kept, so that it stays readable.
+    For your own release, the register keeps the hierarchies used, so that it stays readable.
 
     \b
     Example: privacy-sql register add hospital_b hospital_b.yml
@@ -60,7 +62,7 @@ def add(
 @command.command(name="list")
 @shared
 def list_(directory: Path, **_: object) -> Outcome:
-    """Name the registered releases, after checking that nobody changed the register.
+    """List the registered releases, after checking that nobody changed the register.
 
     \b
     Example: privacy-sql register list
@@ -83,7 +85,7 @@ def list_(directory: Path, **_: object) -> Outcome:
 @command.command()
 @shared
 def verify(directory: Path, **_: object) -> Outcome:
-    """Check the chain of the register, and that every registered file is as it was.
+    """Check the chain of the register, and that no registered file has changed.
 
     \b
     Example: privacy-sql register verify
@@ -92,5 +94,5 @@ def verify(directory: Path, **_: object) -> Outcome:
 
     register = Register(directory / FILE_NAME)
     found = register.find(register.entries())
-    told = f"{number_of(len(found), 'release')}, all as registered"
+    told = f"{number_of(len(found), 'release')}, all unchanged since registration"
     return Outcome("register", lines=[told], more={"entries": list(found)})

@@ -1,4 +1,4 @@
-"""`report`: what the person who signs will look at, as one HTML file."""
+"""`report`: everything for the person who signs, as one HTML file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path)
 
 
 class Asked(Common):
-    """For whom, and in which form."""
+    """The audience, and the form."""
 
     audience: Literal["internal", "public"] | None
     opens: bool
@@ -38,15 +38,15 @@ GROUP = "publish"  # of `--help`
 @click.command()
 @click.argument("manifests", nargs=-1, type=FILE)
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
-@click.option("-o", "--output", type=FILE, help="The file, or for several reports the folder.")
+@click.option("-o", "--output", type=FILE, help="The file, or the folder for several reports.")
 @click.option(
     "--audience",
     type=click.Choice(["internal", "public"]),
-    help="Default: public for what is safe, internal for what is not.",
+    help="Default: public for safe releases, internal for others.",
 )
-@click.option("--open", "opens", is_flag=True, help="Show it in a browser.")
+@click.option("--open", "opens", is_flag=True, help="Open it in the browser.")
 @click.option("--static", is_flag=True, help="Also write every chart as SVG and PNG. Needs the extra static.")
-@click.option("--interactive", is_flag=True, help="Turn the skyline in three dimensions; adds 5 MB.")
+@click.option("--interactive", is_flag=True, help="Add an interactive skyline in three dimensions (5 MB).")
 @click.option(
     "--show-values", is_flag=True, help="Name the groups, values and people of the worst cases. INTERNAL."
 )
@@ -59,7 +59,7 @@ def command(
     directory: Path,
     **options: Unpack[Asked],
 ) -> Outcome:
-    """Write the report of releases by their MANIFESTS, or of the whole project in target/report.
+    """Write the report of the releases in MANIFESTS, or of the whole project in target/report.
 
     \b
     Example: privacy-sql report out/people.csv.manifest.json -o people.html
@@ -94,7 +94,7 @@ def command(
 
 @contextmanager
 def _again(directory: Path, unsafe_debug: bool, name: str) -> Iterator[Release | None]:
-    """A release of the project made anew, so that people of its source can be named; nothing leaves."""
+    """A release of the project, made again to name people of its source; nothing is published."""
     from privacy_sql import api
     from privacy_sql.project import reading
 
@@ -107,7 +107,7 @@ def _again(directory: Path, unsafe_debug: bool, name: str) -> Iterator[Release |
 
 
 def _targets(manifests: tuple[Path, ...], output: Path | None) -> list[Path | None]:
-    """Where each report goes: beside its release unless a file, or for several a folder, is named."""
+    """The place of each report: next to its release, unless a file (or a folder for several) is named."""
     if output is None:
         return [None] * len(manifests)
     from privacy_sql import files

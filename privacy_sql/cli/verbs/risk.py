@@ -1,4 +1,4 @@
-"""`risk`: how likely somebody is found again, in the words of regulators."""
+"""`risk`: how likely it is that somebody is found again, in the terms of regulators."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ GROUP = "decide"  # of `--help`
     "--threshold",
     "thresholds",
     multiple=True,
-    help="Count people with a higher risk. Repeatable.",
+    help="Count people with a higher risk than this. Repeatable.",
 )
 @click.option("--population", help="A file of the people known to exist, for a journalist and a marketer.")
-@click.option("--weight", help="The column that says how many people a sampled person stands for: estimates.")
-@click.option("--safe-harbor", is_flag=True, help="What looks like one of HIPAA's eighteen identifiers.")
-@click.option("--areas", type=click.Path(path_type=Path), help="For it: a file with zip3 and people.")
+@click.option("--weight", help="The column of survey weights, for estimates.")
+@click.option("--safe-harbor", is_flag=True, help="List what looks like one of HIPAA's eighteen identifiers.")
+@click.option(
+    "--areas", type=click.Path(path_type=Path), help="With --safe-harbor: a file with zip3 and people."
+)
 @about_a_table
 @shared
 def command(
@@ -45,15 +47,15 @@ def command(
     directory: Path,
     **options: Unpack[About],
 ) -> Outcome:
-    """The risk of re-identification, as regulators measure it: at worst, on average, and for how many.
+    """The risk of re-identification, as regulators measure it: maximum, average, and people above a limit.
 
     \b
     Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09
              privacy-sql risk --source people.csv --safe-harbor
 
-    Without --source, every release of privacy.yml as it would be published; of a MANIFEST, or a published
-    file, the rows that are out. Everything is counted but what is called an estimate, and no threshold is a
-    verdict: `reidentification_risk` requires one.
+    Without --source, it measures every release of privacy.yml as it would be published; with a MANIFEST or a
+    published file, the published rows. All numbers are exact unless called an estimate, and no threshold is a
+    verdict; require `reidentification_risk` for that.
     """
     from privacy_sql.publishing.risk import THRESHOLDS, of_published, risk
 
@@ -84,7 +86,7 @@ def command(
 
 
 def _scanned(published: Sequence[Path], areas: Path | None, directory: Path, options: About) -> Outcome:
-    """What in the published columns looks like an identifier; no verdict, so the exit code is 0."""
+    """What looks like an identifier in the published columns; not a verdict, so the exit code is 0."""
     from privacy_sql.publishing.rejudging import published_rows
     from privacy_sql.studies.safe_harbor import safe_harbor
 
@@ -96,7 +98,7 @@ def _scanned(published: Sequence[Path], areas: Path | None, directory: Path, opt
             content, table = published_rows(engine, subject)
             if table is None:
                 hint = "Name its file with --source."
-                raise UsageError("no_rows", f"{content['release']} is no table of people", hint=hint)
+                raise UsageError("no_rows", f"{content['release']} is not a table of people", hint=hint)
             subject = table
         found = safe_harbor(engine, subject, areas=areas)
         whole.rows = (whole.rows or 0) + found.rows
@@ -125,12 +127,12 @@ def _lines(name: str, found: Mapping[str, Any]) -> list[str]:
         worst, mean = found["journalist_max"], found["journalist_average"]
         lines += _reader("journalist", found, worst, mean, "journalist_above")
         lines.append(f"  marketer    on average {_share(found['marketer'])}")
-    asked = ", ".join(f"{each} asks for {n} people" for each, n in found["asks_for"].items())
+    asked = ", ".join(f"{each} needs {n} people" for each, n in found["asks_for"].items())
     return [*lines, f"  {asked}", *_estimated(found.get("estimates"))]
 
 
 def _estimated(found: Mapping[str, Any] | None) -> list[str]:
-    """What weights say of the population; nothing can be required of it."""
+    """What weights say about the population; no requirement can use it."""
     if found is None:
         return []
     if "missing" in found:
@@ -139,10 +141,10 @@ def _estimated(found: Mapping[str, Any] | None) -> list[str]:
     sure = (
         ""
         if alone is None
-        else f"; of those alone here an estimated {percent(Fraction(alone))} are alone there"
+        else f"; of those alone here, an estimated {percent(Fraction(alone))} are alone there"
     )
     return [
-        f"  estimates from weights, which promise nothing: {found['population']} people in the population,"
+        f"  estimates from weights, without guarantee: {found['population']} people in the population,"
         f" risk {percent(found['risk_max'])} at most, {percent(found['risk_average'])} on average{sure}",
         f"  what the sample proves: between 0 and {most} of its people are alone in the population",
     ]

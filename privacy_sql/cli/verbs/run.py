@@ -20,7 +20,7 @@ GROUP = "publish"  # of `--help`
 @click.command()
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
 @click.option("--overwrite", is_flag=True, help="Replace what was published before.")
-@click.option("--dry-run", is_flag=True, help="Choose and judge, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Choose and judge without writing.")
 @shared
 def command(
     names: tuple[str, ...], overwrite: bool, dry_run: bool, directory: Path, unsafe_debug: bool, **_: object
@@ -48,7 +48,7 @@ def told(verb: str, results: list[Result], dry_run: bool = False) -> Outcome:
     """The results of a run as an outcome."""
     from privacy_sql.errors import first_exit
 
-    # the rows that were read, where that is told of any release
+    # the number of rows read, if any release may show it
     known = [result.rows_in for result in results if result.rows_in is not None]
     # None where nothing was found unsafe, but something could not be judged
     exits = {result.exit for result in results}
@@ -100,7 +100,7 @@ def _lines(result: Result, dry_run: bool) -> list[str]:
 
 
 def _targets(result: Result) -> str:
-    """The files that were written: the target, or the parts of a release of several tables."""
+    """The written files: the target, or the parts of a release of several tables."""
     from privacy_sql.publishing.parts import part_files
 
     assert result.release is not None

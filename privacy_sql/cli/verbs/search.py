@@ -1,4 +1,4 @@
-"""`search`: which full-domain choices are safe, the minimal ones and the best; or the best marginals."""
+"""`search`: the safe combinations of levels, minimal and best, or the best marginals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Common):
-    """What the method of a release is given beside its own."""
+    """Options for the method of a release, in addition to its own."""
 
     minimise: str | None
     max_suppressed: str | None
@@ -39,12 +39,12 @@ GROUP = "decide"  # of `--help`
 
 @click.command()
 @click.option("--select", "names", multiple=True, help="A release of the project. Repeatable; default all.")
-@click.option("--minimise", help="A utility; default: that of the release's method, else loss.")
+@click.option("--minimise", help="A utility; default: that of the release's method, or loss.")
 @click.option("--max-suppressed", help="The share of rows that may be left out.")
 @click.option(
     "--time-limit",
     type=float,
-    help="Seconds for each release, reading it included; then the best so far is reported.",
+    help="Seconds for each release, including reading it; then the best so far is reported.",
 )
 @click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
 @click.option("--minimal", is_flag=True, help="List every safe combination of which no finer one is safe.")
@@ -60,7 +60,7 @@ def command(
 ) -> Outcome:
     """Find the levels at which each release of privacy.yml is safe. Publishes nothing.
 
-    A release of marginals gives its best collection, and the minimal safe tables.
+    For a release of marginals, find the best collection and the minimal safe tables.
 
     \b
     Example: privacy-sql search --select people --minimise discernibility
@@ -114,9 +114,9 @@ def command(
 
 
 def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
-    """The release's own method where it searches, else full_domain, with the options of the command line.
+    """The release's own method if it searches, otherwise full_domain, with the options of the command line.
 
-    What the method of the release may leave out, the search may too.
+    The search may leave out as many rows as the method of the release.
     """
     from dataclasses import replace
 
@@ -130,7 +130,9 @@ def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
     if isinstance(plan.method, Marginals):
         unfit = [f"--{key.replace('_', '-')}" for key in given if key != "time_limit"]
         if unfit:
-            raise UsageError("unfit_option", f"{' and '.join(unfit)} is not for marginals", where=plan.name)
+            raise UsageError(
+                "unfit_option", f"{' and '.join(unfit)} does not apply to marginals", where=plan.name
+            )
         return replace(plan.method, **given)
     if isinstance(plan.method, FullDomain):
         return replace(plan.method, **given)
@@ -139,17 +141,17 @@ def _method(plan: Plan, options: Asked) -> FullDomain | Marginals:
 
 
 def _differs(plan: Plan, options: Asked) -> list[str]:
-    """In what `run` does something else than this search."""
+    """How `run` differs from this search."""
     from privacy_sql.methods.full_domain import FullDomain
     from privacy_sql.methods.generalise import Generalise
     from privacy_sql.methods.marginals import Marginals
 
     own = plan.method
-    told = [f"`run` uses {own.name}, and this searches full-domain levels" if own else "`run` has no method"]
+    told = [f"`run` uses {own.name}, but this searches full-domain levels" if own else "`run` has no method"]
     if isinstance(own, Generalise):
         told = ["`run` publishes the levels of privacy.yml"]
     elif isinstance(own, FullDomain):
-        told = ["`run` recodes the rows that would be left out"] if own.recodes else []
+        told = ["`run` recodes rows that would be left out"] if own.recodes else []
         utility = options["minimise"]
         told += [f"`run` minimises {own.minimise}"] if utility and utility != own.minimise else []
     elif isinstance(own, Marginals):
@@ -167,9 +169,9 @@ def _with_own(
     result: SearchResult | MarginalResult,
     left: float | None,
 ) -> tuple[SearchResult | MarginalResult, str]:
-    """The result, the levels of the release in it as the release shows them: with the rows it leaves out.
+    """The result, with the release's own levels and suppressed rows.
 
-    A search that leaves nobody out judges whole groups, so it calls unsafe what may have been published.
+    A search that leaves nobody out judges whole groups, so it may call unsafe what was published.
     """
     from dataclasses import replace
 
@@ -183,7 +185,9 @@ def _with_own(
     own = plan.method
     if not isinstance(own, Generalise) or not own.allowed or method.allowed:
         return result, ""
-    note = f"nobody is left out here; the release may leave out rows: --max-suppressed {own.max_suppressed}"
+    note = (
+        f"nobody is left out here, but the release may leave out rows: --max-suppressed {own.max_suppressed}"
+    )
     levels = {name: own.levels.get(name, 0) for name in plan.table.quasi}
     if levels not in [point["levels"] for point in result.frontier] or (left is not None and left <= 0):
         return result, note
@@ -205,7 +209,7 @@ def _with_own(
 def _curve(
     engine: Engine, plan: Plan, method: Method, result: SearchResult | MarginalResult, left: float | None
 ) -> list[float] | None:
-    """How much facts would disclose at the best choice; None where no table is published at levels."""
+    """How much facts would disclose at the best choice; None if no table is published at levels."""
     from privacy_sql import deadlines
     from privacy_sql.api import publish
     from privacy_sql.display.rounding import as_float
@@ -223,12 +227,12 @@ def _curve(
         with deadlines.within(left, plan.name):
             release = publish(engine, plan.table, plan.require, there)
             return list(map(as_float, disclosure_curve(engine, release, FACTS)))
-    except PrivacySqlError:  # several sensitive columns, or more facts than can be decided
+    except PrivacySqlError:  # several sensitive columns, or too many facts to decide
         return None
 
 
 def _table(result: SearchResult | MarginalResult, note: str) -> list[str]:
-    """The frontier: what has to be given up for less risk."""
+    """The frontier: what less risk costs."""
     from privacy_sql.verdict import shown
 
     lines = ["", f"frontier    {result.minimise} of the cheapest combination for each risk"]

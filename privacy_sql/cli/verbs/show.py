@@ -61,6 +61,6 @@ def _last(directory: Path, name: str) -> list[str]:
             if result["name"] == name:
                 wrote = result["target"] if result["manifest"] else "nothing"
                 return [f"  last run:  exit {result['exit']}, wrote {wrote}"]
-    except (ValueError, RecursionError, TypeError, KeyError):  # dbt, for one, has a file of this name
-        return [f"  last run:  unknown, {path.name} is not as it was written"]
+    except (ValueError, RecursionError, TypeError, KeyError):  # for example, dbt has a file with this name
+        return [f"  last run:  unknown, {path.name} has changed since it was written"]
     return ["  not run yet"]

@@ -1,4 +1,4 @@
-"""`skyline`: how much an adversary may know of each kind before they can be surer than a limit."""
+"""`skyline`: how much an adversary may know of each kind before a guess exceeds a limit."""
 
 from __future__ import annotations
 
@@ -30,8 +30,10 @@ GROUP = "decide"  # of `--help`
 
 
 @click.command()
-@click.option("--value", help="One sensitive value; without it, every one, by number.")
-@click.option("--limit", default="0.95", show_default=True, help="How sure is too sure: above 0, at most 1.")
+@click.option("--value", help="One sensitive value; default every one, by number.")
+@click.option(
+    "--limit", default="0.95", show_default=True, help="The probability that is too sure: above 0, at most 1."
+)
 @click.option(
     "--show-values", is_flag=True, help="Name the sensitive values, and people by --identifier. INTERNAL."
 )
@@ -46,10 +48,10 @@ def command(
     Example: privacy-sql skyline --source people.csv --quasi age,sex --sensitive diagnosis \\
                  --value flu --limit 0.9
 
-    For each kind of knowledge a sentence tells what happens when one more is known than the table
-    withstands; with --show-values and an identifier, whom that would be about.
+    For each kind of knowledge, a sentence says what happens if somebody knows one fact more than the table
+    withstands; --show-values with an identifier names the people concerned.
 
-    Without --source, every release of privacy.yml as it would be published.
+    Without --source, it examines every release of privacy.yml as it would be published.
     """
     from privacy_sql.studies.skyline import skylines
 
@@ -81,7 +83,7 @@ def command(
 
 
 def _lines(skyline: Skyline) -> list[str]:
-    """The points of one value as a table, and the story of the cheapest breach."""
+    """The points of one value as a table, and a description of the cheapest breach."""
     title = f"  {skyline.label} ({people(skyline.people)})"
     if not skyline.points:
         return [title, "    not safe without any knowledge", *_story(skyline), ""]

@@ -1,4 +1,4 @@
-"""`verify`: is a release still what was written?"""
+"""`verify`: has a release changed since it was written?"""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ GROUP = "publish"  # of `--help`
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--connect", "url", help="The database a table is in, if not the project's: duckdb:file.db.")
+@click.option("--connect", "url", help="The database of the table, if not the project's: duckdb:file.db.")
 @shared
 def command(
     paths: tuple[Path, ...], url: str | None, directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
-    """Look for any changed byte in releases and their manifests. Exit 1: a difference was found.
+    """Look for changed bytes in releases and their manifests. Exit 1: something has changed.
 
-    PATHS are outputs, manifests, or names of tables that the project published. Without a manifest there is
-    nothing to compare with: exit 2.
+    PATHS are published files, manifests, or names of tables that the project published. Without a manifest
+    there is nothing to compare with (exit 2).
 
-    A published table is looked for where the project file says it lies.
+    The project file says where published tables are.
 
     \b
     Example: privacy-sql verify out/people.csv
@@ -47,7 +47,7 @@ def command(
             continue
         output = content["output"]
         name = output.get("file") or output.get("relation") or content["release"]
-        whole.lines.append(f"{name}: as it was written, {number_of(content['rows_out'], 'row')}")
+        whole.lines.append(f"{name}: unchanged since it was written, {number_of(content['rows_out'], 'row')}")
         whole.rows = (whole.rows or 0) + content["rows_out"]
         whole.verdicts += content["verdicts"]
         found.append({"release": content["release"], "output": output})

@@ -42,7 +42,9 @@ def running_sum_mass(
     half = max(high - middle, middle - low) + math.ceil(reach or 0) + 1
     n_keys = int(max(key.max(initial=0), targets[0].max(initial=0))) + 1
     if max(n_keys * width, 4 * int(counts.sum()) * half * half) >= ROOM:
-        raise UsageError("wide_column", "a column has numbers too large to sum", hint="Bin it first.")
+        raise UsageError(
+            "wide_column", "a column has numbers too large to sum", hint="Group its numbers into bands first."
+        )
     line = key * width + (value - low)
     order = np.argsort(line, kind="stable")
     line, v, s, c = line[order], value[order] - middle, sensitive[order], counts[order]

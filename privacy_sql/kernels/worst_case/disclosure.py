@@ -109,7 +109,7 @@ def growing_certainty(
 
     Per group its people and largest counts, and how many of its top values are claimed of each person. The
     first person of group `target` is the one in question, whose value is claimed from the start: its count is
-    `guessed`, by default that of the commonest.
+    `guessed`, by default that of the most common.
 
     >>> [str(p) for p in growing_certainty([(5, [2, 2]), (5, [2])], [[2], [1]], 0)]
     ['2/5', '2/3', '10/13']

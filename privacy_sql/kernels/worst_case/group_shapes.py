@@ -23,7 +23,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, histogram: Iterable[int], guessed: int | None = None) -> Shape:
-        """A group from its counts in any order; the commonest value is guessed unless something else is said.
+        """A group from its counts in any order; by default the most common value is guessed.
 
         >>> Shape.of([1, 0, 2]), Shape.of([1, 0, 2], guessed=1)
         (Shape(counts=(2, 1), guessed=2), Shape(counts=(2, 1), guessed=1))
@@ -37,7 +37,7 @@ class GroupShapes:
     """The distinct shapes of a grouped table: people, sensitive counts largest first, and how many groups.
 
     The worst case depends on nothing else. `top` may be cut at the k + 1 largest counts. `guessed` is how
-    many have the value in question, where that is not the commonest of each group; 0 where nobody has it.
+    many have the value in question, where that is not the most common of each group; 0 where nobody has it.
 
     >>> shapes = GroupShapes.of([[2, 2, 1], [1, 2, 2], [4, 1]])
     >>> shapes.size.tolist(), shapes.top.tolist(), shapes.copies.tolist()
@@ -63,7 +63,7 @@ class GroupShapes:
             if len(self.guessed) != len(self.size):
                 raise ValueError("size, top and guessed must describe the same groups")
             if (self.guessed < 0).any() or (self.guessed > self.top[:, 0]).any():
-                raise ValueError("no value is commoner than the commonest")
+                raise ValueError("no value is commoner than the most common")
 
     @classmethod
     def of(cls, histograms: Iterable[Iterable[int]]) -> GroupShapes:
@@ -113,7 +113,7 @@ class GroupShapes:
             reaching = values > place
             top[reaching, place] = counts[starts[reaching] + place]
         size = np.add.reduceat(counts, starts)
-        # the commonest of the values that may be guessed is the best guess (docs/proofs/ck_safety.md)
+        # the most common of the values that may be guessed is the best guess (docs/proofs/ck_safety.md)
         best = None if guessed is None else np.maximum.reduceat(counts * guessed[counted][order], starts)
         shapes, shape = cls._counted(size, top, best)
         return shapes, groups[starts], shape

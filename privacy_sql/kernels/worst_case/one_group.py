@@ -32,7 +32,7 @@ def least_chances(shapes: GroupShapes, atoms: int) -> Floats:
 def least_target_odds(shapes: GroupShapes, atoms: int, chances: Floats) -> Floats:
     """The same with the target's atom among the h, over the chance of that atom; infinite without a target.
 
-    Where the commonest value is guessed it is among the h anyway (Sec. 3.3.2), and `chances` has the rest.
+    Where the most common value is guessed it is among the h anyway (Sec. 3.3.2), and `chances` has the rest.
     """
     odds = np.full(chances.shape, np.inf)
     commonest = np.flatnonzero(shapes.target == shapes.top[:, 0])
@@ -56,9 +56,9 @@ def _in_blocks(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Float
 def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> Floats:
     """`least_chances` of one block, transposed so that the groups lie next to each other in memory.
 
-    With `guessed`, person 0 carries the value in question and the commonest others. The others carry no more
-    atoms than person 0, and fewer while the value in question is none of the commonest that person 0 carries:
-    else they would change places with person 0 (docs/proofs/ck_safety.md).
+    With `guessed`, person 0 carries the value in question and the most common others. The others carry at
+    most as many atoms, and fewer while the value in question is not one of the most common that person 0
+    carries: else they would change places with person 0 (docs/proofs/ck_safety.md).
     """
     # row v: people of each group who hold none of its v most frequent values (n_b - C_v)
     cumulated = np.zeros((atoms + 1, len(size)), np.int64)
@@ -73,12 +73,12 @@ def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> F
         table[0, 0] = 1.0
     else:
         commoner = (top > guessed[:, None]).sum(axis=1)
-        kept = np.arange(atoms)[:, None] <= commoner  # the n commonest others are the n commonest of all
+        kept = np.arange(atoms)[:, None] <= commoner  # the n most common others are the n most common of all
         others = np.where(kept, cumulated[:atoms], cumulated[1:] - guessed)
         first = np.concatenate([np.ones((1, len(size))), (size - guessed - others) / size])
     for v in range(atoms, 0, -1):
         if first is not None:
-            # person 0 carries v atoms with the value in question among the v commonest, or v + 1 without
+            # person 0 carries v atoms with the value in question among the v most common, or v + 1 without
             table[1, v] = np.fmin(table[1, v], np.where(commoner < v, first[v], np.inf))
             if v < atoms:
                 table[1, v + 1] = np.fmin(table[1, v + 1], np.where(commoner > v, first[v + 1], np.inf))
@@ -94,7 +94,7 @@ def _least_chances(size: Ints, top: Ints, guessed: Ints | None, atoms: int) -> F
 
 
 def others_with(top: Sequence[int], guessed: int, n: int) -> int:
-    """How many people have the value in question or one of the n commonest others.
+    """How many people have the value in question or one of the n most common others.
 
     >>> others_with([4, 3, 2, 1], 2, 1), others_with([4, 3, 2, 1], 2, 2), others_with([4, 3, 2, 1], 2, 3)
     (6, 9, 10)
