@@ -110,7 +110,7 @@ def test_a_column_that_tells_everybody_apart_is_called_like_an_identifier(tmp_pa
 
 def test_python_is_told_in_words_of_python(tmp_path: Path) -> None:
     with ps.connect() as engine:
-        with pytest.raises(UsageError, match=r"age is the frame's index: use frame.reset_index\(\)"):
+        with pytest.raises(UsageError, match=r"age is the index of the frame; use frame.reset_index\(\)"):
             ps.check(engine, ps.Table(ROWS.set_index("age"), ["age"]), [ps.KAnonymity(2)])
         release = ps.publish(engine, ps.Table(ROWS, ["sex"], "ill"), [ps.KAnonymity(2)], ps.Generalise({}))
         ps.write(engine, release, tmp_path / "out.csv")

@@ -595,7 +595,7 @@ def test_every_form_of_the_project_file_is_read(spec: object, expected: Hierarch
         ({"clip": {"topp": "9"}}, "h.clip", "a bottom, a top or both"),
         ({"clip": {"bottom": "9", "top": "9"}}, "h.clip", "below its top"),
         ({"mask": ["4"], "clip": {"top": "9"}}, "h", "names one kind"),
-        ({"breaks": ["65", "18"]}, "h.breaks", "rising order"),
+        ({"breaks": ["65", "18"]}, "h.breaks", "ascending order"),
         ({"file": ["a"]}, "h.file", "needs a path"),
         ({"tree": {"a": "A"}}, "h.tree", "list of its labels"),
     ],

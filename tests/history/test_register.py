@@ -82,7 +82,7 @@ def test_a_kept_version_that_was_changed_or_deleted_is_refused(register, tmp_pat
     with pytest.raises(DataError, match="changed since"):
         register.find(["ours"])
     (tmp_path / data).unlink()
-    with pytest.raises(DataError, match="is gone"):
+    with pytest.raises(DataError, match="is missing"):
         register.find(["ours"])
 
 
