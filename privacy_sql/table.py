@@ -270,7 +270,7 @@ class Table:
                 "unknown_column",
                 f'{self.name} has no column "{column}" ({role})',
                 where=self.name,
-                hint=f"{column} is the frame's index: use frame.reset_index()."
+                hint=f"{column} is the index of the frame; use frame.reset_index()."
                 if frame and column in [str(name) for name in self.source.index.names if name is not None]
                 else nearest_column(column, columns),
             )

@@ -95,7 +95,7 @@ def test_conditions_and_numbers_as_people_write_them(tmp_path: Path) -> None:
         assert "Put text in single quotes: 'Female'" in told(place, "--where", condition)
     assert 'Did you mean "sex"' in told(place, "--where", "sexx = 'F'")
     assert "`where:` keeps no row" in told(place, "--where", "sex = 'X'")
-    assert "Write t=0.3, with a point" in told(place, "--require", "t_closeness(t=0,3)")
+    assert "Write t=0.3 with a decimal point" in told(place, "--require", "t_closeness(t=0,3)")
     assert "has no name" in told(place, "--require", "t_closeness(0.3)")
     assert "k_anonymity(k=1) requires nothing" in told(place, "--require", "k_anonymity(k=1)")
 

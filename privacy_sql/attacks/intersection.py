@@ -60,7 +60,7 @@ def intersection_attack(
         _of_release(release) if isinstance(release, Release) else describe(release, number)
         for number, release in enumerate(releases, start=1)
     ]
-    refusal = UsageError("bad_level", "a confidence level is above 0 and at most 1", where="levels")
+    refusal = UsageError("bad_level", "a confidence level must be above 0 and at most 1", where="levels")
     asked = tuple(number_or_refuse(level, refusal, lambda number: 0 < number <= 1) for level in levels)
     if isinstance(people, Table):
         return _attacked(engine, described, people, asked)
@@ -82,19 +82,21 @@ def intersection_attack(
 def _attacked(
     engine: Engine, releases: Sequence[Description], people: Table, levels: tuple[Fraction, ...]
 ) -> Findings:
-    """Locate everybody in every release and intersect what the releases leave possible.
+    """Locate everybody in every release and intersect the values that the releases allow.
 
     Algorithm 1 of Ganta et al. 2008, Sec. 2.1, on any number of releases, as SQL joins. People are located by
-    boxes and hierarchy nodes, by exact quasi-identifiers or by the nearest centroid. Several fitting groups:
-    any may hold the person. Python receives counts of people by anonymity before and after, unless it asks
-    for the people.
+    boxes and hierarchy nodes, by exact quasi-identifiers or by the nearest centroid. If several groups fit,
+    the person may be in any of them. Python receives counts of people by anonymity before and after, unless
+    the caller asks for the people.
     """
     if not releases:
         raise UsageError("no_release", "there is no release to attack")
     raise_all([nothing_shared(r.name) for r in releases if not set(r.columns) & set(people.quasi)])
     known = count(engine, people)
     if not known.rows:
-        raise DataError("nobody", "the people table is empty", hint="Name the people in all releases.")
+        raise DataError(
+            "nobody", "the people table is empty", hint="Give the people who are in all releases."
+        )
     crowd = Crowd.of(known)
     codes = Names()
     located = tuple(locate(crowd, each, codes) for each in releases)

@@ -72,7 +72,7 @@ def exact(
         layers: list[Sql] = []
         n_layers = int(size[fits].max())
         for layer in range(1, n_layers):
-            report("working out exact beliefs, group by group", layer, n_layers)
+            report("computing exact beliefs, group by group", layer, n_layers)
             state = layers[-1] if layers else None
             layers.append(
                 engine.create(render("beliefs/layer.sql", choices=choices, state=state, layer=layer))

@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str]) -> Outcome:
-    """What a command line comes to; every failure is an outcome, none a traceback."""
+    """The outcome of a command line; every failure is an outcome, never a traceback."""
     from privacy_sql import registry
 
     verb = next((word for word in arguments if not word.startswith("-")), "")
@@ -143,7 +143,7 @@ def run(arguments: Sequence[str]) -> Outcome:
         with contextlib.redirect_stdout(said):
             returned: Any = verbs.main(list(arguments), prog_name="privacy-sql", standalone_mode=False)
     except click.ClickException as problem:
-        hint = f"privacy-sql {verb} --help lists what there is." if _is_verb(verb) else "Ask for --help."
+        hint = f"privacy-sql {verb} --help lists what there is." if _is_verb(verb) else "See --help."
         if isinstance(problem, click.NoSuchOption) and _is_verb(verb):
             module = registry.load("cli.verbs", verb.replace("-", "_"))
             hint = vars(module).get("INSTEAD", {}).get(problem.option_name, hint)

@@ -41,7 +41,7 @@ def ending_as_interrupts(interrupt: Callable[..., Any] = signal.default_int_hand
         return
     before: dict[signal.Signals, Any] = {}
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored, and stays so
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it, and that stays
             before[number] = signal.signal(number, interrupt)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)

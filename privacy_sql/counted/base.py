@@ -359,13 +359,13 @@ def count(engine: Engine, table: Table, *, several: bool = False, frozen: bool =
         if owner is not engine:
             hint = "Use the engine it was counted with, or count it with this one."
             raise UsageError(
-                "other_engine", "the table was counted by another engine", where=table.name, hint=hint
+                "other_engine", "a different engine counted this table", where=table.name, hint=hint
             )
         found: Base = base
         found.refuse_changed()
         for part in (found, *found.sides):
             part.memory.forget(OUT)
-        # what is made of the counts goes when nobody holds it any more, however often somebody asks
+        # relations made from the counts are dropped when nobody holds them, however often this is called
         return replace(found.beside(), sides=tuple(side.beside() for side in found.sides))
     report(f"counting {table.name}", 0, 1)
     engine = engine.session(files(table))
@@ -427,7 +427,10 @@ def _several(found: Opened, table: Table, several: bool) -> Base:
     if not several:
         hint = "Name one with --sensitive, or with Table.with_sensitive in Python."
         raise UsageError(
-            "several_sensitive", "this takes one sensitive column at a time", where=table.name, hint=hint
+            "several_sensitive",
+            "this takes one sensitive column at a time",
+            where=table.name,
+            hint=hint,
         )
     if table.joint:
         return _counted(found, table)
@@ -522,9 +525,9 @@ def opened(engine: Engine, table: Table) -> tuple[Sql, dict[str, str]]:
                 [
                     DataError(
                         "unmapped_value",
-                        f"{n} values of {column} are not numbers, and `where:` compares them with one",
+                        f"{n} values of {column} are not numbers, but `where:` compares it with one",
                         where="where",
-                        hint="Compare with text in quotes, or mend the values.",
+                        hint="Compare with text in quotes, or correct the values.",
                     )
                     for column, n in zip(
                         numbers, (found[f"n{i}"] for i in range(1, len(numbers) + 1)), strict=True

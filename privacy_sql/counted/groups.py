@@ -43,7 +43,7 @@ class SensitiveValues:
 
     @property
     def numbers(self) -> npt.NDArray[np.float64] | None:
-        """Each value as a number; None where a value is none, or doubles do not tell two of them apart."""
+        """Each value as a number; None if a value is not a number, or two are the same as doubles."""
 
         def counted() -> npt.NDArray[np.float64] | None:
             values = self.base.dictionaries["s"]

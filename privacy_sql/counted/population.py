@@ -30,10 +30,9 @@ def population_groups(grouping: Grouping) -> Sql:
         except UsageError as problem:
             raise UsageError(
                 "unfiltered_population",
-                f"the table holds the rows that keep `where:`, and the population cannot be filtered alike:"
-                f" {problem.message}",
+                f"the population cannot be filtered with the `where:` of the table: {problem.message}",
                 where="population",
-                hint="Give the population the columns of the condition, or publish without `where:`.",
+                hint="Add the columns of the condition to the population, or publish without `where:`.",
             ) from None
     theirs = count(
         engine,

@@ -38,7 +38,7 @@ def points_of(points: object, where: str) -> list[tuple[Amounts, Fraction]]:
         try:
             place = f"point {number} in {where}"
             if not isinstance(point, Sequence) or isinstance(point, str) or len(point) != 4:
-                raise _bad(f"{place} must have four numbers", hint=f"It is {SHAPE}.")
+                raise _bad(f"{place} must have four numbers", hint=f"Write {SHAPE}.")
             found.append((Amounts(*(_amount(part, place) for part in point[:3])), limit_of(point[3], place)))
         except UsageError as problem:
             problems.append(problem)
@@ -75,7 +75,10 @@ def limit_of(value: object, where: str) -> Fraction:
     >>> limit_of("0.95", "limit")
     Fraction(19, 20)
     """
-    told, hint = f"{where}: the limit must be above 0 and at most 1", "No release keeps every guess below 0."
+    told, hint = (
+        f"{where}: the limit must be above 0 and at most 1",
+        "No release can keep every guess below 0.",
+    )
     return number_or_refuse(value, _bad(told, hint), lambda limit: 0 < limit <= 1)
 
 

@@ -319,7 +319,7 @@ class _Splits(SplitsOnArrays):
                 self._running.append((number, running))
 
     def _guessed(self, groups: Groups, number: int) -> Ints:
-        """How many of each group have the commonest value that one of the limits is about."""
+        """How many of each group have the most common value that one of the limits is about."""
         return groups.largest(np.where(_of_limit(groups.value, self._own, number), groups.n, 0))
 
     @staticmethod

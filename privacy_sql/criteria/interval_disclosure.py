@@ -251,7 +251,7 @@ class IntervalDisclosure(ByFormula):
         alike = {
             "absolute": f"a value within {self.width} of each other",
             "relative": f"values of which the largest is at most 1 + {self.width} times the smallest",
-            "matrix": f"a value within {self.width} of one and the same value",
+            "matrix": f"a value within {self.width} of the same value",
             "hierarchical": f"values under one label, at most {self.width} of the height up",
         }[self.distance]
         story = f"In the worst group {near} have {'no value' if missing else alike}."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KAnonymity(AtLeastKPeople, ByFormula):
-    """Every group holds at least k people; `value` is the size of the smallest group.
+    """Every group has at least k people; `value` is the size of the smallest group.
 
     martin2007, Sec. 1 (Samarati and Sweeney's k-anonymity). Merging two groups gives a larger one, and
     leaving out a whole group changes no other, so a search may prune on it.

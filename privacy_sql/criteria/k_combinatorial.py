@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KCombinatorial(AtLeastKPeople):
-    """Every nonsensitive cell is empty in all tables that agree with the marginals, or can hold k.
+    """Every nonsensitive cell is empty in all tables that agree with the marginals, or can have k people.
 
     kifer2006, Def. 4.2 (the definition, not the weaker sentence of its Sec. 7). `value` is the smallest
     positive bound: the largest count of a cell over all consistent tables, for the cell where that is least.

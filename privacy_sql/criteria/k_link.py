@@ -14,7 +14,7 @@ from privacy_sql.verdict import Verdict, Witness
 
 @dataclass(frozen=True)
 class KLink(AtLeastKPeople):
-    """In every marginal, each nonsensitive cell that holds anyone holds at least k people.
+    """In every marginal, each nonsensitive cell that is not empty has at least k people.
 
     kifer2006, Def. 4.1. `value` is the smallest such count over all marginals. A table is a collection of one
     marginal, for which this is k-anonymity; merging and leaving out whole groups then keep it safe.

@@ -51,7 +51,7 @@ class Connection:
                 raise EngineError(
                     "connect",
                     "cannot connect to PostgreSQL",
-                    hint="Say where it is in PGHOST, PGDATABASE, PGUSER, PGPASSWORD or in a service file.",
+                    hint="Set PGHOST, PGDATABASE, PGUSER and PGPASSWORD, or use a service file.",
                 ) from (problem if self.debug else None)
             self._live = made
         return self._live

@@ -384,7 +384,7 @@ class DuckDB(Engine):
                 while self._to.left:
                     name, kind = self._to.left.pop()
                     with contextlib.suppress(duckdb.Error):
-                        # a rollback may have taken it, and what has its name then is somebody's
+                        # a rollback may have removed it, and its name may belong to somebody else by now
                         self.connection.execute(f"drop {kind} if exists temp.{name}")
                 return self.connection.execute(query.sql, values)
         finally:

@@ -230,7 +230,7 @@ class Postgres(Engine):
                 text = query.text(self.dialect)
                 columns = [column.name for column in self._described(Query(text, query.origin))]
                 out.write(arrows.header(columns))
-                # as text first: COPY alone writes a boolean as t or f
+                # as text first, because COPY writes a boolean as t or f
                 shown = ", ".join(f"cast({quote(name)} as text)" for name in columns)
                 query = Query(f"select {shown} from ({text}) as shown", query.origin)
                 copying = Query(f"copy ({query.sql}) to stdout with (format csv)", query.origin)

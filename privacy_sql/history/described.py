@@ -128,11 +128,11 @@ def describe(release: object, number: int, folder: Path = Path()) -> Description
         try:
             text = path.read_text(encoding="utf-8")
             content: object = json.loads(text) if path.suffix.lower() == ".json" else _read_yaml(text)
-        except (ValueError, RecursionError):  # thousands of nested brackets, too
+        except (ValueError, RecursionError):  # also thousands of nested brackets
             raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
         if not isinstance(content, Mapping):
-            hint = "Name a manifest, a published file beside its manifest, or a description."
-            raise UsageError("bad_release", f"{path.name} describes no release", hint=hint)
+            hint = "Name a manifest, a published file with its manifest next to it, or a description."
+            raise UsageError("bad_release", f"{path.name} does not describe a release", hint=hint)
         return _from_mapping({"name": path.name.partition(".")[0], **content}, number, path.parent)
     if not isinstance(release, Mapping):
         hint = (
@@ -304,7 +304,7 @@ def _own(content: Manifest, name: str, form: str, kept: kept_privately.Kept | No
     )
 
 
-CELL_ROWS = "n_rows"  # the column of marginals that says how many rows a cell has
+CELL_ROWS = "n_rows"  # the column of marginals with the number of rows in a cell
 COUNTS = ("marginals", "noisy_counts")  # methods that publish how many there are, not who is in which group
 
 
@@ -395,7 +395,7 @@ def _scale(content: Mapping[str, Any], where: str) -> dict[str, str]:
     """The range that divides each column of centroids, as text for the engine to cast."""
     found = {}
     for column, width in content.get("scale", {}).items():
-        refusal = UsageError("bad_value", "a scale is a number above 0", where=f"{where}.scale.{column}")
+        refusal = UsageError("bad_value", "a scale must be a number above 0", where=f"{where}.scale.{column}")
         found[column] = repr(float(number_or_refuse(width, refusal, lambda number: number > 0)))
     return found
 

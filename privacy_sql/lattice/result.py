@@ -360,7 +360,7 @@ def _relaxation(failing: Mapping[str, Sequence[Verdict]], droppable: Sequence[st
     own = params.get("per_value") or {}
     # of several limits the one that is told need not be the only one that is broken
     if ("c" in params and bool(own)) + len(params.get("points") or ()) + len(own) > 1:
-        return f"Leaving out {requirement} is enough{more}; relaxing one of its limits may not be."
+        return f"Removing {requirement} is enough{more}; relaxing one of its limits may not be."
     relation = verdicts[0].relation
     known = [verdict.value for verdict in verdicts if verdict.value is not None]
     worst = (min if relation.startswith(">") else max)(known, default=None)

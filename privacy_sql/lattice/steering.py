@@ -39,7 +39,7 @@ class Steering:
 
     def __post_init__(self) -> None:
         if self:
-            hint = "1 is the usual importance; 2 counts what the column loses twice."
+            hint = "1 is the default; 2 counts twice what the column loses."
             bad_weights = [
                 UsageError(
                     "bad_importance", f"the importance of {column} must be a number above 0", hint=hint

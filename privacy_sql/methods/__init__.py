@@ -210,7 +210,7 @@ def seconds_of(time_limit: int | float | str | None) -> float | None:
     """A time limit in seconds, or None."""
     if time_limit is None:
         return None
-    refusal = UsageError("bad_parameter", "time_limit is a number of seconds above 0")
+    refusal = UsageError("bad_parameter", "time_limit must be a number of seconds above 0")
     return float(number_or_refuse(time_limit, refusal, lambda number: float(number) > 0))
 
 

@@ -84,7 +84,7 @@ class Recoding:
         return self.base.rows - self.n_published
 
     def _round(self, most: int) -> bool:
-        """Publish the best choice for what is left, at most `most` rows of it suppressed."""
+        """Publish the best choice for the remaining rows, with at most `most` suppressed."""
         # the base without what earlier rounds publish; the domains of its columns stay as they are
         rest = self.base
         if self.rounds:

@@ -227,10 +227,10 @@ def _registered_and_written(
     register = Register(project.directory / FILE_NAME)
     with register.held():
         result.warnings += register_check.warnings(project.directory, release)
-        progress.report(f"writing {plan.name} and reading it again", 0, 1)
+        progress.report(f"writing {plan.name} and reading it back", 0, 1)
         source = plan.table.source if isinstance(plan.table.source, Path) else None
         folder = private_files.private(project.directory)
-        # hashed before it is written, which makes sure that the source is still the one that was counted
+        # hashed before writing, which checks that the source is still the one that was counted
         digest = private_files.source_hash(folder, source) if source else None
         made = api.put_out(
             release,

@@ -83,7 +83,7 @@ def _named_in(part: object) -> Iterator[Path]:
                 from privacy_sql.history.described import describe
 
                 behind: Iterable[Path] = ()
-                with contextlib.suppress(PrivacySqlError):  # told by whoever reads it for what it says
+                with contextlib.suppress(PrivacySqlError):  # reported by the code that reads its content
                     behind = describe(place, 1).files
                 yield from behind
     elif isinstance(part, Mapping):

@@ -183,7 +183,7 @@ _CHECKS: Mapping[str, Callable[[exp.Expr], str | None]] = {
         else "divide doubles: use the ratio macro"
     ),
     "Group": lambda node: (
-        "GROUP BY names plain columns"
+        "GROUP BY must name plain columns"
         if any(node.args.get(word) for word in ("all", "cube", "rollup", "grouping_sets", "totals"))
         or any(type(part).__name__ == "Literal" for part in node.expressions)
         else None

@@ -78,7 +78,9 @@ def _excess(a: Fraction, c: Fraction) -> Fraction | None:
 
 
 def _level(text: str | float) -> Fraction:
-    refusal = UsageError("bad_argument", "a level is a share between 0 and 1", hint="For example 0.95.")
+    refusal = UsageError(
+        "bad_argument", "the confidence level must lie between 0 and 1", hint="For example 0.95."
+    )
     return number_or_refuse(text, refusal, lambda level: 0 < level < 1)
 
 

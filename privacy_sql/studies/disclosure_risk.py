@@ -116,14 +116,16 @@ def risk_of_groups(
     with _explained():
         if asked.question:
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
-        # the likelier of the worst atom the facts touch and the commonest value of any other group
+        # the likelier of the worst atom the facts touch and the most common value of any other group
         found = known.worst(generator)
         elsewhere = asked.counts.best(without=set(asked.groups), kind=asked.kind)
         if found is None or elsewhere is None:
             found = found or elsewhere
             if found is None:
                 raise UsageError(
-                    "no_value", "nobody has a sensitive value", hint="There is nothing to disclose."
+                    "no_value",
+                    "nobody has a sensitive value",
+                    hint="Check the sensitive column; there is nothing to disclose.",
                 )
             return asked.answer(*found)
         likelier = found if found[0].value >= elsewhere[0].value else elsewhere
@@ -145,7 +147,7 @@ def _explained() -> Iterator[None]:
     except Contradiction:
         raise UsageError(
             "contradiction",
-            "the facts contradict the release: no table agrees with both of them",
+            "the facts contradict the release: no table agrees with both of them of them",
             where="facts",
             hint="At least one of them is not true.",
         ) from None

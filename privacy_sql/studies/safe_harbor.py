@@ -239,7 +239,7 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
         refuse_no_release(table)
         # the rows that would leave
         if table.promise is not None or table.parts or table.grouping.one_table is None:
-            hint = "Ask about a release that shows rows of one table."
+            hint = "Scan a release that shows the rows of one table."
             raise UsageError("no_rows", f"{table.method} publishes no rows of people", hint=hint)
         engine = table.base.engine
         source = engine.rows_of(table.view)

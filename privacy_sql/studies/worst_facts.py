@@ -1,8 +1,8 @@
 """INTERNAL: the worst facts, with names from the source, so that `facts` finds the same probability.
 
 martin2007, Theorem 9: implications from what others may have to what one person has; chen2008, Sec. 8.3:
-"the five individuals". The person has that value, so every fact is true. Nothing is handed out that was not
-asked again and found to be exact.
+"the five individuals". The person has that value, so every fact is true. Each result is computed again and
+returned only if it is exact.
 """
 
 from __future__ import annotations
@@ -84,13 +84,13 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
         code = _ranked(_counts(grouping, target))[witness["guess"] - 1]
     ((person, holds), *_) = people_of(grouping, target, 1, code) or [("", False)]
     if not holds:
-        raise _refusal("nobody of the group has that value in the source as it is now")
+        raise _refusal("nobody in the group has that value in the source any more")
     texts: dict[int, str] = {}
 
     def named(value: int) -> str:
         if value not in texts:
             if (text := label(grouping, value)) is None:
-                raise _refusal("a value in question is missing, and a fact has to name it")
+                raise _refusal("a fact would have to name a missing value")
             texts[value] = str(text)
         return _quoted(texts[value])
 
@@ -106,7 +106,7 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
 def by_implications(
     grouping: Grouping, witness: Witness, person: str, code: int, named: Callable[[int], str]
 ) -> Iterator[str]:
-    """What others may have implies what the person has; of the person, the commonest other values are not."""
+    """What others may have implies the value; the person's most common other values are ruled out."""
     others = iter(witness.private.get("others", ()))
     for place in witness["places"]:
         group = witness.private["g"] if place["target"] else next(others)

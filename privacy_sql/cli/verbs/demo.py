@@ -50,7 +50,7 @@ def command(folder: Path | None, opens: bool, dry_run: bool, unsafe_debug: bool,
     steps = [
         "1. A table of 20,000 invented people: age, sex, zip, marital status, education.",
         "   Their diagnosis is sensitive.",
-        "2. Is it safe to publish as it stands, without names? No:",
+        "2. Is it safe to publish unchanged, without names? No:",
         "",
         *(f"   {line}" for line in verdict_lines(raw)),
         "",
