@@ -112,7 +112,7 @@ class LatticeSearch:
         return self.part.found(
             walk.choose(
                 self.within,
-                lambda places: self.decide([self.part.choice(place) for place in places]),
+                lambda places: self.decide(list(map(self.part.choice, places))),
                 Goals(self.pricing),
                 limits,
             )
@@ -401,7 +401,7 @@ class Goals:
         """A lower bound of the cost of every level together with everything above it."""
         if (utility := self.utility.by_label) is None:
             return None
-        parts = self._within(self.pricing.costs.parts(utility, least=bool(self.search.allowed)))
+        parts = self.search.part.of(self.pricing.costs.parts(utility, least=bool(self.search.allowed)))
         return [list(accumulate(reversed(levels), min))[::-1] for levels in parts]
 
     @cached_property
@@ -412,15 +412,10 @@ class Goals:
             return None
         if not all(c.safe_in_larger_groups and c.safe_under_suppression for c in self.search.require):
             return None
-        costs, within = self.pricing.costs, self.search.within
-        bare = within.total(self._within(costs.parts(utility)))
-        more = within.total(self._within(costs.spared(utility)))
+        costs, within, part = self.pricing.costs, self.search.within, self.search.part
+        bare = within.total(part.of(costs.parts(utility)))
+        more = within.total(part.of(costs.spared(utility)))
         return None if (more < 0).any() else (bare, more)
-
-    def _within(self, parts: Sequence[Sequence[float]]) -> list[list[float]]:
-        """The allowed levels."""
-        pairs = zip(parts, self.search.part.levels, strict=True)
-        return [[levels[level] for level in allowed] for levels, allowed in pairs]
 
     def raise_floor(self, places: Choice, floor: npt.NDArray[np.float64]) -> bool:
         """A finer choice suppresses at least as many rows if any group that contains a safe group is safe."""

@@ -7,10 +7,10 @@ by the bounds would lose those that are minimal only between them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from privacy_sql.errors import PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.parameters import number_in
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # its arrays take longer to load than a check of a table
     from privacy_sql.searches import Found
     from privacy_sql.spaces.lattice import Choice, Lattice
 
+T = TypeVar("T")
 ENDS = ("min_level", "max_level")
 
 
@@ -139,10 +140,12 @@ class Part:
         >>> Part(((1, 2), (0,))).lattice(Lattice(((9, 4, 1), (7, 1)))).labels
         ((4, 1), (7,))
         """
-        pairs = zip(whole.labels, self.levels, strict=True)
-        return replace(
-            whole, labels=tuple(tuple(labels[level] for level in allowed) for labels, allowed in pairs)
-        )
+        return replace(whole, labels=self.of(whole.labels))
+
+    def of(self, parts: Sequence[Sequence[T]]) -> tuple[tuple[T, ...], ...]:
+        """What there is for each column and level, of the levels that may be published."""
+        pairs = zip(parts, self.levels, strict=True)
+        return tuple(tuple(levels[level] for level in allowed) for levels, allowed in pairs)
 
     def choice(self, places: Choice) -> Choice:
         """The levels of a choice of this part.
