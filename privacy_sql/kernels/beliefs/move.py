@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privacy_sql.display.progress import report
 from privacy_sql.kernels.beliefs.posterior import (
     SINKHORN_SWEEPS,
     STATE_CAP,
@@ -24,6 +25,8 @@ Method = Literal["exact", "estimate", "omega", "sinkhorn"]
 Decided = dict[bytes, tuple[Any, str]]  # kinds, people and counts of a group -> her beliefs, how known
 
 MOST_KEPT = 50_000  # groups whose beliefs are kept for the next time they are asked about
+
+AT_ONCE = 16  # groups that are done before it is said how far this is
 
 EXACT, ESTIMATED, UNDECIDED, IMPOSSIBLE = "exact", "estimated", "undecided", "impossible"
 
@@ -88,6 +91,8 @@ def exact_posteriors(
     decided = {} if known_before is None else known_before
     known = []
     for g, n in enumerate(counts):
+        if g % AT_ONCE == 0:
+            report("beliefs about the people of each group", g, len(counts))
         here = slice(int(ends[g]), int(ends[g + 1]))
         content = b"".join(part.tobytes() for part in (kind[here], people[here], n))
         found = decided.get(content) or _exact(prior[kind[here]], people[here], n, cap)

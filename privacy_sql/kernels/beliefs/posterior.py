@@ -121,38 +121,41 @@ def _forward_backward(part: Array, shape: list[int], exact: bool) -> tuple[Array
     steps, ends = (_small_steps if math.prod(shape) <= SMALL else _steps)(tuple(shape))
     before, log_before = _sweep(part, steps, ends, exact)
     after, _ = _sweep(part[::-1], steps, ends, exact)
-    states = len(steps)
+    states = steps.shape[1]
     if not before[states - 1] > 0:
         return None, -math.inf, 0
     beliefs = np.empty_like(part)
     for j in range(len(part)):
         low, high = ends[j], ends[j + 1]
         # what is left when the first j took c stands as far from the end as c from the beginning
-        left = steps[states - high : states - low][::-1]
-        row = part[j] * (before[low:high] @ after[left])
+        taken = before[low:high][::-1]
+        left = [after[step[states - high : states - low]] for step in steps]
+        row = part[j] * np.array([(taken * rest).sum() for rest in left])
         beliefs[j] = row / row.sum()
     top = Fraction(before[states - 1])  # 1 after rescaling, the likelihood itself among fractions
     return beliefs, log_before + math.log(top.numerator) - math.log(top.denominator), before[states - 1]
 
 
 def _steps(shape: tuple[int, ...]) -> tuple[NDArray[np.int32], list[int]]:
-    """For each count vector the place of the one with one i less, per value i; and where each layer ends.
+    """For each value i the place of every count vector with one i less; and where each layer ends.
 
     Vectors are sorted by their sum and then as numbers, so that a vector and what it leaves mirror each
     other. Where there is no smaller vector the place is one past the end.
     """
-    total = np.zeros(1, dtype=np.int32)
+    total = np.zeros(1, dtype=np.int16)  # of so few bits numpy sorts by digits
     for size in shape:
-        total = np.add.outer(total, np.arange(size, dtype=np.int32)).ravel()
+        total = np.add.outer(total, np.arange(size, dtype=np.int16)).ravel()
     order = np.argsort(total, kind="stable")
     states = len(order)
     place = np.empty(states, dtype=np.int32)
     place[order] = np.arange(states, dtype=np.int32)
-    steps = np.empty((states, len(shape)), dtype=np.int32)
+    steps = np.empty((len(shape), states), dtype=np.int32)
     stride = states
     for i, size in enumerate(shape):
         stride //= size
-        steps[:, i] = np.where(order // stride % size > 0, place[order - stride], states)
+        less = np.full((states // stride // size, size, stride), states, dtype=np.int32)
+        less[:, 1:] = place.reshape(less.shape)[:, :-1]
+        steps[i] = less.ravel()[order]
     return steps, [0, *np.cumsum(np.bincount(total)).tolist()]
 
 
@@ -161,11 +164,13 @@ _small_steps = lru_cache(maxsize=256)(_steps)
 
 def _sweep(part: Array, steps: NDArray[np.int32], ends: list[int], exact: bool) -> tuple[Array, float]:
     """Likelihood of each count vector c for the first |c| rows; the last slot, a zero, is no vector."""
-    reached = np.zeros(len(steps) + 1, dtype=object if exact else float)
+    reached = np.zeros(steps.shape[1] + 1, dtype=object if exact else float)
     reached[0] = Fraction(1) if exact else 1.0
     log = 0.0
     for row, low, high in zip(part, ends[1:-1], ends[2:], strict=True):
-        here = reached[steps[low:high]] @ row
+        here = reached[steps[0, low:high]] * row[0]
+        for believed, step in zip(row[1:], steps[1:], strict=True):
+            here += reached[step[low:high]] * believed
         if not exact:
             top = here.max()
             if not top > 0:
