@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+MATRIX = '{"flu": {"flu": 0, "cold": 1, "cancer": 2}, "cold": {"flu": 1, "cold": 0, "cancer": 1},' + (
+    ' "cancer": {"flu": 2, "cold": 1, "cancer": 0}}'
+)
 WHO = '"sensitive": "illness", "quasi": ["Age", "Zip code"]'
 FAILING = {
     "k": 'k_anonymous: {"quasi": ["Age", "Zip code"], "k": 4}',
@@ -16,6 +19,17 @@ FAILING = {
     "outside": f't_close: {{{WHO}, "t": 0.9, "distance": "hierarchical",'
     ' "hierarchy": {"tree": {"flu": ["f"]}}}',
     "near_no_number": f'near_safe: {{{WHO}, "width": 1, "share": 0.9}}',
+    "near_by_ratio": f'near_safe: {{{WHO}, "width": 1, "share": 0.9, "distance": "relative"}}',
+    "near_outside": f'near_safe: {{{WHO}, "width": 0, "share": 0.9, "distance": "hierarchical",'
+    ' "hierarchy": {"tree": {"flu": ["f"]}}}',
+    "near_in_a_tree": f'near_safe: {{{WHO}, "width": 0.5, "share": 0.9, "distance": "hierarchical",'
+    ' "hierarchy": {"tree": {"flu": ["i", "*"], "cold": ["i", "*"], "cancer": ["i", "*"]}}}',
+    "near_in_a_matrix": f'near_safe: {{{WHO}, "width": 1, "share": 0.9, "distance": "matrix",'
+    f' "matrix": {MATRIX}}}',
+    "two_known": 'known_safe: {"quasi": ["Age", "Zip code"], "m": 2, "k": 4}',
+    "one_share": f'known_safe: {{{WHO}, "m": 1, "share": 0.3}}',
+    "one_set": f'known_safe: {{{WHO}, "sets": [{{"columns": ["Age"], "k": 2}},'
+    ' {"columns": ["Zip code"], "k": 40}]}',
     "c": f'ck_safe: {{{WHO}, "c": 0.6}}',
     # 2 of 3 share a value, so one fact more is certainty
     "one_fact": f'ck_safe: {{{WHO}, "c": 0.99, "k": 1}}',
@@ -39,6 +53,7 @@ MISNAMING = {
     "l_diverse": f'{TYPO}, "l": 1',
     "t_close": f'{TYPO}, "t": 1',
     "near_safe": f'{TYPO}, "width": 1, "share": 0.9',
+    "known_safe": f'{TYPO}, "m": 1, "share": 0.9',
     "ck_safe": f'{TYPO}, "c": 1',
     "skyline_safe": f'{TYPO}, "points": [[0, 0, 0, 1]]',
     "matches_manifest": f'"columns": ["ilness"], {MARKS}',
@@ -102,6 +117,13 @@ PASSING = {
     "loose": f'ck_safe: {{{WHO}, "c": 0.67}}',
     "tree": f't_close: {{{WHO}, "t": 0.2, "distance": "hierarchical",'
     ' "hierarchy": {"tree": {"flu": ["*"], "cold": ["*"], "cancer": ["*"]}}}',
+    "far_in_a_tree": f'near_safe: {{{WHO}, "width": 0.4, "share": 0.9, "distance": "hierarchical",'
+    ' "hierarchy": {"tree": {"flu": ["i", "*"], "cold": ["i", "*"], "cancer": ["i", "*"]}}}',
+    "far_in_a_matrix": f'near_safe: {{{WHO}, "width": 0.5, "share": 0.9, "distance": "matrix",'
+    f' "matrix": {MATRIX}}}',
+    "few_known": f'known_safe: {{{WHO}, "m": 5, "k": 3, "share": 0.9}}',
+    "own_sets": f'known_safe: {{{WHO}, "sets": [{{"columns": ["Age"], "k": 3}},'
+    ' {"columns": ["Zip code"], "share": 0.9}]}',
     "where": 'k_anonymous: {"quasi": ["Age"], "k": 3}\n          config: {"where": "1 = 1"}',
     "own": f'skyline_safe: {{{WHO}, "points": [[0, 0, 0, 0.7]],'
     ' "per_value": {"cancer": [[0, 1, 0, 0.6]]}}',
@@ -172,6 +194,50 @@ REFUSED = {
     "width below 0": (f'near_safe: {{{WHO}, "width": -1, "share": 0.5}}', "at least 0"),
     "share of 1": (f'near_safe: {{{WHO}, "width": 1, "share": 1}}', "between 0 and 1"),
     "share of many decimals": (f'near_safe: {{{WHO}, "width": 1, "share": 0.1234567}}', "6 decimals"),
+    "width above the height": (
+        f'near_safe: {{{WHO}, "width": 2, "share": 0.5, "distance": "hierarchical",'
+        ' "hierarchy": "keep_or_drop"}',
+        "at most 1",
+    ),
+    "a matrix that is not the same both ways": (
+        f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "matrix",'
+        ' "matrix": {"a": {"a": 0, "b": 1}, "b": {"a": 2, "b": 0}}}',
+        "both ways",
+    ),
+    "a torn matrix": (
+        f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "matrix",'
+        ' "matrix": {"a": {"b": 0}}}',
+        "every two values",
+    ),
+    "matrix without one": (
+        f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "matrix"}}',
+        "goes with",
+    ),
+    "near by no such distance": (
+        f'near_safe: {{{WHO}, "width": 1, "share": 0.5, "distance": "ordered"}}',
+        "distance is",
+    ),
+    "nothing is known": ('known_safe: {"quasi": ["Age"]}', "either m or sets"),
+    "m and sets": (
+        'known_safe: {"quasi": ["Age"], "m": 1, "sets": [{"columns": ["Age"], "k": 2}]}',
+        "either m or sets",
+    ),
+    "m of 0": ('known_safe: {"quasi": ["Age"], "m": 0, "k": 2}', "at least 1"),
+    "known and nothing asked": ('known_safe: {"quasi": ["Age"], "m": 1}', "nothing is asked"),
+    "a share of nothing": ('known_safe: {"quasi": ["Age"], "m": 1, "share": 0.5}', "sensitive column"),
+    "a set of other columns": (
+        'known_safe: {"quasi": ["Age"], "sets": [{"columns": ["illness"], "k": 2}]}',
+        "columns of quasi",
+    ),
+    "a set of a column twice": (
+        'known_safe: {"quasi": ["Age"], "sets": [{"columns": ["Age", "Age"], "k": 2}]}',
+        "each once",
+    ),
+    "a misspelt set": ('known_safe: {"quasi": ["Age"], "sets": [{"column": ["Age"], "k": 2}]}', "a set has"),
+    "too many sets": (
+        f'known_safe: {{"quasi": ["Age"], "sets": [{", ".join(["{}"] * 101)}]}}',
+        "more than 100 sets",
+    ),
     "t is nothing": (f't_close: {{{WHO}, "t": ""}}', "0 to 1"),
     "misspelt distance": (f't_close: {{{WHO}, "t": 1, "distance": "order"}}', "distance is"),
     "hierarchical without one": (f't_close: {{{WHO}, "t": 1, "distance": "hierarchical"}}', "goes with"),

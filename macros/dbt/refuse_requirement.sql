@@ -31,10 +31,31 @@
 {%- endif -%}
 {{ privacy_sql.refuse_unless(t and t | float >= 0 and t | float <= 1, where, "t is a number from 0 to 1") }}
 {%- elif name == "near_safe" -%}
-{%- set known = ["width", "share"] -%}
+{%- set known = ["width", "share", "distance", "hierarchy", "matrix"] -%}
 {%- set width = privacy_sql.number_text(own.get("width")) -%}
 {%- set share = privacy_sql.number_text(own.get("share")) -%}
+{%- set distance = own.get("distance", "absolute") -%}
+{{ privacy_sql.refuse_unless(
+    distance in ["absolute", "relative", "hierarchical", "matrix"],
+    where, "distance is absolute, relative, hierarchical or matrix"
+) }}
+{{ privacy_sql.refuse_unless(
+    (distance == "hierarchical") == (own.get("hierarchy") is not none),
+    where, "hierarchy goes with distance: hierarchical"
+) }}
+{{ privacy_sql.refuse_unless(
+    (distance == "matrix") == (own.get("matrix") is not none), where, "matrix goes with distance: matrix"
+) }}
+{%- if distance == "hierarchical" -%}
+{{ privacy_sql.refuse_hierarchy(where, own["hierarchy"]) }}
+{%- endif -%}
+{%- if distance == "matrix" -%}
+{{ privacy_sql.refuse_matrix(where, own["matrix"]) }}
+{%- endif -%}
 {{ privacy_sql.refuse_unless(width and width | float >= 0, where, "width is a number of at least 0") }}
+{{ privacy_sql.refuse_unless(
+    distance != "hierarchical" or width | float <= 1, where, "width of distance: hierarchical is at most 1"
+) }}
 {{ privacy_sql.refuse_unless(
     share and share | float > 0 and share | float < 1 and share | length <= 8,
     where, "share is a number between 0 and 1 with up to 6 decimals"

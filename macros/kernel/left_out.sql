@@ -15,7 +15,9 @@ from (
         relation, quasi, sensitive, own["t"], own.get("distance", "equal"), own.get("hierarchy")
     ) }}
     {% elif name == "near_safe" %}
-    {{ privacy_sql.unsafe_interval_disclosure(relation, quasi, sensitive, own["width"], own["share"]) }}
+    {{ privacy_sql.unsafe_interval_disclosure(
+        relation, quasi, sensitive, own["width"], own["share"], own.get("distance", "absolute"), own.get("hierarchy"), own.get("matrix")
+    ) }}
     {% else %}
     {{ privacy_sql.refuse("leave_out", "it knows k_anonymous, l_diverse, t_close and near_safe") }}
     {% endif %}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql import registry
 from privacy_sql.counted.households import household_groups
-from privacy_sql.criteria import Criterion, Row, at_least, one_of
+from privacy_sql.criteria import Criterion, Row, at_least, one_of, refuse_empty
 from privacy_sql.errors import UsageError, number_of, people
 from privacy_sql.kernels import alike_households
 from privacy_sql.query.template import names, render
@@ -59,6 +59,7 @@ class HouseholdKAnonymity(Criterion):
             at_least(self.known, 1, self.name, "known")
         if self.kind == "share" and self.known != "member":
             raise UsageError("bad_parameter", f"kind of {self.name} applies only with known=member")
+        refuse_empty(self)
 
     @classmethod
     def unit_of(cls, params: Mapping[str, Any], relation: str) -> str:

@@ -69,6 +69,10 @@ class IntervalDisclosure(ByFormula):
         if not 0 < exact(self.share, self.name, "share", 0, 1) < 1:
             hint = "At 1 no table can fail, and at 0 every table fails."
             raise UsageError("bad_parameter", f"share of {self.name} must be between 0 and 1", hint=hint)
+        if self.distance == "hierarchical" and Fraction(str(self.width)) > 1:
+            hint = "It is a level over the height: 0.5 is half-way up, and at 1 all values are near."
+            told = f"width of {self.name} is at most 1 with distance=hierarchical"
+            raise UsageError("bad_parameter", told, hint=hint)
 
     @property
     def needs_one_value(self) -> bool:

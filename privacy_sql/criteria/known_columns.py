@@ -10,7 +10,7 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from privacy_sql.criteria import Criterion, Evidence, Exact, Row, at_least, exact
+from privacy_sql.criteria import Criterion, Evidence, Exact, Row, at_least, exact, refuse_empty
 from privacy_sql.errors import UsageError, did_you_mean, number_of, people, raise_all
 from privacy_sql.kernels.larger_sets import larger_sets
 from privacy_sql.query.template import Sql, names, render
@@ -138,6 +138,7 @@ class KnownColumns(Criterion):
         else:
             at_least(self.m, 1, self.name, "m")
             self._limits(self.k, self.share)
+            refuse_empty(self)
 
     def _limits(self, k: object, share: Exact | None) -> tuple[int, Fraction | None]:
         if share is not None and not 0 < exact(share, self.name, "share", 0, 1) < 1:
@@ -266,7 +267,7 @@ class KnownColumns(Criterion):
             smaller = render("counted/counts_by.sql", base=candidate, columns=columns) if one else None
             for row in sizes(groups() if smaller is None else engine.create(smaller), held):
                 found[row["asked"]].append(row)
-        made = [Found.of(each, counted) for each, counted in found.items() if counted]
+        made = [Found.of(each, its) for each, its in found.items() if its]
         failing = [each.asked for each in made if not each.safe]
         return SetsFound(made, lambda: list(rows(groups(), failing, below=True)) if failing else [])
 

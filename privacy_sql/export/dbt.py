@@ -12,16 +12,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from privacy_sql.beliefs.resemblance import read_matrix
 from privacy_sql.criteria import Criterion, least
 from privacy_sql.errors import UsageError
+from privacy_sql.hierarchies.base import text_of
 from privacy_sql.query.template import condition
 from privacy_sql.table import Table
 
 if TYPE_CHECKING:
     from privacy_sql.criteria.interval_disclosure import IntervalDisclosure
+    from privacy_sql.criteria.known_columns import KnownColumns
     from privacy_sql.criteria.l_diversity import LDiversity
     from privacy_sql.criteria.privacy_skyline import PrivacySkyline
     from privacy_sql.criteria.t_closeness import TCloseness
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 GENERALISING = ("generalise", "full_domain")
 MOST_FACTS = 2  # the cases of (c,k)-safety in macros/kernel/unsafe_ck_safety.sql
 LARGEST_FAMILY = 50
+LARGEST_MATRIX = 50  # values
+MOST_SETS = 100  # of columns somebody may know
 SHARES = 10**6  # shares of near values are told in whole parts of it
 # requirements a group keeps or fails by itself
 BY_GROUP = ("k_anonymous", "l_diverse", "t_close", "near_safe")
@@ -202,14 +208,15 @@ def guards(criterion: Criterion, table: Table) -> Iterator[Test]:
     one_row_one_person = table.values_per_person == "one" and not table.count
     if maker is None or not one_row_one_person or table.joint or table.group:
         return
-    for sensitive in table.sensitives or (None,):
-        found = maker(criterion, table)
-        if found is None or (sensitive is None and criterion.name != "k_anonymity"):
-            return
-        kind, arguments = found
-        others = [column for column in table.sensitives if column != sensitive]
-        own = {} if criterion.name == "k_anonymity" else {"sensitive": sensitive}
-        yield kind, {**own, "quasi": [*table.quasi, *others], **arguments}
+    several = len(table.sensitives) > 1
+    tables = [table.with_sensitive(sensitive) for sensitive in table.sensitives] if several else [table]
+    made = [(one, maker(criterion, one)) for one in tables]
+    if (criterion.reads_sensitive and not table.sensitives) or any(found is None for _, found in made):
+        return  # a requirement is guarded for all of its columns, or not at all
+    for one, found in made:
+        kind, arguments = found or ("", {})
+        own = {"sensitive": one.sensitive} if criterion.reads_sensitive else {}
+        yield kind, {**own, "quasi": [*one.quasi], **arguments}
 
 
 def _l_diverse(criterion: LDiversity, table: Table) -> Test | None:
@@ -229,16 +236,50 @@ def _t_close(criterion: TCloseness, table: Table) -> Test | None:
 
 
 def _near_safe(criterion: IntervalDisclosure, table: Table) -> Test | None:
-    """Numbers within a width; the dbt test supports no other distances and no share with many decimals."""
-    share, width = _number(criterion.share), _number(criterion.width)
-    exact = Fraction(str(share)) == criterion.limit and (criterion.limit * SHARES).denominator == 1
-    if (
-        criterion.distance != "absolute"
-        or not exact
-        or Fraction(str(width)) != Fraction(str(criterion.width))
-    ):
+    """Near values at a width of decimals; of a matrix with names, and of few enough values to write out."""
+    width, arguments = _number(criterion.width), {}
+    if not _of_millionths(criterion.limit) or Fraction(str(width)) != Fraction(str(criterion.width)):
         return None
-    return "near_safe", {"width": width, "share": share}
+    if criterion.distance == "hierarchical":
+        if table.sensitive_hierarchy is None:
+            return None
+        arguments["hierarchy"] = table.sensitive_hierarchy.recipe()
+    if criterion.distance == "matrix":
+        matrix = (table.distances or {}).get(table.sensitives[0])
+        if not isinstance(matrix, (Mapping, str, Path)):
+            return None
+        named, cells = read_matrix(matrix, (), table.sensitives[0])
+        texts = [text_of(value) for value in named]
+        if len(texts) > LARGEST_MATRIX or any(
+            Fraction(str(float(cell))) != cell for row in cells for cell in row
+        ):
+            return None
+        arguments["matrix"] = {
+            one: dict(zip(texts, map(float, row), strict=True)) for one, row in zip(texts, cells, strict=True)
+        }
+    share = _number(criterion.share)
+    return "near_safe", {"width": width, "share": share, "distance": criterion.distance, **arguments}
+
+
+def _known_safe(criterion: KnownColumns, table: Table) -> Test | None:
+    """Sets of columns, where they are few enough to write out."""
+    given: Sequence[Mapping[str, Any]] = criterion.sets or [{"k": criterion.k, "share": criterion.share}]
+    shares = [None if one.get("share") is None else Fraction(str(one["share"])) for one in given]
+    n_sets = len(criterion.sets) or comb(len(table.quasi), min(criterion.m or 0, len(table.quasi)))
+    if n_sets > MOST_SETS or not all(share is None or _of_millionths(share) for share in shares):
+        return None
+    asked = [
+        {**one, "k": one.get("k", 1), "share": None if share is None else float(share)}
+        for one, share in zip(given, shares, strict=True)
+    ]
+    if not criterion.sets:
+        return "known_safe", {"m": criterion.m, **asked[0]}
+    columns = [[one["columns"]] if isinstance(one["columns"], str) else list(one["columns"]) for one in asked]
+    return "known_safe", {"sets": [{**one, "columns": own} for one, own in zip(asked, columns, strict=True)]}
+
+
+def _of_millionths(share: Fraction) -> bool:
+    return (share * SHARES).denominator == 1
 
 
 def _skyline_safe(criterion: PrivacySkyline, table: Table) -> Test | None:
@@ -261,6 +302,7 @@ _MAKERS: Mapping[str, Callable[[Any, Table], Test | None]] = {
     "l_diversity": _l_diverse,
     "t_closeness": _t_close,
     "interval_disclosure": _near_safe,
+    "known_columns": _known_safe,
     "ck_safety": lambda criterion, table: (
         ("ck_safe", {"c": _number(criterion.c), "k": criterion.k})
         if criterion.k <= MOST_FACTS and not criterion.per_value

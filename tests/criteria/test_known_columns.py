@@ -23,7 +23,10 @@ LABEL = st.sampled_from(["x", "y", None])
 PEOPLE = st.lists(st.tuples(st.tuples(LABEL, LABEL, LABEL), st.sampled_from("ab")), min_size=1, max_size=9)
 SHARES = st.sampled_from([None, "1/2", "2/3", "3/4"])
 DRAWN = st.builds(
-    lambda m, k, share: ps.KnownColumns(m=m, k=k, share=share), st.integers(1, 3), st.integers(1, 3), SHARES
+    lambda m, k, share: ps.KnownColumns(m=m, k=k, share=share if k > 1 else share or "1/2"),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    SHARES,
 )
 
 
@@ -43,6 +46,7 @@ def table(rows: Any) -> ps.Table:
 def test_every_set_of_columns_is_counted_as_by_itself(
     engine: Any, rows: Any, m: int, k: int, share: str | None
 ) -> None:
+    share = share or ("1/2" if k == 1 else None)
     asked = ps.KnownColumns(m=m, k=k, share=share)
     (found,) = ps.check(engine, table(rows), [asked]).values()
     assert found.safe is keeps(asked, rows, None)
@@ -188,6 +192,8 @@ def test_sets_are_written_as_everywhere() -> None:
     [
         {},
         {"m": 0, "k": 2},
+        {"m": 1},
+        {"m": 2, "k": 1},
         {"m": 1, "k": 0},
         {"m": 1, "k": 2, "share": 1},
         {"m": 1, "k": 2, "share": "nan"},
@@ -245,7 +251,7 @@ def test_more_columns_than_a_number_has_bits_are_counted_set_by_set(engine: Any)
 def test_sets_counted_from_larger_ones_are_those_counted_by_themselves(
     engine: Any, rows: Any, m: int, k: int, share: str | None
 ) -> None:
-    asked = ps.KnownColumns(m=m, k=k, share=share)
+    asked = ps.KnownColumns(m=m, k=k, share=share or ("1/2" if k == 1 else None))
     (by_itself,) = ps.check(engine, table(rows), [asked]).values()
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("LEAST_COVERED", 0), ("FEWER", Fraction(1, 10**6))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 import privacy_sql as ps
 from privacy_sql.criteria import Criterion, make
+from privacy_sql.export import dbt
 from privacy_sql.query.portable import problems
 from privacy_sql.query.template import Query, Sql, environment, folder, literal
 from tests import cases as reading
@@ -22,7 +24,9 @@ GUARDS = {
     "k_anonymity": "privacy_sql.unsafe_k_anonymity(relation, quasi, k)",
     "l_diversity": "privacy_sql.unsafe_l_diversity(relation, quasi, s, l, kind, c)",
     "t_closeness": "privacy_sql.unsafe_t_closeness(relation, quasi, s, t, distance, hierarchy)",
-    "interval_disclosure": "privacy_sql.unsafe_interval_disclosure(relation, quasi, s, width, share)",
+    "interval_disclosure": "privacy_sql.unsafe_interval_disclosure("
+    "relation, quasi, s, width, share, distance, hierarchy, matrix)",
+    "known_columns": "privacy_sql.unsafe_known_columns(relation, s, sets)",
     "ck_safety": "privacy_sql.unsafe_ck_safety(relation, quasi, s, c, k)",
     "privacy_skyline": "privacy_sql.unsafe_privacy_skyline(relation, quasi, s, skylines)",
 }
@@ -34,6 +38,9 @@ def guard(criterion: Criterion, table: ps.Table, relation: Sql) -> Query:
     words: dict[str, Any] = {"kind": "", "c": None, "distance": "", "l": 1, **fields(criterion)}
     words |= {"quasi": list(table.quasi), "s": table.sensitives[0] if table.sensitives else None}
     words["hierarchy"] = table.sensitive_hierarchy.recipe() if table.sensitive_hierarchy else None
+    words["matrix"] = (table.distances or {}).get(words["s"])
+    if criterion.name == "known_columns":
+        words["sets"] = known_sets(criterion, list(table.quasi))
     made = environment([folder("sql"), folder("macros")]).from_string(f"{{{{ {GUARDS[criterion.name]} }}}}")
     return Query(made.render(relation=relation, **words), f"guards/{criterion.name}")
 
@@ -60,6 +67,19 @@ def fields(criterion: Any) -> dict[str, Any]:
     }
 
 
+def known_sets(criterion: Any, quasi: list[str]) -> list[dict[str, Any]]:
+    """The sets that a requirement asks about, as a user of dbt writes them."""
+    size = min(criterion.m or 0, len(quasi))
+    several = [
+        {"columns": list(some), "k": criterion.k, "share": criterion.share}
+        for some in itertools.combinations(quasi, size)
+    ]
+    return [
+        {**one, "share": None if one.get("share") is None else str(float(Fraction(str(one["share"]))))}
+        for one in criterion.sets or several
+    ]
+
+
 def guarded(criterion: Criterion, table: ps.Table) -> bool:
     """Whether dbt has words for this requirement on this table."""
     if criterion.name not in GUARDS or table.values_per_person != "one" or not table.quasi or table.group:
@@ -67,8 +87,11 @@ def guarded(criterion: Criterion, table: ps.Table) -> bool:
     if criterion.name == "l_diversity":
         return Fraction(str(criterion.l)).denominator == 1  # type: ignore[attr-defined]
     if criterion.name == "interval_disclosure":
-        whole = (criterion.limit * 10**6).denominator == 1  # type: ignore[attr-defined]
-        return whole and criterion.distance == "absolute"  # type: ignore[attr-defined]
+        numbers = (criterion.limit * 10**6, Fraction(str(criterion.width)) * 10**6)  # type: ignore[attr-defined]
+        return all(number.denominator == 1 for number in numbers)
+    if criterion.name == "known_columns":
+        shares = [one.get("share") for one in criterion.sets] + [criterion.share]  # type: ignore[attr-defined]
+        return all((Fraction(str(share or 0)) * 10**6).denominator == 1 for share in shares)
     if criterion.name == "ck_safety":
         return criterion.k <= MOST_FACTS and not criterion.per_value  # type: ignore[attr-defined]
     return True
@@ -80,7 +103,8 @@ def spread(table: ps.Table) -> ps.Table:
     if not table.count:
         return table
     again = rows.loc[rows.index.repeat(rows[table.count])].drop(columns=table.count)
-    return ps.Table(again, list(table.quasi), table.sensitives, sensitive_hierarchy=table.sensitive_hierarchy)
+    more = {"sensitive_hierarchy": table.sensitive_hierarchy, "distances": table.distances}
+    return ps.Table(again, list(table.quasi), table.sensitives, **more)
 
 
 def agree(engine: Any, table: ps.Table, criterion: Criterion) -> bool:
@@ -189,6 +213,54 @@ def test_the_guard_of_near_values_never_passes_what_check_refuses(engine: Any) -
     assert said[False]
 
 
+PATHS = {"1": ["x", "u", "*"], "2": ["x", "u", "*"], "30": ["y", "u", "*"], "-4": ["z", "w", "*"]}
+FAR = {one: {other: abs(int(one) - int(other)) / 4 for other in PATHS} for one in PATHS}
+
+
+@pytest.mark.parametrize("distance", ["relative", "hierarchical", "matrix"])
+def test_guards_of_every_distance_agree_with_check(engine: Any, distance: str) -> None:
+    rng = random.Random(f"{START} {distance}")
+    widths = {"relative": ["0", "0.5", "1", "14"], "hierarchical": ["0", "0.4", "0.7", "1"]}
+    said = {True: 0, False: 0}
+    for _ in range(12):
+        table = random_table(rng)
+        more = {"sensitive_hierarchy": ps.Tree(PATHS), "distances": {"s": FAR}}
+        near = ps.Table(table.source, ["g"], "s", **more)
+        width = rng.choice(widths.get(distance, ["0", "0.25", "1.25", "7", "9"]))
+        said[agree(engine, near, ps.IntervalDisclosure(width, rng.choice(["0.5", "0.75"]), distance))] += 1
+    assert min(said.values())
+
+
+@pytest.mark.parametrize("distance", ["relative", "hierarchical", "matrix"])
+def test_a_value_that_is_near_nothing_known_fails_the_guard(engine: Any, distance: str) -> None:
+    strange = {"relative": "many", "hierarchical": "5", "matrix": "5"}[distance]
+    for values, passes in ((["1", "30", "-4", None], True), (["1", "30", "-4", strange], False)):
+        rows = pd.DataFrame({"g": ["x"] * 4, "s": values}, dtype=object)
+        table = ps.Table(rows, ["g"], "s", sensitive_hierarchy=ps.Tree(PATHS), distances={"s": FAR})
+        asked, session = ps.IntervalDisclosure("0", "0.5", distance), engine.session()
+        assert (not session.fetch(guard(asked, table, session.source(rows)))) is passes
+
+
+def test_the_guard_of_known_columns_says_what_check_says(engine: Any) -> None:
+    rng = random.Random(START + 25)
+    said = {True: 0, False: 0}
+    for _ in range(20):
+        drawn = [tuple(rng.choice(["x", "y", None]) for _ in range(3)) for _ in range(rng.randint(6, 30))]
+        rows = pd.DataFrame(drawn, columns=["a", "b", "c"], dtype=object)
+        rows["s"] = [rng.choice(["p", "q", "r", None]) for _ in drawn]
+        asked = rng.choice(
+            [
+                ps.KnownColumns(m=rng.randint(1, 4), k=rng.randint(2, 3)),
+                ps.KnownColumns(m=rng.randint(1, 2), share=rng.choice(["0.6", "0.75"])),
+                ps.KnownColumns(
+                    sets=[{"columns": ["a"], "k": 3, "share": "0.75"}, {"columns": ["b", "c"], "k": 2}]
+                ),
+            ]
+        )
+        said[agree(engine, ps.Table(rows, ["a", "b", "c"], "s"), asked)] += 1
+    assert min(said.values())
+
+
 def agree_or_fail(engine: Any, table: ps.Table, criterion: Criterion) -> bool:
     """What the guard says, which passes nothing that `check` refuses."""
     session = engine.session()
@@ -205,3 +277,38 @@ def test_a_guard_keeps_texts_apart_that_a_collation_holds_equal() -> None:
         table = ps.Table("t", ["g"], "s")
         for criterion in (ps.KAnonymity(2), ps.LDiversity(2)):
             assert not agree(engine, table, criterion)
+
+
+def test_a_requirement_is_guarded_for_every_sensitive_column_or_for_none() -> None:
+    """A matrix of a few values is written out, one of many is not; and a hierarchy belongs to its column."""
+    rows = pd.DataFrame({"g": ["x", "x"], "s": ["1", "2"], "t": ["1", "2"]})
+    wide = {str(one): {str(other): abs(one - other) for other in range(60)} for one in range(60)}
+    asked = ps.IntervalDisclosure(1, "0.5", "matrix")
+    for other, kinds in ((FAR, ["near_safe", "near_safe"]), (wide, [])):
+        table = ps.Table(rows, ["g"], ("s", "t"), distances={"s": FAR, "t": other})
+        assert [kind for kind, _ in dbt.guards(asked, table)] == kinds
+    for trees, kinds in (
+        ({"s": ps.Tree(PATHS), "t": ps.Tree(PATHS)}, ["t_close", "t_close"]),
+        ({"t": ps.Tree(PATHS)}, []),
+    ):
+        table = ps.Table(rows, ["g"], ("s", "t"), sensitive_hierarchy=trees)
+        made = list(dbt.guards(ps.TCloseness("0.3", "hierarchical"), table))
+        assert [kind for kind, _ in made] == kinds
+        assert all(own["hierarchy"]["tree"]["1"][:2] == ["x", "u"] for _, own in made)
+
+
+def test_known_columns_are_written_out_for_dbt_as_they_are_asked() -> None:
+    rows = pd.DataFrame({"a": ["x"], "b": ["y"], "s": ["1"]})
+    plain, with_s = ps.Table(rows, ["a", "b"]), ps.Table(rows, ["a", "b"], "s")
+    sets = [{"columns": "a", "k": 3}, {"columns": ["a", "b"], "share": "0.5"}]
+    assert list(dbt.guards(ps.KnownColumns(m=2, k=5), plain)) == [
+        ("known_safe", {"quasi": ["a", "b"], "m": 2, "k": 5, "share": None})
+    ]
+    ((_, own),) = dbt.guards(ps.KnownColumns(sets=sets), with_s)
+    assert own["sensitive"] == "s" and own["sets"] == [
+        {"columns": ["a"], "k": 3, "share": None},
+        {"columns": ["a", "b"], "k": 1, "share": 0.5},
+    ]
+    # no sensitive column to have a share of, and a share that no six decimals say
+    assert not [*dbt.guards(ps.KnownColumns(m=1, share="0.5"), plain)]
+    assert not [*dbt.guards(ps.KnownColumns(m=1, share="1/3"), with_s)]
