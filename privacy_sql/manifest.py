@@ -86,7 +86,8 @@ def canonical(content: Mapping[str, Any]) -> bytes:
     >>> canonical({"b": 1, "a": 2}) == canonical({"a": 2, "b": 1})
     True
     """
-    plain = {key: value for key, value in content.items() if key != "checksum"}
+    plain = dict(content)
+    plain.pop("checksum", None)
     return _dump({**plain, "checksum": hashlib.sha256(_dump(plain)).hexdigest()})
 
 

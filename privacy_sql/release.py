@@ -165,14 +165,14 @@ class Release(Judgeable):
     @property
     def suppressed(self) -> int | None:
         """The suppressed rows; None if the release does not publish rows."""
-        if self.rows_in is None or self.promise is not None:
+        if self.rows_in is None or self.proposal.promise is not None:
             return None
         return self.rows_in - self.rows_out - self.repeated
 
     @property
     def groups(self) -> Grouping:
         """The judged groups of rows; several marginals, and noisy counts, have none."""
-        found = self.grouping.one_table if self.promise is None else None
+        found = self.proposal.grouping.one_table if self.proposal.promise is None else None
         if found is None:
             raise UsageError("no_groups", f"the method {self.method} publishes no groups of rows")
         return found
@@ -196,13 +196,13 @@ class Release(Judgeable):
         """The sensitive columns without a requirement."""
         asked = any(criterion.reads_sensitive and not criterion.cannot_fail for criterion in self.require)
         named = self.table.declared_sensitive
-        if asked or not named or self.promise is not None:
+        if asked or not named or self.proposal.promise is not None:
             return ""
         return f"; no requirement is about {', '.join(named)}, which somebody may learn"
 
     def _counts(self, verb: str = "published") -> str:
         """The rows in and out; an unsafe release publishes nothing."""
-        if self.promise is not None:
+        if self.proposal.promise is not None:
             of = f" of {number_of(self.rows_in, 'row')}" if self.rows_in is not None else ""
             return f"{number_of(self.rows_out, 'noisy count')}{of}"
         assert self.rows_in is not None

@@ -456,7 +456,7 @@ def _counted(start: Opened, table: Table) -> Base:
     found = counted(engine, source, table, columns)
     declared = table.hierarchies
     table = levels.fitted(engine, table, found.dictionaries)
-    codes = [relation for relation in (found.relation, found.people, found.holders) if relation]
+    codes = list(filter(None, (found.relation, found.people, found.holders)))
     engine, moved = travelled(engine, [*codes, *found.dictionaries.values()], found.combinations)
     base = Base(
         engine=engine,

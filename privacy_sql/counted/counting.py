@@ -144,7 +144,7 @@ def _coded(
     parts = render("counted/parts.sql", counted=whole, texts=list(texts), star=TOP)
     sizes = {row.pop("part"): row for row in engine.fetch(parts)}
     codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
-    relation = _part(engine, whole, 0, [(alias, alias) for alias in codes])
+    relation = _part(engine, whole, 0, list(zip(codes, codes, strict=True)))
     code, rows = Sql("code"), Sql("n_rows")
     dictionaries, statistics = {}, {}
     for alias, part, column in own:

@@ -77,11 +77,11 @@ def every_label(
     """
     import numpy as np
 
-    asked = []
+    asked, highest = [], 0
     for column, (_, kind) in columns.items():
         plain = Sql(f"(select code, n_rows, value as l0 from {dictionaries[column]})")
         asked.append((shown.get(column, plain), codes.get(column), kind.height, kind.numeric))
-    highest = max((kind.height for _, kind in columns.values()), default=0)
+        highest = max(highest, kind.height)
     query = render("counted/every_label.sql", columns=asked, highest=highest, value=Sql("v.l0"))
     found = {name: np.asarray(column) for name, column in engine.arrays(query).items()}
     order = np.lexsort((found["code"], found["position"]))

@@ -192,7 +192,7 @@ class DuckDB(Engine):
         try:
             if isinstance(frame, duckdb.DuckDBPyRelation) and not self._reads(frame):
                 frame = frame.to_arrow_table()
-            self.connection.register(name, frame)
+            self._to.live.register(name, frame)
         except duckdb.NotImplementedException as problem:  # a pandas type that DuckDB does not know
             hint = "Convert it to text, numbers or dates first."
             raise DataError(
@@ -215,8 +215,8 @@ class DuckDB(Engine):
         """Whether a relation belongs to this connection and not to another database."""
         name = self._name("looking")
         try:
-            self.connection.register(name, relation)
-            self.connection.execute(f"select 1 from {name} limit 0")
+            self._to.live.register(name, relation)
+            self._to.live.execute(f"select 1 from {name} limit 0")
         except duckdb.Error:
             return False
         self._mine[name] = "view"
@@ -295,7 +295,7 @@ class DuckDB(Engine):
     def arrow(self, query: Query) -> pa.Table:
         started = time.perf_counter()
         with self._explained(query):
-            found = self.connection.sql(query.sql).to_arrow_table()
+            found = self._to.live.sql(query.sql).to_arrow_table()
         statements.ran(self, query, time.perf_counter() - started)
         statements.gave(found.num_rows)
         return found
@@ -306,11 +306,11 @@ class DuckDB(Engine):
     def _taken(self, given: object, shown: str, n_rows: int, origin: str) -> Sql:
         """Columns in memory as a temporary relation."""
         name, frame = self._name(origin), self._name("frame")
-        self.connection.register(frame, given)
+        self._to.live.register(frame, given)
         try:
             self._run(Query(f"create temp table {name} as select {shown} from {frame}", origin))
         finally:
-            self.connection.unregister(frame)
+            self._to.live.unregister(frame)
         self._mine[name] = "table"
         statements.made(self, name, n_rows)
         return name
@@ -326,7 +326,7 @@ class DuckDB(Engine):
     # -- relations out -------------------------------------------------------------------------------
 
     def write_file(self, query: Query, path: Path, kind: str) -> None:
-        self.connection.execute("select 1")
+        self._to.live.execute("select 1")
         options = {"csv": "format csv, header true", "parquet": "format parquet"}[kind]
         if query.one_by_one:  # no order to restore
             options += ", preserve_order false"
@@ -348,7 +348,7 @@ class DuckDB(Engine):
             self._run(Query("commit", "commit"))
         except BaseException:
             with contextlib.suppress(duckdb.Error):
-                self.connection.execute("rollback")
+                self._to.live.execute("rollback")
             raise
 
     def rename_table(self, old: str, new: str) -> None:
@@ -385,8 +385,8 @@ class DuckDB(Engine):
                     name, kind = self._to.left.pop()
                     with contextlib.suppress(duckdb.Error):
                         # a rollback may have removed it, and its name may belong to somebody else by now
-                        self.connection.execute(f"drop {kind} if exists temp.{name}")
-                return self.connection.execute(query.sql, values)
+                        self._to.live.execute(f"drop {kind} if exists temp.{name}")
+                return self._to.live.execute(query.sql, values)
         finally:
             statements.ran(self, query, time.perf_counter() - started)
 

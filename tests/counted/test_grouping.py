@@ -21,9 +21,10 @@ def test_the_source_rows_of_groups_that_are_left_out_do_not_stay(engine: Any, pl
     base = count(engine, ps.Table(frame, {"age": ps.Intervals(10)}, "illness"))
     whole = Grouping.by(base, base.keys({"age": 1}))
     if placed:
-        whole = whole.over(whole.rows)
+        rows = whole.rows
+        whole = whole.over(lambda: rows)
     sizes = {row["n_people"]: row["g"] for row in base.engine.fetch(Query(f"select * from {whole.groups}"))}
     stays = whole.without({sizes[1]}).without({sizes[1], sizes[2]})
-    rows = base.engine.fetch(Query(f"select g, r_q1 as age from {stays.rows}"))
-    assert sorted(row["age"] for row in rows) == ["31", "34", "38"]
-    assert {row["g"] for row in rows} == {sizes[3]}
+    found = base.engine.fetch(Query(f"select g, r_q1 as age from {stays.rows}"))
+    assert sorted(row["age"] for row in found) == ["31", "34", "38"]
+    assert {row["g"] for row in found} == {sizes[3]}
