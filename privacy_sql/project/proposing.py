@@ -60,6 +60,12 @@ REACHES = re.compile(
     rf"|(?<![a-z])(insurance|insured|account|card|record|policy){_NUMBER_OF}(?![a-z])|電話|住所",
     re.IGNORECASE,
 )
+# when somebody was born: what nearly every study needs, at whatever level
+AGE = re.compile(
+    r"(?<![a-z])(age|ages|dob|alter|edad|[aâ]ge)(?![a-z])|birth_?d|birth_?y|date_?of_?birth|geburt|naissance|nacimiento"
+    r"|年齢|年龄|生年|出生",
+    re.IGNORECASE,
+)
 WEIGHT = re.compile(
     r"(survey|sampl\w*|person|final|design|household|replicate|stat\w*)[\W_]?(weight|wt|wgt)|fnlwgt|pweight",
     re.IGNORECASE,
@@ -334,11 +340,12 @@ def project_text(file: Path, folder: Path, proposed: Sequence[Proposed], found: 
     lines += [
         "    # What somebody may know about a person and look up. Each is published at one level of its",
         "    # hierarchy, from its values to `*`. A hierarchy file keeps more detail than keep_or_drop:",
-        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. Where a column matters more than",
-        "    # others, write `importance: 3` behind its hierarchy: the search keeps more of it.",
+        "    # `privacy-sql init --hierarchy COLUMN` writes one to fill in. `importance: 2` says that the",
+        "    # detail of a column counts twice when levels are chosen, as for ages here; others count once.",
         "    quasi_identifiers:" if by_role["quasi"] else "    quasi_identifiers: []",
         *(
-            f"      # {p.reason}\n      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}}}"
+            f"      # {p.reason}\n      - {{column: {_yaml(p.column)}, hierarchy: {_yaml(p.hierarchy)}"
+            f"{', importance: 2' if AGE.search(p.column) else ''}}}"
             for p in by_role["quasi"]
         ),
     ]

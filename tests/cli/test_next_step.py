@@ -66,6 +66,22 @@ def test_two_sensitive_columns_that_fail_together_are_said_to_be_judged_with_eac
     assert "dropping illness or religion" in hint  # and what to do
 
 
+def test_a_search_that_loses_more_than_half_of_the_detail_says_how_to_keep_more(
+    people: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "p"
+    run(["init", "--from", str(people), "--quasi", "age,sex,job", "--sensitive", "illness", str(place)])
+    told = run(["search", "--project", str(place)])
+    assert told.more["best"]["values"]["loss"] <= 0.5 and "More than half" not in "\n".join(told.lines)
+    text = (place / "privacy.yml").read_text()
+    assert "importance: 2}" in text  # the detail of an age counts twice
+    (place / "privacy.yml").write_text(text.replace("k: 5}", "k: 200}"))
+    told = run(["search", "--project", str(place)])
+    said = "\n".join(told.lines)
+    assert told.more["best"]["values"]["loss"] > 0.5
+    assert "More than half of the detail is lost" in said and "privacy-sql explore" in said
+
+
 def test_the_explorer_says_its_address_and_then_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,12 @@ class Asked(Common):
 
 
 GROUP = "decide"  # of `--help`
+MUCH = 0.5  # the share of detail
+MUCH_LOST = [
+    "            More than half of the detail is lost. To keep more, group values in a hierarchy file",
+    "            (privacy-sql init --hierarchy COLUMN), leave a column out, or relax a requirement:",
+    "            privacy-sql explore shows what each costs.",
+]
 
 
 @click.command()
@@ -96,6 +102,7 @@ def command(
         first, *more = str(result).splitlines()
         whole.lines += [
             "\n".join(["; ".join([first, *differs]), *more]),
+            *(MUCH_LOST if result.best and (result.best["values"].get("loss") or 0) > MUCH else []),
             *(_table(result, note) if frontier else []),
             *(
                 [f"minimal     {result.in_words(choice['levels'])}" for choice in result.minimal]
