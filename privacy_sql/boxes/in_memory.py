@@ -39,7 +39,10 @@ def fits(base: Base, require: Sequence[Criterion]) -> bool:
     if not base.engine.embedded or base.combinations > MOST_COMBINATIONS or base.rows >= EXACT:
         return False
     return all(
-        isinstance(criterion, OnArrays) and decided_on_arrays(criterion) and criterion.fits(base)
+        isinstance(criterion, OnArrays)
+        and decided_on_arrays(criterion)
+        and criterion.fits(base)
+        and not criterion.needs_base  # its parts are cut by statements
         for criterion in require
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from privacy_sql.criteria import Splits
 from privacy_sql.criteria._named_values import absent_notes
 from privacy_sql.criteria._skyline_points import Limit
 from privacy_sql.criteria._skyline_words import in_words
+from privacy_sql.display import progress
 from privacy_sql.display.rounding import how_sure
 from privacy_sql.errors import people
 from privacy_sql.kernels.printed_skyline import Printed, PrintedSkyline, Worst
@@ -22,6 +25,7 @@ from privacy_sql.query.template import names, render
 from privacy_sql.verdict import Witness
 
 if TYPE_CHECKING:
+    from privacy_sql.counted.base import Base
     from privacy_sql.counted.grouping import Grouping
 
 UNDECIDED = "the groups are too large to count every way in which people may have several values"
@@ -49,6 +53,7 @@ class PrintedGroups:
     tables: Histograms
     groups: Integers  # g of each row of `tables`
     without: Integers
+    counted: PrintedSkyline  # what was worked out of groups of this table
     number: Any = None  # the index of a group among all groups
     own: Mapping[int, int] = field(default_factory=dict)  # code of a value -> number of its own skyline
     absent: tuple[str, ...] = ()
@@ -67,6 +72,7 @@ class PrintedGroups:
             tables,
             groups,
             tables.people - holders,
+            counted_in(grouping.base),
             lambda g: int(grouping.number(g)["group"]),
             own,
             absent,
@@ -95,20 +101,32 @@ class PrintedGroups:
 
     def answers(self, limits: Sequence[Limit], rows: Sequence[int] | None = None) -> list[PrintedAnswer]:
         """The result of every question for all groups, or for some of them."""
-        counted = PrintedSkyline(self.case)
         rows = range(len(self.groups)) if rows is None else rows
         return [
-            answer(counted, value, limit, self.about(value, rows)) for value, limit in self.questions(limits)
+            answer(self.counted, value, limit, shown)
+            for value, asked in groupby(self.questions(limits), key=itemgetter(0))
+            for shown in [self.about(value, rows)]
+            for _, limit in asked
         ]
 
     def to_leave_out(self, limits: Sequence[Limit]) -> Iterable[int]:
         """The groups to leave out so that the others together are safe: failing ones, then the worst."""
-        counted, questions = PrintedSkyline(self.case), self.questions(limits)
-        alone = [
-            row
-            for row in range(len(self.groups))
-            if all(answer(counted, value, limit, self.about(value, [row])).safe for value, limit in questions)
-        ]
+        counted, questions = self.counted, self.questions(limits)
+        told: dict[tuple[Printed, Limit], bool] = {}  # groups that are alike are asked about once
+
+        def kept_alone(value: int, limit: Limit, row: int) -> bool:
+            for group in self.about(value, [row]):
+                shape = group._replace(number=0)
+                if (shape, limit) not in told:
+                    told[shape, limit] = answer(counted, value, limit, [group]).safe
+                return told[shape, limit]
+            return answer(counted, value, limit, []).safe
+
+        alone = []
+        for row in range(len(self.groups)):
+            progress.report("asking what each group tells alone", row, len(self.groups))
+            if all(kept_alone(value, limit, row) for value, limit in questions):
+                alone.append(row)
         for value, limit in questions:
             found = answer(counted, value, limit, self.about(value, alone))
             while not found.safe and found.worst is not None:
@@ -148,6 +166,12 @@ class PrintedGroups:
         )
         private = {"g": int(self.groups[target.number]), "others": [], "value_code": part.value_code}
         return Witness(facts, private), told
+
+
+def counted_in(base: Base) -> PrintedSkyline:
+    """What is worked out of groups of one table, for all its choices: many have groups that are alike."""
+    case = base.table.values_per_person
+    return base.memory.once("printed skyline", lambda: PrintedSkyline(case))
 
 
 def answer(counted: PrintedSkyline, value: int, limit: Limit, groups: Sequence[Printed]) -> PrintedAnswer:

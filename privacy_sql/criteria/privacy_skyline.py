@@ -14,7 +14,12 @@ from privacy_sql.counted.groups import Bools, Groups, Ints, starts
 from privacy_sql.criteria import Criterion, Row, Splits
 from privacy_sql.criteria._named_values import absent_notes, named_values
 from privacy_sql.criteria._on_arrays import OnArrays, SplitsOnArrays
-from privacy_sql.criteria._printed_skyline import PrintedAnswer, PrintedGroups, PrintedSplits
+from privacy_sql.criteria._printed_skyline import (
+    PrintedAnswer,
+    PrintedGroups,
+    PrintedSplits,
+    counted_in,
+)
 from privacy_sql.criteria._skyline_points import Limit, per_value_of, points_of
 from privacy_sql.criteria._skyline_words import facts_of, story
 from privacy_sql.errors import UsageError
@@ -415,7 +420,7 @@ class _WithOneValueEach(PrivacySkyline, OnArrays):
 
 
 @dataclass(frozen=True)
-class _AsPrinted(PrivacySkyline):
+class _AsPrinted(PrivacySkyline, OnArrays):
     """People with several values, as a published table shows them; Theorem 2 does not apply to them."""
 
     needs_base: ClassVar[bool] = True  # people without a value are counted by original combinations
@@ -430,6 +435,9 @@ class _AsPrinted(PrivacySkyline):
     def splits(self, whole: Grouping) -> Splits:
         own, _ = self._own_skylines(whole.base)
         return PrintedSplits(self.limits, own, whole.base.table.values_per_person)
+
+    def splits_in(self, whole: Groups) -> None:
+        """Boxes are cut by statements here, as `needs_base` says."""
 
     def judge(self, evidence: Evidence) -> Verdict:
         """The question with the least slack decides, a failing one first."""
@@ -451,6 +459,30 @@ class _AsPrinted(PrivacySkyline):
 
     def failing(self, evidence: Evidence) -> list[int]:
         return list(evidence.to_leave_out(self.limits))
+
+    def fits(self, base: Base) -> bool:
+        """Not where a reader may not know all columns: statements ask for them as well."""
+        few = base.combinations * base.statistics["s"]["n_values"] <= MOST_COUNTS
+        return bool(few and not base.table.also_known)
+
+    def decide(self, groups: Groups) -> Verdict:
+        parts = self._printed(groups).answers(self.limits)
+        if not parts:
+            return self.verdict(Fraction(0), Witness({}), limit=self.limits[0].limit)
+        worst = min(parts, key=PrintedAnswer.slack)
+        safe = all(part.safe for part in parts)
+        return self.verdict(worst.value, Witness({}), safe=safe, limit=worst.point.limit)
+
+    def breaking(self, groups: Groups) -> Bools:
+        gone = np.array([*self._printed(groups).to_leave_out(self.limits)], np.int64)
+        return np.isin(groups.key, gone)
+
+    def _printed(self, groups: Groups) -> PrintedGroups:
+        assert groups.values is not None and groups.holders is not None
+        base, without = groups.values.base, groups.people - groups.holders
+        own, absent = base.memory.once(("own skylines", str(self)), lambda: self._own_skylines(base))
+        case, tables = base.table.values_per_person, _side_by_side(groups)
+        return PrintedGroups(case, tables, groups.key, without, counted_in(base), own=own, absent=absent)
 
 
 def _part(code: int, point: Limit, groups: tuple[Group, ...], case: ValuesPerPerson) -> _Part:

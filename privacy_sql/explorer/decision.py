@@ -6,7 +6,6 @@ table, a choice in full by `api.publish`, which `run` calls. Nothing here writes
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from privacy_sql.engines import Engine
 from privacy_sql.engines._spill import private_folder
 from privacy_sql.errors import Undecided, UsageError, did_you_mean
 from privacy_sql.explorer.asking import Json
+from privacy_sql.explorer.jobs import Enough, Turns
 from privacy_sql.hierarchies import Hierarchy
 from privacy_sql.judge import Requirements, decided, for_column
 from privacy_sql.lattice.search import LatticeSearch
@@ -40,6 +40,7 @@ from privacy_sql.verdict import Verdict, finite, shown
 
 Connect = Callable[[Plan], Engine]
 MOST_ASKED_AT_START = 2000  # choices that are looked at for the first one; then the coarsest is shown
+SECONDS_AT_START = 2.0  # of processor time for the same; the page is not answered meanwhile
 MOST_UNDONE = 100
 # four kinds of knowledge; of those that nothing is required against the page says so
 ADVERSARIES = ("ck_safety", "privacy_skyline", "bt_privacy", "composition")
@@ -100,7 +101,7 @@ class Decision:
         self, plan: Plan, connect: Connect, project: Project | None = None, lent: Engine | None = None
     ) -> None:
         _refuse_unfit(plan)
-        self.lock = threading.RLock()
+        self.lock = Turns()
         self.connect, self.project = connect, project
         self.text = ""  # of privacy.yml, as it was when it was opened or saved
         if project is not None:
@@ -364,7 +365,7 @@ class Counted:
         self.plan = plan
         self.people: Table = before.people if before else api.count(engine, plan.table)
         self.number: int = before.number if before else next(self._numbers)
-        self._judged: dict[Choice, Judged] = {}
+        self.known: dict[Choice, Judged] = {}  # choices that are decided
 
     @property
     def base(self) -> Base:
@@ -414,14 +415,25 @@ class Counted:
         judge.refuse_unfit(self.base, self.require)
         assert self.search.lattice.size  # values that no hierarchy covers are refused
 
+    @property
+    def slow(self) -> bool:
+        """Whether one choice may take long: each group is asked what it tells alone, and may leave."""
+        return bool(self.search.allowed) and not all(c.safe_under_merging for c in self.search.require)
+
     @cached_property
     def start(self) -> dict[str, int]:
         """The levels that the release has, or that its method finds."""
         named = self.plan.method.named_levels if self.plan.method else None
         if named is not None:
             return {column: named.get(column, 0) for column in self.plan.table.quasi}
-        found = self.search.run("best", Limits(budget=MOST_ASKED_AT_START))
-        return self.named(found.best or self.search.part.choice(self.search.within.top))
+        top = self.search.part.choice(self.search.within.top)
+        if self.slow:
+            return self.named(top)
+        stop = Enough(SECONDS_AT_START)
+        found = self.search.run(
+            "best", Limits(budget=MOST_ASKED_AT_START, stop=lambda: "time limit" if stop.spent else None)
+        )
+        return self.named(found.best or top)
 
     def named(self, choice: Choice) -> dict[str, int]:
         """A choice as level by column; the other sensitive columns, which count as known, have none."""
@@ -441,9 +453,18 @@ class Counted:
 
     def judged(self, choice: Choice) -> Judged:
         """A choice, decided once."""
-        if choice not in self._judged:
-            self._judged[choice] = self._judge(choice)
-        return self._judged[choice]
+        if choice not in self.known:
+            self.known[choice] = self._judge(choice)
+        return self.known[choice]
+
+    @cached_property
+    def source(self) -> Judged:
+        """The table as it stands, nobody left out."""
+        whole = (0,) * len(self.search.lattice.top)
+        if not self.search.allowed:
+            return self.judged(whole)
+        everybody = replace(self.plan, method=replace(self.method, max_suppressed="0"))
+        return Counted(self.base.engine, everybody, self).judged(whole)
 
     def _judge(self, choice: Choice) -> Judged:
         search = self.search

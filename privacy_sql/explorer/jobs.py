@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,42 @@ from privacy_sql.errors import PrivacySqlError, UsageError, as_error
 from privacy_sql.explorer.asking import Json
 
 KEPT = 20  # finished jobs whose answers are kept: a page that was reloaded asks for its own again
+
+
+class Enough:
+    """Processor time of this thread that may be spent on an answer which others wait for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.thread_time() + seconds
+
+    @property
+    def spent(self) -> bool:
+        return time.thread_time() > self._until
+
+
+class Turns:
+    """A lock that is given to those who wait in turn; who holds it may take it again.
+
+    A plain lock is had again by the job that just let it go, and a page that asks meanwhile waits long.
+    """
+
+    def __init__(self) -> None:
+        self._next, self._held = threading.Lock(), threading.Lock()
+        self._holder: int | None = None
+        self._times = 0
+
+    def __enter__(self) -> None:
+        if self._holder != threading.get_ident():
+            with self._next:  # one waits for the lock, all others for that one
+                self._held.acquire()
+            self._holder = threading.get_ident()
+        self._times += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._times -= 1
+        if not self._times:
+            self._holder = None
+            self._held.release()
 
 
 class Cancelled(BaseException):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from heapq import nsmallest
 from itertools import combinations
 from math import comb, prod
 from typing import NamedTuple
@@ -58,6 +59,7 @@ class PrintedSkyline:
         self.case = case
         self._odds: dict[tuple[Printed, int, int, int], Fraction | None] = {}
         self._factors: dict[tuple[Printed, int, int], Fraction | None] = {}
+        self._last: tuple[Printed | None, list[int]] = (None, [])
 
     def worst(self, groups: Sequence[Printed], amounts: Amounts) -> Worst | None:
         """The least odds against the value over all knowledge of at most these amounts, if anybody has it."""
@@ -115,11 +117,26 @@ class PrintedSkyline:
         return min(found, default=Fraction(0))  # no world at all: nothing may be called safe
 
     def _elsewhere(self, count: Mapping[Printed, int], amounts: Amounts) -> Factors:
-        """The least factor of knowledge spread over some groups, for every amount of it."""
+        """The least factor of knowledge spread over some groups, for every amount of it.
+
+        Knowledge lies in `known + family` groups at most. So of the groups with the least factors for one
+        amount no more than that many are needed: a further one could give its place to one of them.
+        """
         _, known, family = amounts
-        total = {(k, m): Fraction(1) for k in range(known + 1) for m in range(family + 1)}
-        for shape, n in count.items():
-            for _ in range(min(n, known + family)):
+        pairs = [(k, m) for k in range(known + 1) for m in range(family + 1)]
+        total = {pair: Fraction(1) for pair in pairs}
+        needed: dict[Printed, int] = {}
+        for pair in pairs[1:]:
+            able = {
+                shape: found for shape in count if (found := self.family_factor(shape, *pair)) is not None
+            }
+            places = known + family
+            for shape in nsmallest(places, able, key=able.__getitem__):
+                if places > 0:
+                    needed[shape] = max(needed.get(shape, 0), min(count[shape], places))
+                    places -= count[shape]
+        for shape, n in needed.items():
+            for _ in range(n):
                 before = dict(total)
                 for k, m in total:
                     total[k, m] = min(
@@ -137,11 +154,10 @@ class PrintedSkyline:
         """
         key = (shape, ruled_out, known, family)
         if key not in self._odds:
-            having = self._worlds(shape, known, (), "has") if 1 + known + family <= shape.people else 0
-            # more values ruled out are never worse for whoever knows them
-            choices = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
-            lacking = min(self._worlds(shape, known + family, chosen, "lacks") for chosen in choices)
-            self._odds[key] = Fraction(lacking, having) if having else None
+            having = self._worlds(shape, known, "has") if 1 + known + family <= shape.people else 0
+            self._odds[key] = (
+                Fraction(self._lacking(shape, known + family, ruled_out), having) if having else None
+            )
         return self._odds[key]
 
     def family_factor(self, shape: Printed, known: int, family: int) -> Fraction | None:
@@ -149,46 +165,88 @@ class PrintedSkyline:
         key = (shape, known, family)
         if key not in self._factors:
             fits = known + family <= shape.people
-            possible = self._worlds(shape, known, (), "elsewhere") if fits else 0
-            none = self._worlds(shape, known + family, (), "elsewhere")
+            possible = self._worlds(shape, known, "elsewhere") if fits else 0
+            none = self._worlds(shape, known + family, "elsewhere")
             self._factors[key] = Fraction(none, possible) if possible else None
         return self._factors[key]
 
-    def _worlds(self, shape: Printed, without: int, ruled_out: tuple[int, ...], target: str) -> int:
+    def _worlds(self, shape: Printed, without: int, target: str) -> int:
         """Ways to hand out the values so that `without` people lack this one and all that is printed is true.
 
-        The target has the value, lacks it and those ruled out, or lies elsewhere. Who holds nothing is
-        settled by inclusion and exclusion: at least `j` people, `b` of these among the people known about.
+        The target has the value or lies elsewhere. Who holds nothing is settled by inclusion and exclusion:
+        over `j` people, at least, who do.
         """
-        n, here = shape.people, int(target != "elsewhere")
-        rest = list(shape.others)
-        for count in ruled_out:
-            rest.remove(count)
-        free = n - without - here
-        total = 0
-        for j in range(shape.without, n + 1) if free >= 0 else ():
-            several = self._ways(n - j, rest)
-            if not several:
-                break  # too few people are left for the values, and fewer still are no better
-            inside = sum(
-                comb(without, b) * comb(free, j - a - b) * own * self._ways(n - here - j + a, ruled_out)
-                for a in ((0, 1) if target == "lacks" else (0,))
-                for b in range(max(0, j - a - free), min(without, j - a) + 1)
-                if (own := self._own(free - (j - a - b), shape.holders, target))
-            )
-            total += (-1) ** (j - shape.without) * comb(j, shape.without) * several * inside
-        return total
+        return sum(
+            ways * self._own(shape, without, target, j)
+            for j, ways in enumerate(self._others(shape), start=shape.without)
+        )
 
-    def _own(self, places: int, count: int, target: str) -> int:
-        """Ways to hand out the value itself among the people who may have it."""
-        if target != "has":
-            return self._ways(places, (count,))
+    def _lacking(self, shape: Printed, without: int, ruled_out: int) -> int:
+        """The same for a target who lacks the value and those ruled out, of which no others leave fewer.
+
+        The target is one of the `j` people, or holds some value that is not ruled out.
+        """
+        own = [
+            self._own(shape, without, "lacks", shape.without - 1 + j)
+            for j in range(len(self._others(shape)) + 1)
+        ]
+        every = self._others(shape)
+        nothing = sum(ways * its for ways, its in zip(every, own, strict=False))
+        some = [ways * its for ways, its in zip(every, own[1:], strict=True)]
+        left = range(shape.people - shape.without, 0, -1)  # people who may hold something
+        # more values ruled out are never worse for whoever knows them
+        chosen = set(combinations(sorted(shape.others), min(ruled_out, len(shape.others))))
+        return nothing + min(
+            sum(
+                ways * self._spared(m, counts) // m ** self._drawn(counts)
+                for m, ways in zip(left, some, strict=False)
+            )
+            if counts
+            else sum(some)
+            for counts in chosen
+        )
+
+    def _spared(self, places: int, counts: Sequence[int]) -> int:
+        """With `_drawn`, the share of the ways in which one of some people is not handed out these lines."""
         if self.case == "set":
-            return comb(places, count - 1)
-        return int((places + 1) ** count - places**count)
+            return prod(places - n for n in counts)
+        return int((places - 1) ** sum(counts))
+
+    def _drawn(self, counts: Sequence[int]) -> int:
+        return len(counts) if self.case == "set" else sum(counts)
+
+    def _others(self, shape: Printed) -> list[int]:
+        """Ways to hand out the other values where `j` people hold nothing, with their signs."""
+        told, found = self._last
+        if told != shape:
+            n, found = shape.people, []
+            for j in range(shape.without, n + 1):
+                ways = self._ways(n - j, shape.others)
+                if not ways:
+                    break  # too few people are left for the values, and fewer still are no better
+                found.append((-1) ** (j - shape.without) * comb(j, shape.without) * ways)
+            self._last = shape, found
+        return found
+
+    def _own(self, shape: Printed, without: int, target: str, j: int) -> int:
+        """Ways to say which `j` people beside the target hold nothing, and to hand out the value to others.
+
+        In sets the value is handed out first: the others who hold nothing are then any that are left
+        (Vandermonde's sum over how many of them are people known about).
+        """
+        free = shape.people - without - (target != "elsewhere")
+        count = shape.holders - (target == "has" and self.case == "set")
+        if free < 0 or j < 0:
+            return 0
+        if self.case == "set":
+            return comb(free, count) * comb(free - count + without, j) if count <= free else 0
+        found = 0
+        for b in range(max(0, j - free), min(without, j) + 1):
+            places = free - (j - b)
+            ways = (places + 1) ** count - places**count if target == "has" else places**count
+            found += comb(without, b) * comb(free, j - b) * ways
+        return found
 
     def _ways(self, places: int, counts: Iterable[int]) -> int:
         """Ways to hand out so many lines of each value among some people."""
-        if places < 0:
-            return 0
         return prod(comb(places, n) if self.case == "set" else places**n for n in counts)

@@ -199,7 +199,11 @@ class LatticeSearch:
             for side, its in zip((self, *self.sides), left, strict=True):
                 side._last = Shown(choice, its, n_before=n_suppressed)
             return self._last
-        gone = seen.failing(self.require)
+        gone = seen.failing(self.order[:1])
+        for criterion in self.order[1:]:  # the cheapest first: most choices need no other
+            if self._too_many(seen, gone):
+                return None
+            gone |= seen.failing([criterion])
         while not self._too_many(seen, gone):
             shown = self._shown(choice, seen, gone)
             if all(criterion.safe_under_suppression for criterion in self.require):

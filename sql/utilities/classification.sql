@@ -1,13 +1,23 @@
 -- The published rows, and those that hold the commonest sensitive value of their group.
--- in: histogram (g, s, n_rows) of what is published    out: n_rows, n_top    grain: one row
-with commonest as (
+-- in: histogram (g, s, n_rows) of what is published, a value maybe in several rows    out: n_rows, n_top    grain: one row
+with held as (
+    select
+        g,
+        s,
+        sum(n_rows) as n_rows
+    from {{ histogram }}
+    group by g, s
+),
+
+commonest as (
     select
         g,
         cast(sum(n_rows) as bigint) as n_rows,
-        max(n_rows) as n_top
-    from {{ histogram }}
+        cast(max(n_rows) as bigint) as n_top
+    from held
     group by g
 )
+
 select
     cast(coalesce(sum(n_rows), 0) as bigint) as n_rows,
     cast(coalesce(sum(n_top), 0) as bigint) as n_top

@@ -104,6 +104,7 @@ KINDS = {
         lambda x: ps.PrivacySkyline(
             [[0, 0, 0, str(x)], [1, 1, 0, "0.99"]], {"flu": [[1, 0, 1, str(x)]], "gout": [[0, 0, 0, "0.5"]]}
         ),
+        several=True,
         least=STEP,
     ),
 }
@@ -291,6 +292,20 @@ def test_a_search_in_memory_finds_what_a_search_by_statements_finds(
             base = count(engine, table)
             if base.holds_rows and base.rows:
                 found += same_search(base, rng.choice(fit), rng.choice(UTILITIES), Fraction(allowed))
+    assert found
+
+
+@pytest.mark.parametrize("values_per_person", ["set", "multiset"])
+def test_the_skyline_of_people_with_several_values_is_searched_the_same_in_memory(
+    values_per_person: str,
+) -> None:
+    found, require = 0, [ps.PrivacySkyline([[0, 0, 1, "0.99"], [0, 1, 0, "0.95"]]), ps.KAnonymity(2)]
+    with ps.connect() as engine:
+        for seed in range(100 if NIGHTLY else 4):
+            rng = random.Random(f"{seed} {values_per_person} printed")
+            base = count(engine, people(rng.randrange(10**6), values_per_person))
+            for allowed in ("0", "1/2") if base.holds_rows and base.rows else ():
+                found += same_search(base, require, "classification", Fraction(allowed))
     assert found
 
 

@@ -49,7 +49,7 @@ export function smallest(summary, choice) {
 export function help(asks, told, choices) {
   let one = null;
   for (const [column, steps] of Object.entries(told.steps)) {
-    for (const choice of steps) {
+    for (const choice of steps.filter(Boolean)) {
       const level = choice.levels[column];
       const step = told.summary.columns.find((each) => each.name === column).steps[level];
       if (step.allowed && safe(asks, choice) && (one === null || choice.detail > one.choice.detail)) one = { column, level, choice };

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import ClassVar
 
 from privacy_sql import registry
@@ -12,14 +11,16 @@ from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
 from privacy_sql.explorer.choices import Words
 from privacy_sql.explorer.distributions import distributions
+from privacy_sql.explorer.jobs import Enough
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
 from privacy_sql.reporting import words
 from privacy_sql.searches import Limits
+from privacy_sql.spaces.lattice import Choice
 from privacy_sql.verdict import Verdict
 
 MOST_PLACED = 3000  # choices that a picture can show
 MOST_SEARCHED = 300  # choices that a search asks about where there are more
-AT_ONCE = 20  # choices that are decided before anybody else may ask
+SECONDS = 1.0  # of processor time for the steps of all columns; the page is not answered meanwhile
 
 
 class Decide(Screen):
@@ -47,28 +48,32 @@ class Decide(Screen):
         return self._shown(decision)
 
     def _shown(self, decision: Decision) -> Json:
-        """The choice, and every choice one column away."""
-        at = decision.levels
+        """The choice, and every choice one column away; null where that takes long, and a job decides it."""
+        counted = decision.counted
+        now, source = decision.judged(decision.levels), counted.source
+        enough = Enough(0 if counted.slow else SECONDS)
         steps: dict[str, Json] = {}
-        for column, kind in decision.plan.table.hierarchies.items():
-            one = [decision.judged({**at, column: level}).to_json() for level in range(kind.height + 1)]
-            steps[column] = one
-        now, source = decision.judged(at), decision.judged(dict.fromkeys(at, 0))
+        for column, around in _around(decision).items():
+            steps[column] = [
+                None if enough.spent and choice not in counted.known else counted.judged(choice).to_json()
+                for choice in around
+            ]
         return {
             "summary": decision.summary(),
             "now": now.to_json(),
-            # the table as it stands: not where people were left out of it
-            "source": None if source.suppressed else source.to_json(),
+            "source": source.to_json(),
             "steps": steps,
         }
 
     def work(self, decision: Decision, question: Question, job: Job) -> Json:
-        """Every choice that may be published, a few at a time; of very many those a search asks about."""
+        """Every choice that may be published, of very many those a search asks about; or all steps."""
         with decision.lock:
-            counted = decision.counted
+            counted, around = decision.counted, _around(decision)
             basis, search = decision.basis, counted.search
             within = search.within
-        if within.size > MOST_PLACED:
+        if text(question, "do", "every") == "steps":
+            places = list(dict.fromkeys(choice for some in around.values() for choice in some))
+        elif within.size > MOST_PLACED:
             # nobody else is answered meanwhile, so the search is short, and stops where it is not wanted
             stop = Limits(budget=MOST_SEARCHED, stop=lambda: "cancelled" if job.unwanted.is_set() else None)
             job.report("looking for safe choices", 0, 1)
@@ -77,14 +82,20 @@ class Decide(Screen):
             places = list(dict.fromkeys([*found.minimal, *search.tried]))[:MOST_PLACED]
         else:
             places = [search.part.choice(place) for place in within.choices()]
-        walk = iter(places)
-        done = 0
-        while some := list(islice(walk, AT_ONCE)):
-            job.report("deciding every choice", done, len(places))
+        for done, choice in enumerate(places):
+            job.report("deciding choices", done, len(places))
             with decision.lock:
-                job.tell([counted.judged(choice).to_json() for choice in some])
-            done += len(some)
+                job.tell([counted.judged(choice).to_json()])
         return {"basis": basis, "choices": within.size, "told": len(places)}
+
+
+def _around(decision: Decision) -> dict[str, list[Choice]]:
+    """The choices at every level of one column, the others staying as they are."""
+    at, counted = decision.levels, decision.counted
+    return {
+        column: [counted.choice({**at, column: level}) for level in range(kind.height + 1)]
+        for column, kind in decision.plan.table.hierarchies.items()
+    }
 
 
 def _story(decision: Decision, *, values: bool) -> Json:

@@ -9,7 +9,7 @@ import { RELATIONS, count, fraction, measured, numberOf, people, percent } from 
 const WAIT = 400; // a limit that is moved by key is asked about when it has come to rest
 const LISTED = 8; // safe choices that are listed
 
-let app, open, told, story, moved, waiting, all, axis;
+let app, open, told, story, moved, waiting, all, near, axis;
 let boxes = {};
 
 export async function show(root, given) {
@@ -23,7 +23,7 @@ export async function show(root, given) {
     h("div", {}, boxes.verdict, boxes.columns, boxes.best),
     h("div", { class: "right" }, boxes.scatter, boxes.price)));
   await refresh();
-  return () => { settle(); all?.stop(); all = null; open = false; };
+  return () => { settle(); all?.stop(); all = null; near?.stop(); near = null; open = false; };
 }
 
 export async function refresh() {
@@ -42,6 +42,9 @@ function take(answer) {
   axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
   drawLimits();
   if (all?.basis !== told.summary.basis) everything();
+  near?.stop();
+  near = null;
+  if (missing()) allSteps();
   paint();
   tell();
 }
@@ -93,6 +96,43 @@ function everything() {
     mine.complete = answer !== null && answer.told === answer.choices;
     later();
   }).catch((problem) => { mine.running = false; app.failed(problem); });
+}
+
+// Steps that are not decided yet; those that are known by now among all choices are filled in.
+function missing() {
+  const key = (levels) => told.summary.columns.map((column) => levels[column.name]).join();
+  const known = new Map([told.now, ...(all?.choices ?? [])].map((choice) => [key(choice.levels), choice]));
+  let n = 0;
+  for (const [column, steps] of Object.entries(told.steps)) {
+    steps.forEach((choice, level) => {
+      steps[level] = choice ?? known.get(key({ ...told.summary.levels, [column]: level })) ?? null;
+      if (!steps[level]) n += 1;
+    });
+  }
+  return n;
+}
+
+// The steps of every column, where these take long: as they become known.
+function allSteps() {
+  const asked = told;
+  const mine = { done: 0, total: 1 };
+  const job = app.work({ do: "steps" }, {
+    parts: (more) => {
+      if (asked !== told) return;
+      for (const choice of more) {
+        for (const [column, steps] of Object.entries(told.steps)) {
+          const differs = Object.entries(choice.levels).some(([name, level]) => name !== column && level !== told.summary.levels[name]);
+          if (!differs) steps[choice.levels[column]] = choice;
+        }
+      }
+      requestAnimationFrame(paint);
+    },
+    progress: (now) => { mine.done = now.done; mine.total = now.total || 1; },
+  });
+  mine.stop = job.stop;
+  near = mine;
+  job.answer.catch((problem) => { if (open && asked === told) app.failed(problem); })
+    .finally(() => { if (near === mine) { near = null; if (open) paint(); } });
 }
 
 // -- limits that are moved -------------------------------------------------------------------------------------
@@ -271,13 +311,17 @@ function drawColumns() {
       h("span", { class: "hint" }, told.summary.guess === null
         ? "each step shows its verdict before you take it"
         : `each step shows its verdict and the best guess${facts()}, before you take it`)),
+    near
+      ? h("p", { class: "line" }, h("progress", { max: near.total, value: near.done, "aria-label": "Steps that are decided" }),
+        h("button", { type: "button", "data-key": "cancel-steps", onclick: () => near?.stop() }, "Cancel"))
+      : null,
     told.summary.columns.map((column) => {
       const level = told.summary.levels[column.name];
       return h("div", { class: "column" },
         h("div", {}, h("h4", {}, column.name), h("p", { class: "small" }, `${percent(column.steps[level].detail)} of its detail kept`),
           drawStrips(column.name)),
         h("div", { class: "steps", role: "group", "aria-label": column.name },
-          told.steps[column.name].map((choice) => drawStep(column, choice))));
+          told.steps[column.name].map((choice, step) => (choice ? drawStep(column, choice) : drawUnknown(column, column.steps[step])))));
     }));
 }
 
@@ -314,6 +358,14 @@ function drawStep(column, choice) {
   h("span", { class: "tag" }, h("span", { "aria-hidden": "true" }, good ? "✔ " : "✖ "),
     vh(step.allowed ? (good ? ": safe, " : ": not safe, ") : ": outside its bounds, "),
     choice.guess === null ? null : vh("best guess "), tag, vh(gone)));
+}
+
+// A step that is not decided yet; it can be taken all the same.
+function drawUnknown(column, step) {
+  return h("button", {
+    type: "button", class: "step", disabled: !step.allowed, "data-key": `step-${column.name}-${step.level}`, "aria-pressed": "false",
+    onclick: () => change({ action: "take", levels: { [column.name]: step.level } }),
+  }, vh(`${column.name} `), step.words, h("span", { class: "tag" }, near ? "being decided" : "not decided"));
 }
 
 // -- all choices -----------------------------------------------------------------------------------------------

@@ -1,0 +1,92 @@
+"""Choices that take long to decide: the page has an answer without them, and asks about them as a job."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import pytest
+
+import privacy_sql as ps
+from privacy_sql.explorer.jobs import Turns
+from privacy_sql.explorer.screens import decide
+from tests.explorer.deciding import ask, decided, people, table, work
+from tests.explorer.served import Asker
+
+SEVERAL = (ps.KAnonymity(2), ps.PrivacySkyline([[1, 0, 1, "0.9"]]))
+
+
+def several(seed: int) -> ps.Table:
+    """People with one to three values each."""
+    draw = random.Random(seed)
+    rows = [
+        (str(number), *person, ill)
+        for number, (_, *person, _) in enumerate(people(seed))
+        for ill in draw.sample("fgh", draw.randint(1, 3))
+    ]
+    return table(rows, identifier="who", values_per_person="set", drop=())
+
+
+def test_people_with_several_values_are_decided_in_memory_as_check_decides_them() -> None:
+    with decided(several(3), {}, SEVERAL) as it:
+        told = ask(it, "decide")
+        assert told["summary"]["in_memory"]
+        for column, steps in told["steps"].items():
+            for level, step in enumerate(steps):
+                release = it.release({**it.levels, column: level})
+                verdicts = ps.check(it.engine, release, SEVERAL)
+                assert {name: value["safe"] for name, value in step["values"].items()} == {
+                    verdict.requirement: verdict.safe for verdict in verdicts.values()
+                }
+
+
+def test_steps_that_take_long_are_null_and_a_job_decides_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    with decided(table(people(1)), {"age": 1}) as it:
+        whole = ask(it, "decide")["steps"]
+    monkeypatch.setattr(decide, "SECONDS", -1.0)
+    with decided(table(people(1)), {"age": 1}) as it:
+        told = ask(it, "decide")
+        assert told["now"]["levels"] == {"age": 1, "job": 0} and told["source"] is not None
+        unknown = [(c, n) for c, steps in told["steps"].items() for n, step in enumerate(steps) if not step]
+        assert unknown == [("age", 2), ("job", 1), ("job", 2)], "what is known by now is told"
+        answer = work(it, "decide", do="steps")
+        assert answer["told"] == 5
+        assert ask(it, "decide")["steps"] == whole
+
+
+def test_where_people_may_leave_for_what_merging_can_break_nothing_is_searched_at_the_start() -> None:
+    with decided(several(3), {}, SEVERAL, allowed="0.2") as it:
+        assert it.counted.slow
+        told = ask(it, "decide")
+        assert None in told["steps"]["job"] and told["source"]["suppressed"] == 0
+        work(it, "decide", do="steps")
+        assert None not in ask(it, "decide")["steps"]["job"]
+
+
+def test_the_page_is_answered_while_every_choice_is_decided(
+    page: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for the lock has it next; the job waits for its turn."""
+    turns, order, began = Turns(), list[str](), threading.Event()
+
+    def job() -> None:
+        for _ in range(5):
+            with turns, turns:  # who holds it may take it again
+                began.set()
+                order.append("job")
+                time.sleep(0.05)  # the work of one choice
+
+    def asked() -> None:
+        began.wait(10)
+        with turns:
+            order.append("page")
+
+    threads = [threading.Thread(target=work) for work in (job, asked)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert order.count("job") == 5 and order.index("page") <= 2, order
+    told = page.tell("/api/jobs", {"screen": "decide"})
+    assert page.ask("decide")["now"] and told["state"] in ("running", "done")
