@@ -85,7 +85,10 @@ def in_words(chosen: Mapping[str, Any], hierarchies: Mapping[str, Any]) -> str:
             each_shown = (choice(m, hierarchies) if isinstance(m, Mapping) else ", ".join(m) for m in value)
             told.append(" ".join(f"({marginal})" for marginal in each_shown))
         elif key == "rounds":
-            rounds = [f"{choice(each['levels'], hierarchies)}: {each['rows']} rows" for each in value]
+            rows = [f": {each['rows']} rows" if "rows" in each else "" for each in value]  # not for everybody
+            rounds = [
+                f"{choice(each['levels'], hierarchies)}{n}" for each, n in zip(value, rows, strict=True)
+            ]
             told.append("; ".join(f"round {number} {each}" for number, each in enumerate(rounds, start=1)))
         else:
             told.append(f"{key}={value}")

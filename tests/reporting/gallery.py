@@ -22,7 +22,7 @@ from tests.reporting.browser import PAPER, browser, opened, printed
 FOLDER = ROOT / "docs" / "gallery"
 WIDE, NARROW = 1280, 390
 EDGE = 14  # around what is shown
-COLOURS = 48  # a page is few colours; more would make the pictures large
+COLOURS = 160  # a page is few colours; more would make the pictures large
 TALL = 3400  # of a page at the width of a phone, what follows is the annex
 DOTS = 75  # to the inch, of printed sheets
 
@@ -44,7 +44,7 @@ WEAK = """    insensitive: {columns: [hours_per_week], acknowledge: the recipien
 
 
 def pages(folder: Path) -> dict[str, Path]:
-    """A report of each."""
+    """A report of each for those inside, and of the example for everybody."""
     made = {}
     for name, project in releases(folder).items():
         (folder / "privacy.yml").write_text(project, encoding="utf-8")
@@ -53,6 +53,10 @@ def pages(folder: Path) -> dict[str, Path]:
         told = call("report", "--project", folder, "--audience", "internal")
         assert told.exit == 0, told.everything
         made[name] = (folder / "target" / "report" / "people.html").rename(folder / f"{name}.html")
+        if name == "safe":
+            told = call("report", "--project", folder, "--audience", "public")
+            assert told.exit == 0, told.everything
+            made["public"] = (folder / "target" / "report" / "people.html").rename(folder / "public.html")
     return made
 
 
@@ -73,9 +77,12 @@ def picture(driver: Any, element: str, height: int | None = None) -> Image.Image
 def save(picture: Image.Image, name: str) -> None:
     """As a small file."""
     FOLDER.mkdir(exist_ok=True)
-    picture.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-        FOLDER / f"{name}.png", optimize=True
-    )
+    plain = picture.convert("RGB")
+    # the commonest colours as they are, so that no background is tinted
+    found = sorted(plain.getcolors(plain.width * plain.height) or [], reverse=True)[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in found for part in colour])
+    plain.quantize(palette=palette, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
 
 
 def dark(driver: Any, wanted: bool) -> None:

@@ -221,6 +221,10 @@ def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
     assert any(counts[value] == held for counts in towns.values() for value in able)
     assert "overall_count" not in seen or n == seen["overall_count"]
     page = (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")
-    assert page.count(f"It is value {place} of 5.") == 2  # beside the requirement, and in the annex
+    assert (
+        page.count(f"The value in question is value {place} of 5.") == 2
+    )  # beside the requirement, and in the annex
     assert call("report", "--project", tmp_path, "--audience", "public").exit == 0
-    assert "It is value" not in (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")
+    assert "The value in question" not in (tmp_path / "target" / "report" / "people.html").read_text(
+        encoding="utf-8"
+    )

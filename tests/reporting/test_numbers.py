@@ -9,13 +9,14 @@ import random
 import re
 from collections import Counter, defaultdict
 from fractions import Fraction
+from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from privacy_sql.reporting.sections.people import GUESSES
-from privacy_sql.reporting.words import count, percent
+from privacy_sql.reporting.words import count, number, percent
 from tests.command_line import call
 from tests.reporting.test_every_report import ILL, METHODS, write
 from tests.reporting.test_report import drawn
@@ -86,7 +87,7 @@ def test_every_number_is_that_of_the_run_the_manifest_and_a_pencil(
         assert verdict["requirement"] in html.unescape(text)
     if name in SEVERAL:
         assert "Only one row fits" not in said or manifest["baseline"]
-        return
+        return  # the next test has the numbers of what is no one file of people
     published = said.get("People published", said.get("Rows published"))
     assert published is not None and published[0] == count(manifest["rows_out"])
     # by hand, from the published bytes
@@ -131,6 +132,79 @@ def test_every_number_is_that_of_the_run_the_manifest_and_a_pencil(
         values = {v["requirement"]: v["value"] for v in manifest["verdicts"]}
         again = {v["requirement"]: v["value"] for v in checked.json["verdicts"]}
         assert {key: value for key, value in again.items() if key in values} == values
+
+
+def lines_of(place: Path) -> list[dict[str, str]]:
+    """A published file as its reader has it."""
+    with place.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_every_number_of_count_tables_is_that_of_a_pencil(
+    project: tuple[Path, dict[str, Any]], audience: str
+) -> None:
+    folder, told = project
+    out, page = folder / "out", folder / audience / "marginals.html"
+    manifest = json.loads((out / "marginals.csv.manifest.json").read_text(encoding="utf-8"))
+    tables = [lines_of(out / part["file"]) for part in manifest["output"]["files"]]
+    source = [(int(row["age"]), row["sex"], row[ILL]) for row in lines_of(folder / "people.csv")]
+    # every table counts everybody, and the page says how many that are
+    assert {sum(int(row["n_rows"]) for row in table) for table in tables} == {len(source)}
+    assert told["marginals"]["rows_out"] == len(source)
+    text = page.read_text(encoding="utf-8")
+    assert tiles(text)["People published"][0] == count(len(source))
+    # the smallest cell that somebody who knows no illness can link
+    cells = Counter[tuple[int, str]]()
+    for place, table in enumerate(tables):
+        for row in table:
+            key = ",".join(f"{name}={row[name]}" for name in row if name not in (ILL, "n_rows"))
+            cells[place, key] += int(row["n_rows"])
+    smallest = min(cells.values())
+    assert manifest["verdicts"][0]["value"] == str(smallest) and f"{smallest} people" in text
+    if audience == "public":
+        assert "divergence" not in drawn(page)
+        return
+    assert f"counts {smallest}." in text
+    # what a reader of the first table lacks: ages of its bands are equally likely for them
+    first = {tuple(row[name] for name in row if name != "n_rows"): int(row["n_rows"]) for row in tables[0]}
+    bands = {age: next(key[0] for key in first if within(age, key[0])) for age, _, _ in source}
+    ages = Counter(bands.values())  # ages that occur in each band
+    share = Counter(source)
+    lost = sum(
+        n / len(source) * log(n / (first[bands[age], sex, ill] / ages[bands[age]]))
+        for (age, sex, ill), n in share.items()
+    )
+    assert drawn(page)["divergence"][0][1] == number(lost)
+
+
+def within(age: int, band: str) -> bool:
+    """Whether an age lies in a band such as 20-39."""
+    low, high = band.split("-")
+    return int(low) <= age <= int(high)
+
+
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_every_number_of_noisy_counts_is_that_of_a_pencil(
+    project: tuple[Path, dict[str, Any]], audience: str
+) -> None:
+    folder, told = project
+    text = html.unescape((folder / audience / "noisy_counts.html").read_text(encoding="utf-8"))
+    manifest = json.loads((folder / "out" / "noisy_counts.csv.manifest.json").read_text(encoding="utf-8"))
+    rows = lines_of(folder / "out" / "noisy_counts.csv")
+    cells = 40 * 2 * 3  # of the declared domains: ages, sexes, illnesses
+    assert len(rows) == cells == manifest["rows_out"] == told["noisy_counts"]["rows_out"]
+    assert re.search(rf"noisy counts published</th><td><code>{cells}<", text)
+    # one person more here and one less there: two counts move by one, so the noise has scale 2 / epsilon
+    assert "noise = OpenDP laplace, scale 2.0, sensitivity 2" in text
+    assert "differential_privacy = epsilon 1, delta 0, substitution" in text
+    (verdict,) = manifest["verdicts"]
+    assert (verdict["value"], verdict["limit"]) == ("1", "1")
+    assert manifest["claims"]["ledger"] in text
+    # how many people there are is what the noise hides
+    people = len(lines_of(folder / "people.csv"))
+    shown = re.sub(r"<style.*?</style>|<svg.*?</svg>", "", text, flags=re.DOTALL)
+    assert not re.search(rf"\b{people}\b", re.sub(r"<[^>]+>", " ", shown))
 
 
 def bounds(label: str) -> tuple[int, int]:

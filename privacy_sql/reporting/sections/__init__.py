@@ -100,7 +100,7 @@ class Material:
     def story_of(self, verdict: Record) -> str:
         """The worst case in a sentence, and which value it is about, by the number that skylines give it."""
         number = (self.part("value_numbers") or {}).get(verdict["requirement"])
-        which = f" It is value {number[0]} of {number[1]}." if number else ""
+        which = f" The value in question is value {number[0]} of {number[1]}." if number else ""
         return f"{verdict['story']}{which if verdict['story'] else ''}"
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from privacy_sql.display.levels import in_words
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import count, moment
 
@@ -42,8 +43,8 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "rows repeated", count(run["repeated"]) if run.get("repeated") else ""
     yield "rows suppressed", count(run["suppressed"]) if run.get("suppressed") is not None else ""
     chosen = material.run.get("choice") or {}
-    told = " ".join(f"{key}={value}" for key, value in chosen.items())
-    yield "method", f"{material.run.get('method', '')} {told}".strip()
+    told = in_words(chosen, material.hierarchies)
+    yield "method", ": ".join(part for part in (material.run.get("method"), told) if part)
     yield "required", " · ".join(run.get("require", []))
     yield "output", output.get("file") or output.get("relation") or run.get("target")
     if any("csv" in part for part in output.get("files", [output])):
