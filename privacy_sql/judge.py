@@ -149,6 +149,13 @@ def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
             told = f"{criterion} is defined for one value per person, but people have several values each"
             hint = "Use privacy_skyline, or declare values_per_person: one."
             problems.append(UsageError("several_values", told, hint=hint))
+        # whoever sees who lives together tells people of one group apart by the rest of their household
+        if base.table.members_tied and "households" not in criterion.reads:
+            told = f"rows show who lives together, and {criterion} does not count that"
+            hint = (
+                "Require household_k_anonymity(known=all), or judge the table without the household number."
+            )
+            problems.append(UsageError("members_tied", told, hint=hint))
     raise_all(problems)
 
 

@@ -122,10 +122,10 @@ def test_parts_of_households_are_each_counted_once(rows: Any, known: int) -> Non
 
 def test_all_members_are_asked_about_only_where_rows_tie_them(engine: Any) -> None:
     frame = pd.DataFrame({"g": ["x", "x"], "h": ["a", "b"]})
-    with pytest.raises(ps.PrivacySqlError, match="ties members") as problem:
+    with pytest.raises(ps.PrivacySqlError, match="links the members") as problem:
         ps.check(engine, ps.Table(frame, ["g"], household="h"), [ps.HouseholdKAnonymity(2, known="all")])
     assert problem.value.exit == 2
-    with pytest.raises(ps.PrivacySqlError, match="not declared") as problem:
+    with pytest.raises(ps.PrivacySqlError, match="no household column") as problem:
         ps.check(engine, ps.Table(frame, ["g"]), [ps.HouseholdKAnonymity(2)])
     assert problem.value.exit == 2
     with pytest.raises(ps.PrivacySqlError, match="household numbers cannot be published"):
@@ -163,3 +163,19 @@ def test_a_limit_out_of_range_is_refused(params: dict[str, Any]) -> None:
 def test_a_household_that_is_not_declared_right_is_refused(household: Any) -> None:
     with pytest.raises(ps.PrivacySqlError, match="household"):
         ps.Table(pd.DataFrame({"g": ["x"], "h": ["a"]}), ["g"], household=household)
+
+
+def test_of_rows_that_show_who_lives_together_nothing_else_is_judged(engine: Any) -> None:
+    """Two who live together have flu, and two who live alone do not: one group of labels, two of homes."""
+    frame = pd.DataFrame(
+        {"g": ["x"] * 4, "h": ["1", "1", "2", "3"], "s": ["flu", "flu", "cold", "gout"]}, dtype=object
+    )
+    for asked in (ps.LDiversity(2), ps.KAnonymity(2), ps.IntervalDisclosure(0, "1/2")):
+        tied = ps.Table(frame, ["g"], "s", household={"column": "h", "published": "number"})
+        with pytest.raises(ps.PrivacySqlError, match="who lives together") as problem:
+            ps.check(engine, tied, [ps.HouseholdKAnonymity(2, known="all"), asked])
+        assert (problem.value.code, problem.value.exit) == ("members_tied", 2)
+    alone = ps.Table(frame, ["g"], "s", household="h")
+    assert ps.check(engine, alone, [ps.LDiversity(2), ps.HouseholdKAnonymity(2)])
+    (worst,) = ps.check(engine, tied, [ps.HouseholdKAnonymity(2, known="all")]).values()
+    assert (worst.value, worst.safe) == (1, False)
