@@ -146,7 +146,7 @@ def test_a_level_that_is_not_there_is_named_with_its_release(example, tmp_path):
     outcome = run(["run", "--project", str(project), "--dry-run"])
     (problem,) = outcome.errors
     assert (outcome.exit, problem["code"], problem["where"]) == (2, "no_level", "people")
-    assert problem["message"] == "levels: age has the levels 0 to 5, and 9 is none of them"
+    assert problem["message"] == "levels: age has the levels 0 to 5, so there is no level 9"
     assert problem["hint"].startswith("Level 0 is exact, 1 is bands of 5, 2 is bands of 10,")
 
 
