@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os.path import lexists
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -233,7 +234,8 @@ class Decision:
                 homes[kind.place] = next(
                     place
                     for place in tried
-                    if place not in homes.values() and not (self.project.directory / place).exists()
+                    if place not in homes.values()
+                    and not lexists(self.project.directory / place)  # a link that leads nowhere too
                 )
         return homes
 

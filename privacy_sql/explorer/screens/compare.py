@@ -51,7 +51,10 @@ class Compare(Screen):
         name = text(question, "method")
         if name not in OTHERS:
             raise UsageError("bad_question", "there is no such method here", hint="Reload the page.")
-        given = {"k": _k(decision, question), "seconds": whole(question, "seconds", USUAL_SECONDS)}
+        # groups of microaggregation: as asked, else as required, else of five
+        required = [int(c.params["k"]) for c in decision.counted.require if c.name == "k_anonymity"]
+        k = whole(question, "k", max(required, default=5))
+        given = {"k": k, "seconds": whole(question, "seconds", USUAL_SECONDS)}
         method = methods.make(name, {field: str(given[word]) for field, word in OTHERS[name].items()})
         with decision.beside() as (engine, plan):
             release = api.publish(engine, plan.table, plan.require, method.rehearsed())
@@ -67,12 +70,6 @@ def _levels(decision: Decision, given: object) -> dict[str, int]:
     levels = {**dict.fromkeys(decision.plan.table.quasi, 0), **given}
     decision.counted.choice(levels)  # refuses a column or level that there is not
     return levels
-
-
-def _k(decision: Decision, question: Question) -> int:
-    """How many people a group of microaggregation has: as asked, else as required, else five."""
-    required = [int(c.params["k"]) for c in decision.counted.require if c.name == "k_anonymity"]
-    return whole(question, "k", max(required, default=5))
 
 
 def _compared(decision: Decision, levels: Mapping[str, int]) -> Json:

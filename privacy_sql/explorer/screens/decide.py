@@ -114,7 +114,8 @@ def _story(decision: Decision, *, values: bool) -> Json:
             "slack": words.slack(verdict.to_json()),
             "limit": words.limit({**verdict.to_json(), "unit": _unit(verdict)}),
             "measured": words.value({**verdict.to_json(), "unit": _unit(verdict)}),
-            "size": _size(verdict),
+            # where the witness counts the people of the worst case
+            "size": size if isinstance(size := verdict.witness.get("size"), int) else None,
             "value": verdict.to_json()["value"],
             "value_float": verdict.to_json()["value_float"],
             "group": _group(decision, verdict.witness.reveal(), at, values=values)
@@ -137,12 +138,6 @@ def _story(decision: Decision, *, values: bool) -> Json:
 def _unit(verdict: Verdict) -> str:
     kind: type[Criterion] = registry.get("criteria", verdict.criterion)
     return kind.unit_of(verdict.params, verdict.relation)
-
-
-def _size(verdict: Verdict) -> Json:
-    """How many people the worst case is about, where the witness counts them."""
-    size = verdict.witness.get("size")
-    return size if isinstance(size, int) else None
 
 
 def _group(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
@@ -43,7 +43,8 @@ class Knowledge(Screen):
             side.memory.once("curve of the table", partial(_curve_of, side)) for side in (base, *base.sides)
         ]
         required = next((c for c in decision.counted.require if c.name == "ck_safety" and c.slider), None)
-        registered = _registered(decision)
+        project = decision.project
+        registered = [] if project is None else list(Register(project.directory / FILE_NAME).entries())
         return {
             "summary": decision.summary(),
             "facts": FACTS,
@@ -169,10 +170,3 @@ def _judged(decision: Decision, criterion: Criterion) -> Json:
         release = api.publish(engine, plan.table, plan.require, method)
         verdicts = api.check(engine, release, [criterion])
         return {"levels": levels, "verdicts": [verdict_told(verdict) for verdict in verdicts.values()]}
-
-
-def _registered(decision: Decision) -> Sequence[str]:
-    """The releases of the project's register, by name."""
-    if decision.project is None:
-        return []
-    return list(Register(decision.project.directory / FILE_NAME).entries())

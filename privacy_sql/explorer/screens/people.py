@@ -205,7 +205,8 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
         held.people_in(Mask(failing.groups))
         + search.shown(decision.counted.choice(decision.levels)).n_suppressed
     )
-    share = _share_of(leaving, decision)
+    # in four decimals, never less than leave
+    share = Fraction(ceil(Fraction(leaving, decision.counted.base.n_people) * PLACES), PLACES)
     if share >= 1:
         return {"possible": False, "why": "Everybody would be left out."}
     return {
@@ -217,11 +218,6 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
             f" {n} of them from this bar. max_suppressed becomes {_decimal(share)}."
         ),
     }
-
-
-def _share_of(leaving: int, decision: Decision) -> Fraction:
-    """The share of people that has to be allowed to leave, in four decimals, never less than leave."""
-    return Fraction(ceil(Fraction(leaving, decision.counted.base.n_people) * PLACES), PLACES)
 
 
 def _decimal(share: Fraction) -> str:

@@ -147,7 +147,10 @@ def _shown(decision: Decision) -> Json:
         "fields": [key for key in SIGNOFF_KEYS if key != "reasons"],
         "target": None if out is None else _shown_path(project, out.file) if out.file else out.relation,
         "out": _out(decision, project, plan),
-        "register": {"kept": register.path.is_file(), "names": _registered(register)},
+        "register": {
+            "kept": register.path.is_file(),
+            "names": list(register.entries()) if register.path.is_file() else [],
+        },
         "report": _shown_path(project, report) if report.is_file() else None,
     }
 
@@ -184,10 +187,6 @@ def _out(decision: Decision, project: Project, plan: Plan) -> Json:
         "rows": content["rows_out"],
         "method": content["method"],
     }
-
-
-def _registered(register: Register) -> list[Json]:
-    return list(register.entries()) if register.path.is_file() else []
 
 
 def _report(decision: Decision) -> Path:
