@@ -455,7 +455,7 @@ def _file(target: Path, release: Release) -> Path:
 
 
 def _audited(release: Release, auditor: Engine, written: Mapping[str, Any]) -> Verdicts:
-    """The verdicts on what was written, and on the source still being the one that was judged."""
+    """The verdicts on what was written, after checking that the source is still the judged one."""
     base: Base = release.base
     base.refuse_changed()
     if release.proposal.parts:
@@ -472,8 +472,8 @@ def describe(release: Release, verdicts: Mapping[str, Verdict], output: dict[str
     table, proposal = release.table, release.proposal
     hierarchies: dict[str, manifest.Labels] = {}
     for column, kind in table.hierarchies.items():
-        # bands are written for fractions as soon as one row holds one; where no band is printed, the manifest
-        # may not tell that either
+        # bands are written for fractions as soon as one row has one; if no band is printed, the manifest must
+        # not reveal that either
         met = any(0 < level < kind.height for level in _levels(proposal, column))
         read = kind if met else release.base.declared[column]
         if read.height:
@@ -521,7 +521,7 @@ def describe(release: Release, verdicts: Mapping[str, Verdict], output: dict[str
 
 
 def _levels(proposal: Proposal, column: str) -> set[int]:
-    """The levels whose labels are printed of a column: its own, those of rounds, or of marginals."""
+    """The printed levels of a column: its own, those of rounds, or of marginals."""
     levels = proposal.choice.get("levels", proposal.levels)
     tables = [
         table if isinstance(table, Mapping) else {name: levels.get(name, 0) for name in table}

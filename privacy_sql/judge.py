@@ -136,17 +136,19 @@ def refuse_one_table(require: Sequence[Criterion]) -> None:
 def refuse_unfit(base: Known, require: Sequence[Criterion]) -> None:
     """Refuse requirements that do not fit this table, before gathering evidence."""
     if not require:
-        raise UsageError("no_requirement", "nothing is required", hint="For example k_anonymity(k=5).")
+        raise UsageError(
+            "no_requirement", "there are no requirements", hint="Add for example k_anonymity(k=5)."
+        )
     problems: list[PrivacySqlError] = []
     for criterion in require:
         if criterion.reads_sensitive and not base.table.sensitives:
-            told, hint = f"{criterion} needs a sensitive column", "Name it with --sensitive."
+            told, hint = f"{criterion} needs a sensitive column", "Name one with --sensitive."
             problems.append(UsageError("no_sensitive", told, hint=hint))
         if criterion.needs_population and base.table.population is None:
-            told, hint = f"{criterion} needs a population table", "Name it with --population."
+            told, hint = f"{criterion} needs a population table", "Name one with --population."
             problems.append(UsageError("no_population", told, hint=hint))
         if criterion.needs_one_value and base.table.values_per_person != "one":
-            told = f"{criterion} is defined for one value per person, but people have several values each"
+            told = f"{criterion} needs one value per person, but people have several values each"
             hint = "Use privacy_skyline, or declare values_per_person: one."
             problems.append(UsageError("several_values", told, hint=hint))
         # whoever sees who lives together tells people of one group apart by the rest of their household

@@ -57,7 +57,8 @@ def load(family: str, name: str) -> ModuleType:
     """The module of a built-in part."""
     if name not in _ours(family):
         hint = did_you_mean(name, available(family))
-        raise UsageError("unknown_part", f'there is no "{name}" among the {family}', hint=hint)
+        one = {"criteria": "criterion", "searches": "search", "utilities": "utility"}.get(family, family[:-1])
+        raise UsageError("unknown_part", f'unknown {one} "{name}"', hint=hint)
     return importlib.import_module(f"privacy_sql.{family}.{name}")
 
 

@@ -148,7 +148,7 @@ class Decision:
 
     @property
     def counted(self) -> Counted:
-        """The table of the draft, counted; counted anew only when its columns change."""
+        """The counted table of the draft; it is counted again only if its columns change."""
         if self._counted is None or self._counted.plan is not self.plan:
             before = self._counted if self._counted and self._counted.plan.table == self.plan.table else None
             self._counted = Counted(self.engine, self.plan, before)

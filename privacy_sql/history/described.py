@@ -431,7 +431,7 @@ def _inline(content: Mapping[str, Any], where: str) -> Description:
 def _shown(
     group: Mapping[str, Any], locate: str, spelt: dict[str, dict[str, list[Rule]]], where: str
 ) -> list[dict[str, Any]]:
-    """The labels of a group, as rows; what they cover is spelt out."""
+    """The labels of a group, as rows, with what they cover."""
     if locate == "centroid":
         return [{column: str(centre) for column, centre in group["centroid"].items()}]
     if locate == "exact":

@@ -41,7 +41,7 @@ def load(path: Path) -> object:
         told = "brackets or indentation are nested too deeply"
         raise UsageError("bad_yaml", told, where=path.name) from None
     except (YAMLError, UnicodeError, OSError):
-        raise UsageError("bad_yaml", "the file is not YAML in UTF-8", where=path.name) from None
+        raise UsageError("bad_yaml", "the file is not valid YAML in UTF-8", where=path.name) from None
 
 
 def _line(path: Path, problem: MarkedYAMLError) -> str:

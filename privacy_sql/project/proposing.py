@@ -71,7 +71,7 @@ WEIGHT = re.compile(
     re.IGNORECASE,
 )
 WRITTEN = re.compile(r"timestamp|(?<![a-z])(created|updated|inserted|modified)|row[\W_]?n", re.IGNORECASE)
-# how sure a guess may be: the first of these that is well above the share of the most common value
+# limits for a guess; the first one that is well above the share of the most common value is proposed
 GUESSES = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95")
 METHOD = "{minimise: loss, max_suppressed: 0.02, time_limit: 60}"
 

@@ -87,7 +87,7 @@ INTERNAL = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def names(columns: Iterable[str]) -> list[Sql]:
-    """Internal column names, printed as they are."""
+    """Internal column names, printed without quotes."""
     checked = list(map(Sql, columns))
     if not all(map(INTERNAL.fullmatch, checked)):
         bad = next(name for name in checked if not INTERNAL.fullmatch(name))

@@ -71,7 +71,7 @@ def command(releases: tuple[str, ...], directory: Path, **options: Unpack[Asked]
     with named_engine(options["url"], unsafe_debug=options["unsafe_debug"]) as engine:
         table = _people(engine, described, directory, options)
         found = intersection_attack(engine, described, table, levels)
-        # a release that nobody was found in says nothing of anybody, and that is no answer
+        # a release in which nobody was found gives no answer
         nowhere = [each.name for each, share in zip(found.releases, found.located, strict=True) if not share]
         if nowhere:
             raise DataError(

@@ -74,8 +74,8 @@ def command(directory: Path, published: tuple[Path, ...], **options: Unpack[Aske
     if not is_named(options):
         return _project(directory, options)
     if not options["requirements"]:
-        hint = "For example --require 'k_anonymity(k=5)'."
-        raise UsageError("no_requirement", "nothing is required", hint=hint)
+        hint = "Add for example --require 'k_anonymity(k=5)'."
+        raise UsageError("no_requirement", "there are no requirements", hint=hint)
     if not options["quasi"] and not options["group"]:
         hint = "Name what somebody may know about a person, for example --quasi age,sex,zip."
         raise UsageError(

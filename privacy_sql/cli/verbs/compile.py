@@ -51,7 +51,7 @@ def command(
     unsafe_debug: bool,
     **_: object,
 ) -> Outcome:
-    """Print commented, standalone SQL: the published rows, and the evidence for every requirement.
+    """Print the SQL of a release: the published rows, and the evidence.
 
     With --steps, the release is chosen, judged, written to a hidden place, audited and removed again. Nothing
     is published, registered or charged, and no value of a row is printed.

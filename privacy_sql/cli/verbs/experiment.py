@@ -49,7 +49,7 @@ def command(
     directory: Path,
     **options: Unpack[Common],
 ) -> Outcome:
-    """Compute the figures of the paper NAME as CSV, JSON and SVG; each is saved when it is ready.
+    """Compute the figures of a paper again, as CSV, JSON and SVG.
 
     NAME is martin, chen, li, ganta or kifer, or `all`, which also writes a page with every figure next to the
     one in its paper and the reason for each difference.

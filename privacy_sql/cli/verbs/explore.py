@@ -24,7 +24,7 @@ GROUP = "decide"  # of `--help`
 def command(
     name: str | None, port: int, no_browser: bool, directory: Path, unsafe_debug: bool, **_: object
 ) -> Outcome:
-    """Decide on a local page how to publish a release: edit privacy.yml, publish, and see the report.
+    """Decide on a local page how to publish a release.
 
     The page is only on this machine and never receives rows. Close it, or press Ctrl-C, to end.
 
@@ -47,7 +47,7 @@ def command(
 
     def opened(address: str) -> None:
         progress.silence()  # from here on the page says what is being done
-        # the address lets in whoever opens it first, so it is told once, here
+        # the address lets in the first visitor, so it is shown only here
         print(f"{plans[0].name}: {address}", file=sys.stderr, flush=True)  # noqa: T201
         if not no_browser:
             webbrowser.open(address)

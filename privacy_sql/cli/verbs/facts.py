@@ -35,7 +35,7 @@ GROUP = "decide"  # of `--help`
 @about_a_table
 @shared
 def command(files: tuple[Path, ...], directory: Path, **options: Unpack[Asked]) -> Outcome:
-    """Compute how likely a guess is for somebody who knows the facts in FILES, one per line.
+    """Show how likely a guess is for somebody who knows facts. FILES have one fact per line.
 
     \b
     Ed not Mumps

@@ -83,7 +83,7 @@ def _proposed(
     lines = [f"  {part.column:<{width}}  {part.role:<10}  {part.reason}" for part in proposed]
     verb = "would write" if dry_run else "wrote"
     ending = [
-        "Read it and correct it; it publishes nothing until you name an output.",
+        "Read and correct it; nothing is published until you name an output.",
         f"Next: privacy-sql search --project {shlex.quote(str(place))} finds levels at which it is safe.",
     ]
     columns = [{"column": part.column, "role": part.role, "reason": part.reason} for part in proposed]

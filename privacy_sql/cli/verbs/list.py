@@ -27,7 +27,7 @@ GROUP = "start"  # of `--help`
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of privacy.yml, for editors.")
 @shared
 def command(schema: bool, directory: Path, **_: object) -> Outcome:
-    """List the releases of the project, and the names of all parts: criteria, methods, engines and so on.
+    """List the releases of the project, and every part by name.
 
     \b
     Example: privacy-sql list

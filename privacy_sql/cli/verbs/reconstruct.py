@@ -57,7 +57,7 @@ GROUP = "examine"  # of `--help`
 @click.option("--dry-run", is_flag=True, help="Write no file.")
 @shared
 def command(manifest: Path, directory: Path, unsafe_debug: bool, **options: Unpack[Asked]) -> Outcome:
-    """Estimate counts from published marginals alone, with bounds that hold (Kifer & Gehrke 2006).
+    """Estimate counts from published marginals, with bounds (Kifer & Gehrke 2006).
 
     MANIFEST is the release's manifest or one of its files; all files are verified first. An expected number
     is an estimate; `at least` and `at most` are linear bounds, rounded outwards.

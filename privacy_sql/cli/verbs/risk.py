@@ -47,7 +47,7 @@ def command(
     directory: Path,
     **options: Unpack[About],
 ) -> Outcome:
-    """The risk of re-identification, as regulators measure it: maximum, average, and people above a limit.
+    """Show the risk of re-identification, as regulators measure it.
 
     \b
     Example: privacy-sql risk --source people.csv --quasi age,sex --threshold 0.09

@@ -54,7 +54,7 @@ MUCH_LOST = [
 )
 @click.option("--goal", type=click.Choice(["all", "best", "one"]), default="all", show_default=True)
 @click.option("--minimal", is_flag=True, help="List every safe combination of which no finer one is safe.")
-@click.option("--frontier", is_flag=True, help="Show what each step of risk buys.")
+@click.option("--frontier", is_flag=True, help="Show what each step of risk gains.")
 @shared
 def command(
     names: tuple[str, ...],

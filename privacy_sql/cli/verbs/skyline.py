@@ -42,7 +42,7 @@ GROUP = "decide"  # of `--help`
 def command(
     value: str | None, limit: str, show_values: bool, directory: Path, **options: Unpack[About]
 ) -> Outcome:
-    """The knowledge skyline of a table: all maximal amounts of knowledge it withstands.
+    """Show how much knowledge of each kind a table withstands.
 
     \b
     Example: privacy-sql skyline --source people.csv --quasi age,sex --sensitive diagnosis \\

@@ -99,7 +99,7 @@ def _least_deviation(sensitivity: float, epsilon: float, delta: float) -> float:
     def enough(scale: float) -> bool:
         try:
             return compose_zcdp([scale], l2_sensitivity=sensitivity, delta=delta).eps <= epsilon
-        except OpenDPException:  # so little noise that its loss is no number
+        except OpenDPException:  # so little noise that its loss is not a number
             return False
 
     low, high = 0.0, sensitivity

@@ -184,7 +184,7 @@ def _of_several(
     for key in asked:
         least, most = single[key]
         low, high = program.least(places[key], 1), -program.least(places[key], -1)
-        # rounded outwards: a bound that is no whole number proves no more than the whole number beyond it
+        # rounded outwards: a fractional bound proves no more than the next whole number
         found[key] = Answer(
             expected.get(key, 0),
             max(least, low.numerator // low.denominator),
