@@ -38,7 +38,9 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
     if table.values_per_person == "one":
         alike = None if table.count else engine.alike(source)
         if alike is None:
-            return _coded(engine, _rows(source, table, inside), inside, kinds, {})
+            texts = not table.count and all(kinds.get(name) == "text" for name, _ in inside)
+            whole = engine.coded(source, inside) if texts and inside else None
+            return _coded(engine, _rows(source, table, inside), inside, kinds, {}, whole)
         rows, n_rows = alike
         counting = render(
             "counted/base.sql", source=rows, columns=inside, measure="alike", counted=n_rows, present=None
@@ -119,8 +121,9 @@ def _coded(
     inside: Sequence[tuple[str, Sql]],
     kinds: Mapping[str, str],
     given: Mapping[str, Sql],
+    whole: Sql | None = None,
 ) -> Counted:
-    """A counted source in codes, with a dictionary for each column that has none yet."""
+    """A counted source in codes, with a dictionary for each column that has none yet; or `whole`, made."""
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
     own: list[tuple[Sql, int, Sql]] = []
     texts: dict[Sql, None] = {}
@@ -130,7 +133,7 @@ def _coded(
             column = Sql("v_text" if engine.one_text and is_text else f"v_{alias}")
             own.append((alias, len(own) + 1, column))
             texts |= {column: None} if is_text else {}
-    whole = engine.create(
+    whole = whole or engine.create(
         render(
             "counted/counted.sql",
             # if the engine would run a step twice that is named twice, the step is stored first

@@ -68,6 +68,13 @@ class Engine(ABC):
     def source(self, source: Source) -> Sql:
         """A file, a relation's name or a DataFrame as a relation."""
 
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> Sql | None:
+        """The rows of a source counted in codes, as `counted/counted.sql` does; None where that is to.
+
+        By columns of text, each with its internal name.
+        """
+        return None
+
     def alike(self, source: Sql) -> tuple[Sql, Sql] | None:
         """The distinct rows of a source, and the column with their counts.
 

@@ -21,6 +21,7 @@ from privacy_sql.engines import CONNECTIONS, Columns, Engine, Row, Source
 from privacy_sql.engines._duckdb import COLLATED, explain, plainly
 from privacy_sql.engines._duckdb_connection import Connection, TakenConnection
 from privacy_sql.engines._escaping import as_meant
+from privacy_sql.engines._packed_columns import PackedColumns
 from privacy_sql.engines._repeated_lines import Lines, repeat
 from privacy_sql.engines._sources import (
     csv_header,
@@ -84,6 +85,7 @@ class DuckDB(Engine):
         self._to = Connection(place, limits, map(Path, files), map(Path, folders), unsafe_debug)
         self._mine: dict[str, str] = {}
         self._lines: dict[str, Lines] = {}  # the CSV files that are sources
+        self._parquet: dict[str, Path] = {}  # the Parquet files that are
 
     @classmethod
     def around(cls, connection: object, *, unsafe_debug: bool = False) -> DuckDB:
@@ -93,7 +95,7 @@ class DuckDB(Engine):
             raise UsageError("bad_url", told, hint=CONNECTIONS)
         made = cls.__new__(cls)
         made._to = TakenConnection(connection, unsafe_debug)
-        made._mine, made._lines = {}, {}
+        made._mine, made._lines, made._parquet = {}, {}, {}
         return made
 
     # -- opening and closing -------------------------------------------------------------------------
@@ -106,7 +108,7 @@ class DuckDB(Engine):
     def session(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> DuckDB:
         made = DuckDB.__new__(DuckDB)
         made._to = self._to.reaching(set(map(Path.resolve, files)), set(map(Path.resolve, folders)))
-        made._mine, made._lines = {}, {}
+        made._mine, made._lines, made._parquet = {}, {}, {}
         # when nobody can use a session any more, its relations can be dropped
         left, mine = made._to.left, made._mine
         weakref.finalize(made, left.extend, mine.items())
@@ -155,7 +157,10 @@ class DuckDB(Engine):
             if any(shape != shapes[0] for shape in shapes):
                 raise unlike(path.parent)
             together = " union all ".join(f"select * from {one}" for one in read)
-            return self.create(Query(together, origin), view=True)
+            made = self.create(Query(together, origin), view=True)
+            if not others:
+                self._parquet[made] = path.resolve()
+            return made
         assert not others
         separator, header = csv_header(path)
         refuse_broken(path)
@@ -182,6 +187,28 @@ class DuckDB(Engine):
             return self.create(lines.taken_apart(counted, n_rows)), n_rows
         finally:
             self.drop(counted)
+
+    def coded(self, source: Sql, columns: Sequence[tuple[str, Sql]]) -> Sql | None:
+        if source not in self._parquet:
+            return None
+        packed = PackedColumns(self._parquet[source], source, columns)
+        if not packed.are_small(self.fetch(packed.looked_at())[0]):
+            return None
+        made = [self.create(packed.dictionaries())]
+        try:
+            sizes = [row["size"] for row in self.fetch(packed.sizes(made[0]))]
+            if not packed.fit(sizes):
+                return None
+            self._run(packed.listed(made[0]))
+            made.append(self.create(packed.combinations(made[0], sizes)))
+            self._run(Query(f"reset variable {made[0]}", "listing values"))
+            # the file is read twice: where it became another in between, it is counted in one reading
+            if self.fetch(packed.n_new(made[1]))[0]["n_new"]:
+                return None
+            return self.create(packed.counted(made[1], made[0]))
+        finally:
+            for relation in made:
+                self.drop(relation)
 
     def _described(self, query: Query) -> list[tuple[str, str]]:
         """The columns of a query with their types, in their order."""

@@ -59,7 +59,7 @@ with placed as (
     select
         g,
         n_rows,
-        row_number() over (partition by g order by n_rows desc, s) as place
+        row_number() over (partition by g order by n_rows desc) as place
     from {{ histogram }}
 ),
 measured as (

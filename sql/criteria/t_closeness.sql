@@ -310,13 +310,34 @@ measured as (
 ),
 {% endif %}
 farthest as (
+    {% if by_group %}
+    select
+        g,
+        n_people,
+        difference,
+        far
+    from measured
+    {% else %}
+    -- most groups are small and alike, so few are put in order
     select
         g,
         n_people,
         difference,
         far,
         row_number() over (partition by n_people order by difference desc, far desc, g) as place
-    from measured
+    from (
+        select
+            n_people,
+            difference,
+            max(far) as far,
+            min(g) as g
+        from measured
+        group by
+            n_people,
+            difference,
+            case when difference is null then g end
+    ) as kinds
+    {% endif %}
 )
 select
     f.n_people,
