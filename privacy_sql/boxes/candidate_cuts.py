@@ -126,21 +126,17 @@ class BoxesInSql(OpenBoxes[TrialInSql]):
         asked = self.engine.load(columns, "asked")
         if known is not None:
             return TrialInSql(self, tries, asked, known.cells, known.cuts)
-        cells = self._cells(asked, split, banded=self.relaxed or bands.max() > 1)
+        # the people of each box by place along each requested way: by single places where it is cut
+        banded = self.relaxed or bands.max() > 1
+        about = {"boxes": self.boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
+        cells = self.engine.create(render("boxes/cells.sql", banded=banded, **about))
+        if banded:
+            coarse, middles = cells, self.engine.create(self._cuts(split, cells, asked, banded=True))
+            cells = self.engine.create(render("boxes/refined.sql", cells=coarse, middles=middles, **about))
+            self.drop(coarse, middles)
         trial = TrialInSql(self, tries, asked, cells, self.engine.create(self._cuts(split, cells, asked)))
         trial.held.append(cells)
         return trial
-
-    def _cells(self, asked: Sql, split: str, banded: bool) -> Sql:
-        """The people of each box by place along each requested way: by single places where it is cut."""
-        known = {"boxes": self.boxes, "asked": asked, "ways": self.places.ways, **self.how, **self.what}
-        cells = self.engine.create(render("boxes/cells.sql", banded=banded, **known))
-        if not banded:
-            return cells
-        middles = self.engine.create(self._cuts(split, cells, asked, banded=True))
-        refined = self.engine.create(render("boxes/refined.sql", cells=cells, middles=middles, **known))
-        self.drop(cells, middles)
-        return refined
 
     def _cuts(self, split: str, cells: Sql, asked: Sql, banded: bool = False) -> Query:
         """Where ordered axes are cut; `banded` returns the bands of places to look into."""

@@ -181,35 +181,36 @@ class IntervalDisclosure(ByFormula):
 
     def _balls(self, base: Base) -> list[frozenset[int]]:
         """The codes of the values in each ball around a value of the matrix, without repeated balls."""
-        return base.memory.once(("balls", Fraction(str(self.width))), lambda: self._all_balls(base))
 
-    def _all_balls(self, base: Base) -> list[frozenset[int]]:
-        from privacy_sql.beliefs.resemblance import read_matrix
+        def made() -> list[frozenset[int]]:
+            from privacy_sql.beliefs.resemblance import read_matrix
 
-        name = base.table.sensitives[0]
-        matrix = (base.table.distances or {}).get(name)
-        if matrix is None:
-            hint = f"Give {name} a distance matrix in its entry: `distance: {{file: FILE}}`."
-            raise UsageError("no_matrix", f"{self} needs distances, but {name} has none", hint=hint)
-        found = self._values(base)
-        named, cells = read_matrix(matrix, [value for value in found.values() if value is not None], name)
-        column = {text_of(value): place for place, value in enumerate(named)}
-        places = {code: column.get(value) for code, value in found.items() if value is not None}
-        strangers = sum(place is None for place in places.values())
-        if strangers:
-            raise DataError(
-                "unmapped_value",
-                f"the distance matrix of {name} does not cover {number_of(strangers, 'value')}",
-                where=name,
-                hint="Add a row and a column for each.",
+            name = base.table.sensitives[0]
+            matrix = (base.table.distances or {}).get(name)
+            if matrix is None:
+                hint = f"Give {name} a distance matrix in its entry: `distance: {{file: FILE}}`."
+                raise UsageError("no_matrix", f"{self} needs distances, but {name} has none", hint=hint)
+            found = self._values(base)
+            named, cells = read_matrix(matrix, [value for value in found.values() if value is not None], name)
+            column = {text_of(value): place for place, value in enumerate(named)}
+            places = {code: column.get(value) for code, value in found.items() if value is not None}
+            strangers = sum(place is None for place in places.values())
+            if strangers:
+                raise DataError(
+                    "unmapped_value",
+                    f"the distance matrix of {name} does not cover {number_of(strangers, 'value')}",
+                    where=name,
+                    hint="Add a row and a column for each.",
+                )
+            width = Fraction(str(self.width))
+            balls = (
+                frozenset(code for code, place in places.items() if place is not None and row[place] <= width)
+                for row in cells
             )
-        width = Fraction(str(self.width))
-        balls = (
-            frozenset(code for code, place in places.items() if place is not None and row[place] <= width)
-            for row in cells
-        )
-        missing = frozenset(code for code, value in found.items() if value is None)
-        return [ball for ball in dict.fromkeys([*balls, missing]) if ball]
+            missing = frozenset(code for code, value in found.items() if value is None)
+            return [ball for ball in dict.fromkeys([*balls, missing]) if ball]
+
+        return base.memory.once(("balls", Fraction(str(self.width))), made)
 
     def _n_pairs(self, base: Base) -> int:
         return sum(map(len, self._balls(base)))

@@ -92,11 +92,6 @@ def _intervals(fields: Mapping[str, Any], column: str, directory: Path) -> Hiera
     return Intervals(*widths, origin=fields.get("origin", 0), clip=fields.get("clip"))
 
 
-def _mask(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
-    kept = _listed(fields["mask"])
-    return Mask(*(int(n) if isinstance(n, str) and n.isascii() and n.isdigit() else n for n in kept))
-
-
 def _file(fields: Mapping[str, Any], column: str, directory: Path) -> Hierarchy:
     if not isinstance(fields["file"], str) or not fields["file"] or "\0" in fields["file"]:
         raise UsageError("bad_hierarchy", "the hierarchy file needs a path")
@@ -121,7 +116,12 @@ def _listed(value: object) -> list[Any]:
 _MAKERS: Mapping[str, Callable[[Mapping[str, Any], str, Path], Hierarchy]] = {
     "intervals": _intervals,
     "clip": _intervals,
-    "mask": _mask,
+    "mask": lambda fields, column, directory: Mask(
+        *(
+            int(n) if isinstance(n, str) and n.isascii() and n.isdigit() else n
+            for n in _listed(fields["mask"])
+        )
+    ),
     "file": _file,
     "keep_or_drop": lambda fields, column, directory: KeepOrDrop(),
     "dates": lambda fields, column, directory: Dates(*_listed(fields["dates"])),

@@ -63,7 +63,14 @@ class Chain:
 
     def _checked(self) -> list[dict[str, Any]]:
         links = self._links()
-        self._check_head(links)
+        if self.head.exists():
+            head = _parse(_content(self.head)) or {}
+            behind = 1 if head.pop("format", None) == FORMAT else 2
+            if head not in [_summary(link) for link in links[-1 - behind :]]:
+                told = "its head does not belong to its last records, or records are missing"
+                raise _tampered(self.path, told)
+        elif len(links) > 1:  # a kill between the first record and its head leaves exactly one record
+            raise _tampered(self.path, "its head is missing")
         return links
 
     @contextmanager
@@ -105,18 +112,6 @@ class Chain:
     def _lines(self) -> list[str]:
         # nobody acted on what a killed process left after the last line end
         return _content(self.path).split("\n")[:-1]
-
-    def _check_head(self, links: list[dict[str, Any]]) -> None:
-        """Refuse a head that no kill can leave."""
-        if not self.head.exists():
-            # a kill between the first record and its head leaves exactly one record
-            if len(links) > 1:
-                raise _tampered(self.path, "its head is missing")
-            return
-        head = _parse(_content(self.head)) or {}
-        behind = 1 if head.pop("format", None) == FORMAT else 2
-        if head not in [_summary(link) for link in links[-1 - behind :]]:
-            raise _tampered(self.path, "its head does not belong to its last records, or records are missing")
 
     def _mend(self, links: list[dict[str, Any]]) -> None:
         """Repair what a kill left, before adding anything."""

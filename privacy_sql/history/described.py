@@ -125,10 +125,14 @@ def describe(release: object, number: int, folder: Path = Path()) -> Description
         path = described_by(path)
         if path.name.endswith(manifest.SUFFIX):
             return _from_manifest(manifest.read(path), path)
+        from ruamel.yaml import YAML
+        from ruamel.yaml.error import YAMLError
+
         try:
             text = path.read_text(encoding="utf-8")
-            content: object = json.loads(text) if path.suffix.lower() == ".json" else _read_yaml(text)
-        except (ValueError, RecursionError):  # also thousands of nested brackets
+            read = json.loads if path.suffix.lower() == ".json" else YAML(typ="safe", pure=True).load
+            content: object = read(text)
+        except (ValueError, RecursionError, YAMLError):  # also thousands of nested brackets
             raise UsageError("bad_release", f"{path.name} is neither JSON nor YAML") from None
         if not isinstance(content, Mapping):
             hint = "Name a manifest, a published file with its manifest next to it, or a description."
@@ -146,16 +150,6 @@ def described_by(path: Path) -> Path:
     """The manifest next to a published file; any other file unchanged."""
     beside = manifest.manifest_path(path)
     return beside if beside.is_file() else path
-
-
-def _read_yaml(text: str) -> object:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        return YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
-        raise ValueError from None
 
 
 def _from_manifest(content: Manifest, path: Path) -> Description:

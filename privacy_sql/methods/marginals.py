@@ -151,7 +151,17 @@ class Marginals(Method):
 
     def _started(self, base: Base, asked: Asked, attributes: Attributes) -> MarginalSearch:
         """A search with its given table; refuses what no collection can meet."""
-        given = self._given(base, attributes)
+        given = None  # the table to start from; a written one must have the counts that are judged
+        if self.inject is not None:
+            if isinstance(self.inject, str):
+                file, content = _injected.read(self.inject)
+                _injected.refuse_other_counts(base, file, content)
+                levels = dict(content["choice"]["levels"])
+            else:
+                levels = dict(self.inject)
+            for name in attributes.names:  # a table shows every column, by default at level 0
+                levels.setdefault(name, 0)
+            (given,) = published(attributes, [levels])
         search = MarginalSearch(base, tuple(asked.require), self.domain, given, self.max_with_sensitive)
         if search.k > base.rows:
             raise NoSafeChoice(
@@ -164,20 +174,6 @@ class Marginals(Method):
                 hint="Choose coarser levels for it.",
             )
         return search
-
-    def _given(self, base: Base, attributes: Attributes) -> Resolutions | None:
-        """The table to start from; a written one must have the counts that are judged."""
-        if self.inject is None:
-            return None
-        if isinstance(self.inject, str):
-            file, content = _injected.read(self.inject)
-            _injected.refuse_other_counts(base, file, content)
-            levels = dict(content["choice"]["levels"])
-        else:
-            levels = dict(self.inject)
-        for name in attributes.names:  # a table shows every column, by default at level 0
-            levels.setdefault(name, 0)
-        return published(attributes, [levels])[0]
 
     def _best(self, search: MarginalSearch) -> Proposal:
         start = time.monotonic()

@@ -209,7 +209,13 @@ def _centres(counted: _Combinations, allocation: Allocation) -> Floats:
         if numbers is not None:
             centres[:, j] = np.bincount(group, weights=values * rows) / sizes
         else:
-            centres[:, j] = counted.codes[point[_middles(values, group, rows)], j]
+            # per group the position of the row in the middle, the lower one of two
+            along = np.lexsort((values, group))
+            reached = np.cumsum(rows[along])
+            ends = np.flatnonzero(np.diff(group[along], append=-1))
+            starts = np.append(0, reached[ends[:-1]])
+            half = starts + (reached[ends] - starts + 1) // 2
+            centres[:, j] = counted.codes[point[np.asarray(along[np.searchsorted(reached, half)])], j]
     return centres
 
 
@@ -217,16 +223,6 @@ def _told_apart(allocation: Allocation, centres: Floats) -> tuple[Allocation, Fl
     """Join groups with the same centre, because a reader cannot tell their rows apart."""
     shown, group = np.unique(centres, axis=0, return_inverse=True)
     return allocation._replace(group=group.ravel()[allocation.group]), shown
-
-
-def _middles(values: Floats, group: Ints, rows: Ints) -> Ints:
-    """For each group, the position of the middle row, the lower one of two."""
-    order = np.lexsort((values, group))
-    reached = np.cumsum(rows[order])
-    ends = np.flatnonzero(np.diff(group[order], append=-1))
-    starts = np.append(0, reached[ends[:-1]])
-    half = starts + (reached[ends] - starts + 1) // 2
-    return np.asarray(order[np.searchsorted(reached, half)])
 
 
 def _grouping(counted: _Combinations, shares: _Shares) -> Grouping:

@@ -286,7 +286,11 @@ def _put_aside(final: Path, aside: Path) -> None:
 def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
     """Restore the old release; remove only what the record says is new."""
     folder = place.parent
-    _withdraw(intent, place, engine)
+    if intent.register is not None and not intent.known and intent.tables:
+        # withdraw the entry of tables that nobody has seen, or later runs would miss them forever
+        content = _content(intent, place)
+        if content is not None and not any(_has(engine, each.name, each) for each in intent.tables):
+            Register(place.parent / intent.register).withdraw(content)
     for relation in intent.tables:
         assert engine is not None
         if engine.has_table(relation.aside):
@@ -301,15 +305,6 @@ def undo(intent: Intent, place: Path, engine: Engine | None = None) -> None:
     writing.sync(folder)
     writing.remove(path_of(place))
     writing.sync(folder)
-
-
-def _withdraw(intent: Intent, place: Path, engine: Engine | None) -> None:
-    """Withdraw the entry of tables that nobody has seen, or later runs would miss them forever."""
-    if intent.register is None or intent.known or not intent.tables:
-        return
-    content = _content(intent, place)
-    if content is not None and not any(_has(engine, each.name, each) for each in intent.tables):
-        Register(place.parent / intent.register).withdraw(content)
 
 
 def restore(file: File, folder: Path, *, ours: bool = False) -> None:

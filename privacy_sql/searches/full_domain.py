@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from privacy_sql.searches import Choice, Decide, Found, Incumbent, Lattice, Limits, Objective
-from privacy_sql.spaces.tags import OPEN, SAFE, Answer, Tags
+from privacy_sql.spaces.tags import OPEN, SAFE, Tags
 
 MOST_TOLD = 10_000  # choices that are told one by one at the end
 Goal = Literal["all", "best", "one"]
@@ -86,7 +86,15 @@ class _Walk:
             answers = self.decide(batch)
             self.explored += len(batch)
             for choice, answer in zip(batch, answers, strict=True):
-                self._learn(choice, answer)
+                self.tags.learn(choice, answer)
+                if answer.safe and self.goal == "best":
+                    self._price(choice)
+                    if not self.objective.monotone:  # else the border itself is the shortest way to the best
+                        self.tags.set_aside(self.floor > self.best.ceiling)
+                elif answer.safe and self.goal == "one" and answer.carries:
+                    inside = np.zeros(self.lattice.shape, dtype=np.bool_)
+                    inside[tuple(slice(0, level + 1) for level in choice)] = True
+                    self.tags.set_aside(~inside)
             self.limits.progress(self.lattice.size - self.tags.n_open, self.lattice.size)
 
     def price_candidates(self) -> None:
@@ -143,19 +151,6 @@ class _Walk:
     def _must_stop(self) -> bool:
         self.stopped = self.stopped or self.limits.reason(self.explored)
         return self.stopped is not None
-
-    def _learn(self, choice: Choice, answer: Answer) -> None:
-        self.tags.learn(choice, answer)
-        if not answer.safe:
-            return
-        if self.goal == "best":
-            self._price(choice)
-            if not self.objective.monotone:  # else the border itself is the shortest way to the best
-                self.tags.set_aside(self.floor > self.best.ceiling)
-        elif self.goal == "one" and answer.carries:
-            inside = np.zeros(self.lattice.shape, dtype=np.bool_)
-            inside[tuple(slice(0, level + 1) for level in choice)] = True
-            self.tags.set_aside(~inside)
 
     def _price(self, choice: Choice) -> None:
         cost = self.objective.cost(choice)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -113,7 +112,7 @@ def risk_of_groups(
     asked = _Question.of(grouping, written.parse_facts(facts), question)
     known = KnownFacts(asked.groups, (), asked.kind, work_limit=work_limit, weighted=asked.facts)
     generator = np.random.default_rng() if random is None else random
-    with _explained():
+    try:
         if asked.question:
             return asked.answer(known.chances(asked.question, generator)[0], asked.question[0])
         # the likelier of the worst atom the facts touch and the most common value of any other group
@@ -130,13 +129,6 @@ def risk_of_groups(
             return asked.answer(*found)
         likelier = found if found[0].value >= elsewhere[0].value else elsewhere
         return asked.answer(found[0].or_larger(elsewhere[0]), likelier[1])
-
-
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Explain in words that no table agrees with the facts, or none of those drawn."""
-    try:
-        yield
     except NothingAgreed:
         raise Undecided(
             "undecided",

@@ -266,24 +266,20 @@ def explored_of(asked: Skylines) -> tuple[list[Explored], int]:
     for place, code in enumerate(ranked, start=1):
         if code in kept:
             report("knowledge skylines", len(found), len(kept))
-            found.append(Explored(f"value {place}", asked.everybody(code), _breaches(asked, code)))
+            breaches = []
+            for ruled_out in range(GRID.ruled_out + 1):
+                groups = asked.tables.about(code, ruled_out, asked.case)
+                breaches.append(
+                    [
+                        [
+                            _rounded_up(groups, kernel.Amounts(ruled_out, known, family), asked.case)
+                            for family in range(GRID.family + 1)
+                        ]
+                        for known in range(GRID.known + 1)
+                    ]
+                )
+            found.append(Explored(f"value {place}", asked.everybody(code), breaches))
     return found, len(ranked)
-
-
-def _breaches(asked: Skylines, code: int) -> list[list[list[int]]]:
-    found = []
-    for ruled_out in range(GRID.ruled_out + 1):
-        groups = asked.tables.about(code, ruled_out, asked.case)
-        found.append(
-            [
-                [
-                    _rounded_up(groups, kernel.Amounts(ruled_out, known, family), asked.case)
-                    for family in range(GRID.family + 1)
-                ]
-                for known in range(GRID.known + 1)
-            ]
-        )
-    return found
 
 
 def _rounded_up(groups: list[kernel.Group], amounts: kernel.Amounts, case: kernel.ValuesPerPerson) -> int:

@@ -32,31 +32,26 @@ def rows_to_leave_out(
     gone = np.zeros(len(tables.people), dtype=bool)
     for value in tables.values:
         for skyline, amounts, limit in asked:
-            if own.get(value, 0) == skyline:
-                gone |= _fail_alone(tables, value, amounts, limit, case)
-                # the target in one group, the family in another: the target's goes, until the rest is safe
-                while True:
-                    rows: Integers = np.flatnonzero(~gone)
-                    groups = tables.only(rows).about(value, amounts.ruled_out, case)
-                    if is_safe(groups, amounts, limit, case) or not groups:
-                        break
-                    gone[rows[worst_case(groups, amounts, case).target.number]] = True
+            if own.get(value, 0) != skyline:
+                continue
+            # groups whose own people are enough; alike groups are decided once
+            holders = tables.counts[:, tables.values.index(value)]
+            held = np.flatnonzero(holders)
+            shape = tables.shapes[held, min(amounts.ruled_out + 1, tables.counts.shape[1])]
+            kinds, first, kind = np.unique(
+                np.column_stack([shape, holders[held]]), axis=0, return_index=True, return_inverse=True
+            )
+            alone = [tables.group(int(held[row]), value, amounts.ruled_out) for row in first]
+            unsafe = np.array([not is_safe([group], amounts, limit, case) for group in alone], dtype=bool)
+            failing = np.zeros(len(holders), dtype=bool)
+            if len(kinds):
+                failing[held] = unsafe[kind.reshape(-1)]
+            gone |= failing
+            # the target in one group, the family in another: the target's goes, until the rest is safe
+            while True:
+                rows: Integers = np.flatnonzero(~gone)
+                groups = tables.only(rows).about(value, amounts.ruled_out, case)
+                if is_safe(groups, amounts, limit, case) or not groups:
+                    break
+                gone[rows[worst_case(groups, amounts, case).target.number]] = True
     return [int(row) for row in np.flatnonzero(gone)]
-
-
-def _fail_alone(
-    tables: Histograms, value: int, amounts: Amounts, limit: Fraction, case: ValuesPerPerson
-) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Groups whose own people are enough; alike groups are decided once."""
-    own = tables.counts[:, tables.values.index(value)]
-    held = np.flatnonzero(own)
-    shape = tables.shapes[held, min(amounts.ruled_out + 1, tables.counts.shape[1])]
-    kinds, first, kind = np.unique(
-        np.column_stack([shape, own[held]]), axis=0, return_index=True, return_inverse=True
-    )
-    groups = [tables.group(int(held[row]), value, amounts.ruled_out) for row in first]
-    unsafe = np.array([not is_safe([group], amounts, limit, case) for group in groups], dtype=bool)
-    failing = np.zeros(len(own), dtype=bool)
-    if len(kinds):
-        failing[held] = unsafe[kind.reshape(-1)]
-    return failing
