@@ -93,7 +93,7 @@ def _about(name: str) -> str:
 def _why_not(name: str, search: LatticeSearch) -> str:
     utility: Utility = registry.get("utilities", name)()
     needs = lacking(utility, search.base.table, search.require)
-    return f"needs {needs}" if needs else "takes long, and is measured where it is minimised"
+    return f"needs {needs}" if needs else "takes long, and is measured only if it is minimised"
 
 
 def verdict_told(verdict: Verdict) -> Json:

@@ -168,7 +168,7 @@ class Decision:
     def take(self, draft: Draft, version: int) -> None:
         """Decide something else; refused when somebody did so in another tab since this page was told."""
         if version != self.version:
-            hint = "The page shows the choice of the other tab now; decide again."
+            hint = "The page now shows the choice of the other tab; decide again."
             raise UsageError("changed_meanwhile", "something was changed in another tab", hint=hint)
         kept, counted = self._draft, self._counted
         self._draft = draft
@@ -205,8 +205,8 @@ class Decision:
     def with_edits(self, *more: editing.Edit) -> Draft:
         """The draft with privacy.yml changed, read as `run` would read it."""
         if self.project is None:
-            hint = "Make a project: privacy-sql init --from FILE."
-            raise UsageError("no_project", "this table stands in no privacy.yml", hint=hint)
+            hint = "Create a project: privacy-sql init --from FILE."
+            raise UsageError("no_project", "this table is not in a privacy.yml", hint=hint)
         edits = (*self._draft.edits, *more)
         text = editing.edited(self.text, self.plan.name, edits)
         plan = editing.understood_text(self.project.directory, text).plans[self.plan.name]
@@ -595,7 +595,7 @@ def _refuse_unfit(plan: Plan) -> None:
     if method is not None and (method.promises or method.name == "marginals"):
         raise UsageError(
             "no_levels",
-            f"{method.name} publishes no rows at levels, which is what the explorer decides",
+            f"{method.name} does not publish rows at levels, which the explorer decides",
             where=plan.name,
             hint="Select another release, or use `privacy-sql search` and `privacy-sql run`.",
         )

@@ -129,7 +129,7 @@ class Jobs:
         """A job by its number."""
         job = self._jobs.get(number)
         if job is None:
-            raise UsageError("no_job", f"there is no job {number}", hint="Ask the question again.")
+            raise UsageError("no_job", f"there is no job {number}", hint="Repeat the request.")
         return job
 
     def cancel(self, number: int) -> Job:

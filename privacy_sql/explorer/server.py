@@ -117,7 +117,7 @@ class Explorer:
             headers["Set-Cookie"] = self.guard.set_cookie
         elif not self.guard.knows(request.cookies.get(self.guard.cookie_name)):
             return _plain(
-                "This address was used already, or is not whole. Start privacy-sql explore again.", 403
+                "This address was already used, or is incomplete. Start privacy-sql explore again.", 403
             )
         return Response(content, headers=headers, media_type=kind)
 
@@ -279,13 +279,13 @@ async def _body(request: Request) -> Question:
     async for piece in request.stream():
         content += piece
         if len(content) > LARGEST:
-            raise UsageError("large_question", "the question is too large")
+            raise UsageError("large_question", "the request is too large")
     try:
         found = json.loads(content or b"{}")
     except (ValueError, RecursionError):
-        raise UsageError("bad_question", "the question is not JSON", hint="Reload the page.") from None
+        raise UsageError("bad_question", "the request is not JSON", hint="Reload the page.") from None
     if not isinstance(found, dict):
-        raise UsageError("bad_question", "a question is an object of JSON", hint="Reload the page.")
+        raise UsageError("bad_question", "a request must be a JSON object", hint="Reload the page.")
     return found
 
 

@@ -61,7 +61,7 @@ def test_a_decision_without_any_requirement_is_refused() -> None:
     with decided(table(people(1)), {}, [ps.KAnonymity(2)]) as decision:
         answers = {"looks": "nobody", "hidden": "5"}
         assert ask(decision, "guide", action="try", answers=answers)["gone"] == ["k_anonymity(k=2)"]
-        with pytest.raises(UsageError, match="nothing would be required"):
+        with pytest.raises(UsageError, match="there would be no requirements"):
             ask(decision, "guide", action="take", answers=answers, version=1)
 
 

@@ -126,7 +126,7 @@ def test_tables_that_have_no_curve_say_why() -> None:
     given = table(rows, identifier="who", values_per_person="multiset", drop=[])
     with decided(given, {}, [ps.KAnonymity(1)]) as decision:
         (column,) = ask(decision, "knowledge")["columns"]
-        assert column["curve"] is None and "skyline covers several" in column["why_not"]
+        assert column["curve"] is None and "skyline supports several" in column["why_not"]
 
 
 def test_every_sensitive_column_has_its_curve() -> None:

@@ -121,7 +121,7 @@ def test_people_with_several_values_are_counted_once(several: Any) -> None:
         (column,) = told["columns"]
         assert column["people"] == sum(bar["people"] for bar in column["guesses"]) == 3
         assert told["most_facts"] == 0
-        with pytest.raises(UsageError, match="one sensitive value each"):
+        with pytest.raises(UsageError, match="one sensitive value per person"):
             ask(decision, "people", facts=1)
 
 

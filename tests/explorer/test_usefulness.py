@@ -122,7 +122,7 @@ def test_a_table_without_a_sensitive_column_has_no_queries_but_measures() -> Non
     with decided(table(people(3), sensitive=None), {}, [ps.KAnonymity(1)]) as decision:
         told = ask(decision, "usefulness")
         assert any("value" in one for one in told["utilities"])
-        with pytest.raises(UsageError, match="tables with a sensitive column"):
+        with pytest.raises(UsageError, match="counting queries need a sensitive column"):
             ask(decision, "usefulness", action="query", conditions={})
 
 

@@ -242,7 +242,7 @@ def _labelled(decision: Decision, column: str, kind: Hierarchy) -> list[tuple[tu
     dictionary = base.dictionaries[base.aliases[column]]
     n_values = base.statistics[base.aliases[column]]["n_values"]
     if n_values > MOST_VALUES:
-        hint = "Its levels are tagged on Decide all the same."
+        hint = "The screen Decide still shows its levels."
         raise UsageError(
             "many_values", f"{column} has {number_of(n_values, 'value')}, too many to list", hint=hint
         )
@@ -320,7 +320,7 @@ def _reshaped(decision: Decision, column: str, question: Question) -> Reshaped:
         there = next(row[above:] for row in inner if row[above] in parent)
         inner = [[*row[:above], *there] if row[above - 1] in moving else row for row in inner]
     else:
-        raise UsageError("bad_question", f'"{what}" is nothing a tree can do', hint="Reload the page.")
+        raise UsageError("bad_question", f'a tree cannot "{what}"', hint="Reload the page.")
     return level_names, [tuple(row) for row in inner]
 
 
@@ -345,6 +345,6 @@ def _inner_level(question: Question, n: int, below: int = 0) -> int:
     """The level of a question, or the one so far above it: one that is neither the values nor the top."""
     level = whole(question, "level") + below
     if not 1 <= level <= n:
-        hint = "Add a level first: the exact values and the single label at the top stay as they are."
-        raise UsageError("no_level", f"level {level} is not one whose labels can be changed", hint=hint)
+        hint = "Add a level first; the exact values and the single label at the top cannot change."
+        raise UsageError("no_level", f"the labels of level {level} cannot be changed", hint=hint)
     return level

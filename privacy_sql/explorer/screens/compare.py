@@ -37,7 +37,7 @@ class Compare(Screen):
         pinned = question.get("choices", [])
         if not isinstance(pinned, list) or len(pinned) > MOST:
             raise UsageError(
-                "bad_question", f"at most {MOST} choices are compared", hint="Take one of them away."
+                "bad_question", f"at most {MOST} choices can be compared", hint="Remove one of them."
             )
         return {
             "summary": decision.summary(),
@@ -66,7 +66,9 @@ def _levels(decision: Decision, given: object) -> dict[str, int]:
     if not isinstance(given, Mapping) or not all(
         isinstance(level, int) and not isinstance(level, bool) for level in given.values()
     ):
-        raise UsageError("bad_question", "a choice is a level for each column", hint="Reload the page.")
+        raise UsageError(
+            "bad_question", "a choice must have a level for each column", hint="Reload the page."
+        )
     levels = {**dict.fromkeys(decision.plan.table.quasi, 0), **given}
     decision.counted.choice(levels)  # refuses a column or level that there is not
     return levels

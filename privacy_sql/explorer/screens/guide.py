@@ -48,7 +48,7 @@ class Guide(Screen):
         if action == "take":
             if not kept and not made:
                 hint = "Answer at least one question with a limit."
-                raise UsageError("no_requirement", "nothing would be required", hint=hint)
+                raise UsageError("no_requirement", "there would be no requirements", hint=hint)
             if decision.project is not None:
                 draft = decision.with_edits(SetRequirements(tuple(sorted(kinds)), tuple(asked)))
             else:
@@ -74,9 +74,7 @@ def _questions(decision: Decision) -> list[Json]:
     table = decision.plan.table
     columns = ", ".join(table.quasi)
     sensitive = " and ".join(table.declared_sensitive)
-    lacking = (
-        "" if table.sensitives else "No column is declared as sensitive, so there is nothing to find out."
-    )
+    lacking = "" if table.sensitives else "No column is sensitive, so there is nothing to find out."
     several = (
         ""
         if table.values_per_person == "one"
@@ -95,7 +93,7 @@ def _questions(decision: Decision) -> list[Json]:
         _one(
             "hidden",
             "Among how many people should a person be hidden?",
-            "Whoever looks finds a group of at least so many people who look the same.",
+            "Somebody who looks finds a group of at least this many people who look the same.",
             *((str(k), f"{k} people") for k in (3, 5, 11, 20)),
         ),
         _one(
@@ -108,7 +106,7 @@ def _questions(decision: Decision) -> list[Json]:
         _one(
             "sure",
             "How sure may somebody become about one person?",
-            "The limit holds for the person who is easiest to guess.",
+            "The limit applies to the person who is easiest to guess.",
             ("1/2", "Less than 50 %"),
             ("2/3", "Less than 67 %"),
             ("4/5", "Less than 80 %"),
@@ -116,25 +114,25 @@ def _questions(decision: Decision) -> list[Json]:
         ),
         _one(
             "facts",
-            "What more do they know?",
+            "What else do they know?",
             "One fact is for example that a person does not have some value, or that if one person has it"
             " another one has it too.",
-            ("0", "Nothing more than what is published"),
-            ("1", "One fact, whichever helps most"),
+            ("0", "Nothing but what is published"),
+            ("1", "One fact, the most useful one"),
             ("2", "Two facts"),
             ("3", "Three facts"),
         ),
         _one(
             "groups",
-            "May a group of people turn out to be quite unlike everybody else?",
+            "May a group of people differ a lot from everybody else?",
             "Nobody is singled out then, but people are judged by their group.",
             ("yes", "Yes"),
             ("0.3", "A little: by at most 0.3"),
-            ("0.2", "Hardly: by at most 0.2"),
+            ("0.2", "Very little: by at most 0.2"),
         ),
         _one(
             "held",
-            "Might they hold another release about the same people?",
+            "Might they have another release about the same people?",
             "Two releases that are safe alone can single somebody out together.",
             ("yes", "Yes: any release in the register of this project"),
             ("no", "No"),
@@ -208,5 +206,5 @@ def _adversary(decision: Decision, answers: Mapping[str, str]) -> str:
         "3": "three more facts, the most useful ones",
     }[answers.get("facts", "0")]
     parts = [start, f"They know {more}" if more and answers.get("harm") == "yes" else ""]
-    parts.append("They hold the other releases in the register" if answers.get("held") == "yes" else "")
+    parts.append("They have the other releases in the register" if answers.get("held") == "yes" else "")
     return ". ".join(part for part in parts if part) + "."

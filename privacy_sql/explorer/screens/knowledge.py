@@ -64,7 +64,7 @@ class Knowledge(Screen):
             return _judged(decision, make("bt_privacy", {"bandwidth": bandwidth, "t": t}))
         if asked == "held":
             if decision.project is None:
-                raise UsageError("no_register", "a register belongs to a project")
+                raise UsageError("no_register", "only a project has a register")
             at = text(question, "at", "1")
             made = make("composition", {"with": "register", "at": at})
             return _judged(decision, made.within(decision.project.directory))
@@ -77,7 +77,7 @@ def _why_not(grouping: Grouping) -> str:
     if not table.sensitives:
         return "There is no sensitive column, so there is nothing to guess."
     if table.values_per_person != "one":
-        return "A disclosure curve is defined for one sensitive value per person; the skyline covers several."
+        return "A disclosure curve needs one sensitive value per person; the skyline supports several."
     return ""
 
 

@@ -57,10 +57,8 @@ class People(Screen):
         facts = whole(question, "facts", usual)
         refuse_bad_facts(facts)
         if facts and guess is None:
-            hint = "Ask about no facts; the privacy skyline covers several values."
-            raise UsageError(
-                "several_values", "facts are about people with one sensitive value each", hint=hint
-            )
+            hint = "Set the facts to 0; the privacy skyline supports several values."
+            raise UsageError("several_values", "facts need one sensitive value per person", hint=hint)
         return facts
 
 
@@ -123,7 +121,7 @@ def _groups(decision: Decision, question: Question, facts: int) -> Json:
         raise UsageError("bad_question", "there is no such histogram", hint="Reload the page.")
     side, shown = every[number]
     if (held := shown.in_memory) is None:
-        told = "the groups of this table are counted by its engine and not listed here"
+        told = "the engine counts the groups of this table, so they are not listed here"
         raise UsageError("not_listed", told, hint="Use privacy-sql check, which names the worst group.")
     groups = held.of
     if by == "guess":
@@ -214,7 +212,7 @@ def _leaving(decision: Decision, held: SeenInMemory, inside: list[int], n: int) 
         "people": leaving,
         "max_suppressed": _decimal(share),
         "why": (
-            f"Everybody in a group that breaks a requirement leaves: {so_many(leaving)} in all,"
+            f"Everybody in a group that breaks a requirement is left out: {so_many(leaving)} in all,"
             f" {n} of them from this bar. max_suppressed becomes {_decimal(share)}."
         ),
     }

@@ -65,15 +65,15 @@ class Sign(Screen):
                 project.directory, plan.name, plan.manifest(project.directory), ours=True
             )
             return {"registered": plan.name, "columns": columns}
-        raise UsageError("bad_question", f'"{task}" is nothing that can be done', hint="Reload the page.")
+        raise UsageError("bad_question", f'there is no task "{task}"', hint="Reload the page.")
 
 
 def _save(decision: Decision, version: int) -> None:
     """Write privacy.yml as it was shown, if nobody changed it meanwhile."""
     if decision.project is None:
-        raise UsageError("no_project", "this table stands in no privacy.yml, so nothing can be saved")
+        raise UsageError("no_project", "this table is not in a privacy.yml, so nothing can be saved")
     if version != decision.version:
-        hint = "Read the difference again, then save."
+        hint = "Check the difference again, then save."
         raise UsageError("changed_meanwhile", "something was changed in another tab", hint=hint)
     decision.save()
 
@@ -82,7 +82,7 @@ def _saved(decision: Decision) -> tuple[Project, Plan]:
     """The project as it lies on disk, which must be what is shown."""
     if decision.project is None:
         raise UsageError(
-            "no_project", "this table stands in no privacy.yml, so nothing can be published from here"
+            "no_project", "this table is not in a privacy.yml, so nothing can be published from here"
         )
     if decision.draft != decision.first:
         raise UsageError("not_saved", "the decision is not saved", hint="Save it to privacy.yml first.")
@@ -191,7 +191,7 @@ def _out(decision: Decision, project: Project, plan: Plan) -> Json:
 
 def _report(decision: Decision) -> Path:
     if decision.project is None:
-        raise UsageError("no_project", "this table stands in no privacy.yml, so it has no report")
+        raise UsageError("no_project", "this table is not in a privacy.yml, so it has no report")
     return decision.project.directory / "target" / "report" / f"{decision.plan.name}.html"
 
 

@@ -68,11 +68,11 @@ def _answered(decision: Decision, question: Question) -> Json:
     search = decision.counted.search
     base = search.base
     if not base.table.sensitives:
-        told = "counting queries are answered for tables with a sensitive column"
+        told = "counting queries need a sensitive column"
         raise UsageError("no_sensitive", told, hint="Name one under `sensitive`.")
     asked = question.get("conditions")
     if not isinstance(asked, Mapping) or not all(isinstance(said, str) for said in asked.values()):
-        raise UsageError("bad_question", "a condition is a text for a column", hint="Reload the page.")
+        raise UsageError("bad_question", "a condition must be text for a column", hint="Reload the page.")
     wanted: dict[int, Collection[int]] = {}
     values: Collection[int] | None = None
     sensitive = base.table.sensitives[0]
@@ -89,7 +89,7 @@ def _answered(decision: Decision, question: Question) -> Json:
                 _values(base, alias), _labels(base, alias, position), entries, str(column)
             )
         else:
-            raise UsageError("unknown_column", "there is no such column to ask about")
+            raise UsageError("unknown_column", "there is no such column")
     shown = search.valued(search.shown(decision.counted.choice(decision.levels)))
     # costs that were asked nothing yet: those of the search remember the queries of the search
     true, estimated = Costs(base).answers(Own(wanted, values), shown)
@@ -142,9 +142,9 @@ def _meant(
             numbers = [(place, number_in(value or "")) for place, (_, value) in enumerate(values)]
             these = {place for place, number in numbers if number is not None and low <= number <= high}
         if not these:
-            told = f"no value or label of {column} is what was asked for"
+            told = f"{column} has no such value or label"
             raise UsageError(
-                "unknown_value", told, hint="Write values or labels with commas between, or 30-39."
+                "unknown_value", told, hint="Write values or labels separated by commas, or 30-39."
             )
         found |= these
     return found

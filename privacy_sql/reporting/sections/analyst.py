@@ -13,9 +13,7 @@ def section(material: Material) -> Section:
     title, short = "What an analyst will notice", "Analysts"
     found = material.part("usefulness")
     if not found or not found["errors"]:
-        how = (
-            "The run measures it where a column is sensitive, and each has one level or values are permuted."
-        )
+        how = "The run measures it if a column is sensitive and each has one level, or values are permuted."
         return Section("analyst", title, short, missing=material.why_not("usefulness", how))
     asked = [
         (" and ".join(e["columns"]), e["error"]) if e["columns"] else ("nothing else", e["error"])

@@ -10,7 +10,7 @@ from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import Below, count, number_of, percent
 
-WHY = "It is counted where rows of one table are published, by a run of this version."
+WHY = "It is counted if a run of this version publishes rows of one table."
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,15 @@ WORDS = {
     "fact": 'one thing somebody learns elsewhere, such as "Ed does not have mumps"; the worst facts are those'
     " that help them most",
     "group": "the people whose published quasi-identifiers are the same",
-    "insensitive column": "published as it is; what it singles out is counted and said",
+    "insensitive column": "a column published unchanged; privacy_sql counts and reports whom it singles out",
     "level of detail": "a step of a hierarchy; level 0 is the value itself, the last is `*`",
-    "limit": "the number a requirement is compared with",
-    "manifest": "the file beside a release that says how it was made, what it keeps, and its checksums",
-    "quasi-identifier": "a column that somebody may know about a person and look up: age, sex, zip",
-    "requirement": "what a release must keep, such as `k_anonymity(k=5)`",
+    "limit": "the number that a requirement's value is compared with",
+    "manifest": "the file next to a release that says how it was made, which requirements it meets, and its"
+    " checksums",
+    "quasi-identifier": "a column that somebody may know about a person and use to find them: age, sex, zip",
+    "requirement": "what a release must meet, such as `k_anonymity(k=5)`",
     "sensitive column": "what nobody should learn about a person: diagnosis, income",
-    "suppressed": "left out of the release, because a group of their own would not be safe",
+    "suppressed": "left out of the release, because their group would not be safe",
 }
 
 

@@ -18,7 +18,7 @@ MOST_EDGES = 400  # choices up to which every single step is drawn
 MOST_ROWS = 12
 SIDE_BY_SIDE = 150  # choices that fit half the page
 HOW = "Run privacy-sql search --select {name}, then make the report again."
-PUBLIC = "A public report tells of the choice that was published, and of no other."
+PUBLIC = "A public report shows only the published choice."
 OTHERWISE = "The search was not over one level per column, so there is no picture of its choices."
 # within the limit that is drawn, and still not to be published
 ELSEWHERE = "not safe: another requirement fails"

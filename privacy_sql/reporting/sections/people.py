@@ -14,7 +14,7 @@ TITLE, SHORT = "How many people are found or guessed", "People"
 CERTAIN = "certain"
 GUESSES = (CERTAIN, "80 to 99 %", "60 to 79 %", "40 to 59 %", "20 to 39 %", "under 20 %")
 FEW = "A public report does not count fewer people than are required of a group."
-WHY = "It is counted where rows of one table are published, by a run of this version."
+WHY = "It is counted if a run of this version publishes rows of one table."
 
 assert len(GUESSES) == len(GUESSED)
 

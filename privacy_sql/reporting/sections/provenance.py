@@ -10,9 +10,9 @@ from privacy_sql.reporting.sections import Material, Section
 from privacy_sql.reporting.words import count, moment
 
 LIMITS = (
-    "It holds against the adversaries named above and against no stronger one.",
-    "Other releases about the same people are looked at only where they are named above.",
-    "A manifest finds changed bytes. It is no signature: who can write the output can write a manifest.",
+    "Somebody who knows more than assumed here may still learn more.",
+    "Other releases about the same people were examined only if they are named above.",
+    "A manifest reveals changed bytes. It is not a signature: anybody who writes the output can write one.",
 )
 
 
@@ -20,7 +20,7 @@ def section(material: Material) -> Section:
     rows = [(name, value) for name, value in _rows(material) if value]
     limits = [*LIMITS]
     if material.run.get("claims"):
-        limits.insert(1, "What a method promises cannot be checked from rows; it is kept in the ledger.")
+        limits.insert(1, "Nobody can check the promise of a method from rows; the ledger keeps it.")
     return Section(
         "provenance",
         "Provenance",
@@ -48,7 +48,7 @@ def _rows(material: Material) -> Iterator[tuple[str, Any]]:
     yield "required", " · ".join(run.get("require", []))
     yield "output", output.get("file") or output.get("relation") or run.get("target")
     if any("csv" in part for part in output.get("files", [output])):
-        yield "cells a spreadsheet would run", "written with an apostrophe in front, which is not theirs"
+        yield "cells a spreadsheet would run", "written with an added apostrophe in front"
     if output.get("relation") or output.get("relations"):
         yield "read again", "no: privacy-sql verify --connect does that for a table"
     yield "sha256 of the output", output.get("sha256")

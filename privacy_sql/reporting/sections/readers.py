@@ -131,7 +131,7 @@ def _story(material: Material) -> dict[str, Any] | None:
         else f"Take one person. No other row has the same {by}"
     )
     has = (
-        f"Whoever knows that reads the {sensitive} in the row." if n == 1
+        f"Anybody who knows that can read the {sensitive} in the row." if n == 1
         else f"All of them have the same {sensitive}, so nobody has to guess." if top == n
         else f"{count(top)} of them {'has' if top == 1 else 'have'} the same {sensitive}. A neighbour who"
         f" guesses it for one of them is right {percent(top / n)} of the time."

@@ -15,7 +15,7 @@ MOST_TOLD = 12  # facts told one by one
 def section(material: Material) -> Section:
     title, short = "The worst case, in words", "Worst case"
     if not material.internal:
-        told = "A public report tells how close each requirement came, and not in whose group."
+        told = "A public report says how close each requirement came, but not in which group."
         return Section("worst_case", title, short, {"stories": [], "others": [], "told": told})
     stories = [_story(verdict, asked=True) for verdict in material.verdicts if _facts(verdict)]
     unasked = material.part("unasked")

@@ -54,7 +54,7 @@ const shares = (curve) => curve.map(share);
 function drawCurve(column) {
   return lines({
     series: [
-      { name: "this choice, whichever facts help most", values: shares(column.curve.implications) },
+      { name: "this choice, with the most useful facts", values: shares(column.curve.implications) },
       { name: "the source table", values: shares(column.source.implications), dashed: true },
     ],
     limit: share(told.limit), at: facts, across: "facts somebody knows", up: "Best guess is right",

@@ -43,7 +43,7 @@ async function change(question, words) {
 function draw() {
   if (told.file === null) {
     fill(root, title(), h("section", { class: "card" }, h("h3", {}, "Nothing to sign"),
-      h("p", {}, "This table stands in no privacy.yml. Make a project of it with privacy-sql init --from FILE, and open that.")));
+      h("p", {}, "This table is not in a privacy.yml. Create a project with privacy-sql init --from FILE, and open that.")));
     return;
   }
   fill(root, title(),
