@@ -38,8 +38,8 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
     if table.values_per_person == "one":
         alike = None if table.count else engine.alike(source)
         if alike is None:
-            texts = not table.count and all(kinds.get(name) == "text" for name, _ in inside)
-            whole = engine.coded(source, inside) if texts and inside else None
+            texts = not table.count and {*map(kinds.get, dict(inside))} == {"text"}
+            whole = engine.coded(source, inside) if texts else None
             return _coded(engine, _rows(source, table, inside), inside, kinds, {}, whole)
         rows, n_rows = alike
         counting = render(
@@ -126,12 +126,14 @@ def _coded(
     """A counted source in codes, with a dictionary for each column that has none yet; or `whole`, made."""
     # the columns that get a dictionary: internal name, number of the part, the column its values are in
     own: list[tuple[Sql, int, Sql]] = []
+    codes: list[Sql] = []
     texts: dict[Sql, None] = {}
     for name, alias in inside:
         if alias not in given:
             is_text = kinds.get(name) == "text"
             column = Sql("v_text" if engine.one_text and is_text else f"v_{alias}")
             own.append((alias, len(own) + 1, column))
+            codes.append(alias)
             texts |= {column: None} if is_text else {}
     whole = whole or engine.create(
         render(
@@ -146,7 +148,7 @@ def _coded(
     )
     parts = render("counted/parts.sql", counted=whole, texts=list(texts), star=TOP)
     sizes = {row.pop("part"): row for row in engine.fetch(parts)}
-    codes = [*(alias for alias, *_ in own), *names(given), Sql("n_rows")]
+    codes += [*names(given), Sql("n_rows")]
     relation = _part(engine, whole, 0, list(zip(codes, codes, strict=True)))
     code, rows = Sql("code"), Sql("n_rows")
     dictionaries, statistics = {}, {}
