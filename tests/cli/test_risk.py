@@ -38,7 +38,7 @@ def test_risks_are_those_of_every_person_for_each_adversary(tmp_path: Path) -> N
         expected = oracle.measured("above", AGES, population, adversary, tau)
         assert {t: Fraction(share) for t, share in found[name].items()} == {"0.3": expected}
     assert found["asks_for"] == {"0.3": 4}
-    assert "0.3 asks for 4 people" in "\n".join(outcome.lines)
+    assert "0.3 needs 4 people" in "\n".join(outcome.lines)
 
 
 def test_a_threshold_that_is_no_risk_is_a_usage_error(tmp_path: Path) -> None:

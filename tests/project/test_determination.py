@@ -84,7 +84,7 @@ def test_a_weight_that_is_none_stops_the_estimate_and_not_the_release(tmp_path: 
     risk = call("risk", "--project", tmp_path)
     assert risk.exit == 3 and "w of 1 person is not a number of at least 1" in risk.everything
     run = json.loads((tmp_path / "target" / "records" / "people.json").read_text(encoding="utf-8"))["run"]
-    assert "is no number" in run["estimates"]["missing"] and run["risk"]["prosecutor_max"] == "1/2"
+    assert "is not a number" in run["estimates"]["missing"] and run["risk"]["prosecutor_max"] == "1/2"
 
 
 @pytest.mark.parametrize(

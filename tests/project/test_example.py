@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from privacy_sql.project import example
 from tests.oracles import classical
 
-CHECKSUM = "0b764d4664cd2dcd62daaf103d9ea8f729ff7144382a5ea853438c40557dd526"
+CHECKSUM = "1c13c75ab0490d5be68b300d4f87ac155d624d2e86389498660b5d0af9f35b73"
 
 
 @pytest.fixture(scope="module")

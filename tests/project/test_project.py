@@ -175,7 +175,7 @@ def test_credentials_in_the_project_file_are_refused_and_not_repeated(tmp_path: 
 @pytest.mark.parametrize("name", ["../../up", "a/b", "", ".hidden", "a\nb", "/etc/x", "a" * 101])
 def test_a_release_name_that_leads_to_another_folder_is_refused(tmp_path: Path, name: str) -> None:
     (problem,) = problems(tmp_path, {**PROJECT, "releases": {name: RELEASE}})
-    assert "named" in problem.message
+    assert "the name of a release" in problem.message
 
 
 def test_a_flag_is_true_or_false_and_nothing_like_it(tmp_path: Path) -> None:
