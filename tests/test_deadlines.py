@@ -113,7 +113,7 @@ def test_too_many_choices_for_a_picture_are_refused_before_anything_is_counted()
     from privacy_sql.studies.every_choice import every_choice
 
     quasi = {f"q{n}": ps.KeepOrDrop() for n in range(11)}
-    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="there are 2048 choices"):
+    with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match="hierarchies allow 2048 choices"):
         every_choice(engine, ps.Table("nothing_of_that_name", quasi, "s"))
 
 

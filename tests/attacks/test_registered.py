@@ -250,7 +250,7 @@ def test_centres_registered_without_their_people_are_refused(engine: Any, tmp_pa
     register = Register(tmp_path / "register.jsonl")
     register.keep("people", place)  # as 0.1.0 did
     asked = ps.Composition("register", register=str(register.path))
-    with pytest.raises(DataError, match="not kept"):
+    with pytest.raises(DataError, match="no record of who is near which was kept"):
         ps.check(engine, table, [asked])
     register.keep("people", place, private=group_contents.writer(release))
     (verdict,) = ps.check(engine, table, [asked]).values()
