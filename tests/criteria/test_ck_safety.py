@@ -299,5 +299,5 @@ def test_a_value_of_a_limit_is_named_as_it_reads_and_a_missing_one_is_refused() 
         lambda: ps.CKSafety("0.9", 0, per_value={None: {"c": "0.5", "k": 0}}),
         lambda: ps.PrivacySkyline(per_value={None: [[0, 0, 0, "0.5"]]}),
     ):
-        with pytest.raises(ps.PrivacySqlError, match="by None"):
+        with pytest.raises(ps.PrivacySqlError, match="cannot name a missing value"):
             kind()

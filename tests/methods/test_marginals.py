@@ -368,7 +368,7 @@ def test_k_larger_than_the_table_says_so(engine: Any) -> None:
 
 
 def test_an_unsafe_table_is_not_injected_into(engine: Any) -> None:
-    with pytest.raises(NoSafeChoice, match="does not keep"):
+    with pytest.raises(NoSafeChoice, match="does not meet"):
         ps.publish(engine, people(), REQUIRE, ps.Marginals(inject={"age": 0, "job": 0, "sex": 0}))
 
 

@@ -177,5 +177,5 @@ def test_the_verb_calls_them_estimates(tmp_path: Path) -> None:
     words = ["risk", "--source", str(tmp_path / "people.csv"), "--quasi", "age", "--weight", "w"]
     outcome = run(words)
     told = "\n".join(outcome.lines)
-    assert outcome.exit == 0 and "estimates from weights, which promise nothing: 105 people" in told
+    assert outcome.exit == 0 and "estimates from weights, without guarantee: 105 people" in told
     assert "between 0 and 33.3 % of its people are alone" in told
