@@ -17,7 +17,7 @@ def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
     if any(key.labels is not None or key.column not in base.dictionaries for key in grouping.keys):
         raise UsageError(
             f"no_{what}_groups",
-            f"{what}s can be counted only in groups that show one level of each quasi-identifier",
+            f"{what}s can be counted only in groups with labels at one level of each quasi-identifier",
             where=base.table.name,
             hint="Publish by generalise or full_domain without local_recoding.",
         )

@@ -207,7 +207,7 @@ class FullDomain(Method):
             )
         if self.recodes:
             if table.values_per_person != "one":
-                told = "local_recoding publishes people row by row, but people have several values here"
+                told = "local_recoding publishes people row by row, but people have several values each"
                 raise UsageError("several_values", told, where=table.name)
             of_population = [str(criterion) for criterion in asked.require if criterion.needs_population]
             if of_population:
