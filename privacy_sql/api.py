@@ -203,7 +203,9 @@ def publish(engine: Engine, table: Table, require: Sequence[Criterion], method: 
             # columns that stay as they are would tell which lines are of one person
             if table.values_per_person != "one" and table.insensitive:
                 names = ", ".join(table.insensitive)
-                told = f"people have several values each, and {names} would tell which rows are of one person"
+                told = (
+                    f"people have several values each, and {names} would show which rows belong to one person"
+                )
                 hint = "Make it a quasi-identifier, declare it known (`known: true`), or drop it."
                 raise UsageError("several_values", told, where=table.name, hint=hint)
         with step("propose"):
