@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,7 @@ from privacy_sql.judge import Requirements
 from privacy_sql.lattice.costs import Shown
 from privacy_sql.lattice.search import LatticeSearch, lacking
 from privacy_sql.methods import grouped_at
+from privacy_sql.publishing.baseline import guess
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.studies._people_by_risk import Risks, of_grouping, of_groups
 from privacy_sql.utilities import Utility
@@ -34,6 +36,22 @@ def risks(shown: Shown, facts: int) -> Risks:
     """People by how well they can be guessed, and by the size of their group."""
     held = shown.in_memory
     return of_grouping(shown.grouping, facts) if held is None else of_groups(held.of, facts)
+
+
+def looking_alike(shown: Shown) -> tuple[int, int]:
+    """The people of the smallest group, and the size of group that half of the people reach; 0 for nobody."""
+    if shown.in_memory is not None:
+        groups = Counter(shown.in_memory.of.people.tolist())
+    else:
+        groups = Counter[int]()
+        for people, _, alike in guess(shown.grouping).groups:
+            groups[people] += alike
+    everybody, in_smaller, half = sum(size * n for size, n in groups.items()), 0, 0
+    for size in sorted(groups):
+        if 2 * in_smaller <= everybody:
+            half = size  # at least half of the people are in groups of this size or larger
+        in_smaller += size * groups[size]
+    return min(groups, default=0), half
 
 
 def counts(decision: Decision) -> Base:

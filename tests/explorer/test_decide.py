@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -16,8 +17,10 @@ import privacy_sql as ps
 from privacy_sql import api, registry
 from privacy_sql.criteria import Criterion, make
 from privacy_sql.project import reading
+from privacy_sql.reporting import recording
 from privacy_sql.verdict import holds
 from tests.command_line import call
+from tests.explorer.deciding import ask, decided, people, table
 from tests.explorer.served import Asker, served
 
 REQUIRE = "k_anonymity: {k: 10}\n      ck_safety: {c: 0.6, k: 1}\n      t_closeness: {t: 0.4}"
@@ -126,6 +129,36 @@ def test_the_story_is_that_of_the_run_and_names_no_value_unless_it_is_asked_to(
         assert sum(bar["people"] for bar in column["before"]) == release.counts["rows_in"]
         assert sum(bar["people"] for bar in column["after"]) == release.counts["rows_out"]
         assert all(bar["label"] is None for bar in column["after"] if not column["level"])
+
+
+@pytest.mark.parametrize("allowed", ["0", "0.3"])
+def test_a_reader_sees_the_shape_of_the_report_and_as_many_people_alike_as_the_release_has(
+    allowed: str,
+) -> None:
+    """Fewest and half are counted anew from the rows of the release; the shape is what the report records."""
+    told = 0
+    for seed, (age, job) in product(range(3), product(range(3), range(3))):
+        with decided(table(people(seed)), {"age": age, "job": job}, (ps.KAnonymity(2),), allowed) as it:
+            reader = ask(it, "decide", action="story")["reader"]
+            assert ask(it, "decide", action="story", values=True)["reader"] == reader, "never real rows"
+            release = it.release()
+            recorded = recording.recorded(release)["columns"]
+            shape = {one["name"]: one["invented"] for one in recorded if one["shown"]}
+            assert reader["shape"]["header"] == list(shape)
+            assert [list(row) for row in zip(*reader["shape"]["rows"], strict=True)] == list(shape.values())
+            if release.safe:
+                frame = release.to_pandas()[["age", "job"]].astype(str)
+                rows = [tuple(row) for row in frame.itertuples(index=False)]
+            elif (age, job, allowed) == (0, 0, "0"):
+                rows = [row[1:3] for row in people(seed)]
+            else:
+                continue  # its rows cannot be had
+            sizes = sorted((n for n in Counter(rows).values() for _ in range(n)), reverse=True)
+            told += 1
+            assert reader["fewest"] == min(sizes, default=0)
+            # the largest size that at least half of the people have around them
+            assert reader["half"] == (sizes[-(-len(sizes) // 2) - 1] if sizes else 0)
+    assert told > 4
 
 
 def test_the_best_guess_is_the_worst_case_of_the_facts_that_are_required(whole: Asker, folder: Path) -> None:

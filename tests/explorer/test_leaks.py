@@ -57,6 +57,11 @@ def test_no_answer_holds_a_value_of_a_person(
         asker.ask("sign")
         everything(asker)
         asker.ask("sign", action="save", version=asker.ask("decide")["summary"]["version"])
+        # what a reader will see is invented: a column that is published as it is shows no value of its own
+        version = asker.ask("decide")["summary"]["version"]
+        asker.ask("decide", action="take", levels={"age": 0}, version=version)
+        reader = asker.ask("decide", action="story")["reader"]["shape"]
+        assert {"age", "illness"} <= set(reader["header"]) and set(reader["rows"][0]) == {"value 2"}
         assert canaries.MARK not in answers(asker)
     told = capfd.readouterr()
     assert canaries.MARK not in told.out + told.err + caplog.text.replace(LABEL, "")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.explorer.acting import count, keyed, text_of, waited
+from privacy_sql.explorer.jobs import Job
+from privacy_sql.explorer.screens import decide
+from tests.explorer.acting import clicked, count, keyed, text_of, waited
 from tests.explorer.served import Asker, served
 from tests.reporting.browser import axe, browser, complaints, requests
 
@@ -264,6 +267,62 @@ def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any
         waited(driver, lambda: "it has several limits" in text_of(driver))
         assert count(driver, "input[type=range]") == 3
         assert complaints(driver) == []
+        driver.get("about:blank")
+
+
+def test_steps_that_take_long_are_waited_for_or_cancelled_and_can_be_taken_all_the_same(
+    driver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People with several values each; nothing but the choice of now is decided until the gate opens."""
+    rows = [(n, "abc"[n // 8], 20 + n % 4, ill) for n in range(24) for ill in ("f", "g", "gh")[n % 3]]
+    (tmp_path / "people.csv").write_text(
+        "who,town,age,ill\n" + "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    )
+    (tmp_path / "privacy.yml").write_text(
+        "version: 1\nname: several\nreleases:\n  people:\n    source: {file: people.csv}\n"
+        "    identifier: who\n    quasi_identifiers:\n      - {column: town, hierarchy: keep_or_drop}\n"
+        "      - {column: age, hierarchy: {intervals: [2, 10]}}\n"
+        "    sensitive: {column: ill, values_per_person: set}\n    require:\n      k_anonymity: {k: 3}\n"
+        "      privacy_skyline: {points: [[1, 0, 1, 0.95]]}\n"
+        "    method: {generalise: {levels: {age: 2, town: 1}}}\n    output: {target: out/people.csv}\n"
+    )
+    gate, report = threading.Event(), Job.report
+
+    def held(job: Job, task: str, done: int, total: int) -> None:
+        report(job, task, done, total)
+        while not gate.wait(0.02):  # the page is answered meanwhile: who reports holds no lock
+            report(job, task, done, total)
+
+    monkeypatch.setattr(decide, "SECONDS", -1.0)
+    monkeypatch.setattr(Job, "report", held)
+    tags = (
+        "return [...document.querySelectorAll('.step')].map((s) => [s.dataset.key, s.className, s.innerText])"
+    )
+    unknown = '.step:not(.safe, .fails)[data-key^="step-"]'
+    with served(tmp_path) as asker:
+        enter(driver, asker, "decide")
+        waited(driver, lambda: "being decided" in text_of(driver, unknown))
+        assert count(driver, ".columns progress") == 1 and count(driver, ".step.safe") == 2  # now
+        waited(driver, lambda: "value 2" in text_of(driver, ".reader td"))
+        reader = text_of(driver, ".reader")
+        clicked(driver, '[data-key="cancel-steps"]')
+        waited(driver, lambda: not count(driver, ".columns progress"))
+        waited(driver, lambda: text_of(driver, unknown).count("not decided") == count(driver, unknown) == 4)
+        assert not count(driver, ".problem")
+        clicked(driver, '[data-key="step-age-1"]')
+        waited(driver, lambda: asker.decision.levels["age"] == 1)
+        waited(driver, lambda: count(driver, '[data-key="step-age-1"][aria-pressed="true"]'))
+        waited(driver, lambda: count(driver, ".columns progress"))
+        gate.set()
+        waited(driver, lambda: count(driver, ".step") == 6 and not count(driver, unknown))
+        waited(driver, lambda: not count(driver, "progress"))
+        steps = asker.ask("decide")["steps"]
+        for key, kind, words in driver.execute_script(tags):
+            _, column, level = key.split("-")
+            assert ("step safe" if steps[column][int(level)]["safe"] else "step fails") == kind, (key, words)
+            assert "decided" not in words
+        waited(driver, lambda: "least" in text_of(driver, ".reader") and text_of(driver, ".reader") != reader)
+        assert not count(driver, ".problem") and complaints(driver) == []
         driver.get("about:blank")
 
 

@@ -9,11 +9,11 @@ from privacy_sql import registry
 from privacy_sql.criteria import Criterion
 from privacy_sql.errors import Undecided, UsageError
 from privacy_sql.explorer.asking import flag, levels, text, whole
-from privacy_sql.explorer.choices import Words
+from privacy_sql.explorer.choices import Words, looking_alike, sides
 from privacy_sql.explorer.distributions import distributions
 from privacy_sql.explorer.jobs import Enough
 from privacy_sql.explorer.screens import Decision, Job, Json, Question, Screen
-from privacy_sql.reporting import words
+from privacy_sql.reporting import invented, words
 from privacy_sql.searches import Limits
 from privacy_sql.spaces.lattice import Choice
 from privacy_sql.verdict import Verdict
@@ -104,7 +104,7 @@ def _story(decision: Decision, *, values: bool) -> Json:
     try:
         release = decision.release(at)
     except Undecided as problem:
-        return {"levels": at, "undecided": problem.message, "verdicts": [], "columns": []}
+        return {"levels": at, "undecided": problem.message, "verdicts": [], "columns": [], "reader": None}
     verdicts: list[Json] = [
         {
             "requirement": verdict.requirement,
@@ -124,14 +124,27 @@ def _story(decision: Decision, *, values: bool) -> Json:
         }
         for verdict in release.verdicts.values()
     ]
-    search = decision.counted.search
-    shown, words_of = search.shown(decision.counted.choice(at)), Words(search.base, aloud=False)
+    search, choice = decision.counted.search, decision.counted.choice(at)
+    shown, words_of = search.shown(choice), Words(search.base, aloud=False)
+    # of several sensitive columns each has its own groups: the smallest are told
+    alike = [looking_alike(seen) for _, seen in sides(decision.counted, choice)]
+    kinds = decision.plan.table.hierarchies
     return {
         "levels": at,
         "safe": release.safe,
         "suppressed": release.suppressed,
         "verdicts": verdicts,
         "columns": distributions(search.base, shown, words_of, decision.plan.table.quasi),
+        "reader": {
+            "shape": invented.rows(
+                [
+                    (name, invented.labels(kinds.get(name), release.levels.get(name)))
+                    for name in release.columns
+                ]
+            ),
+            "fewest": min(fewest for fewest, _ in alike),
+            "half": min(half for _, half in alike),
+        },
     }
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from privacy_sql.display.levels import level
-from privacy_sql.reporting import drawing
+from privacy_sql.reporting import drawing, invented
 from privacy_sql.reporting.records import Record
 from privacy_sql.reporting.sections import Material, Section
 
 NEVER = {"identifier": "names the person"}
 FIRST_ROWS = 7  # columns on the sheet that is signed; the others stand in the annex
 MOST_WORDS = 3  # of a level that says what a column shows
-MOST_SHAPED = 9  # columns of invented rows
 MOST_GONE = 6  # columns that are left out by name
 
 
@@ -52,15 +51,6 @@ def section(material: Material) -> Section:
     # on the sheet that is signed: what singles people out, what is sensitive, others
     by_need = sorted(rows, key=lambda row: (not row["warns"], row["role"] != "sensitive"))
     most = {row["name"] for row in (rows if len(rows) <= FIRST_ROWS + 1 else by_need[:FIRST_ROWS])}
-    invented = None
-    if material.published and shapes and all(labels for _, labels in shapes):
-        # rows of the shape of the release that nobody has
-        shown, more = shapes[:MOST_SHAPED], len(shapes) - MOST_SHAPED
-        end = ["…"] if more > 0 else []
-        invented = {
-            "header": [*(name for name, _ in shown), *([f"{more} more"] if end else [])],
-            "rows": [[*row, *end] for row in zip(*(labels for _, labels in shown), strict=True)],
-        }
     content = {
         "rows": rows,
         "first": [row for row in rows if row["name"] in most],
@@ -68,7 +58,8 @@ def section(material: Material) -> Section:
         "more_gone": max(0, len(gone) - MOST_GONE) + (material.run.get("without_role") or 0),
         "drawn": any(any(row["bars"]) for row in rows),
         "before": any(row["before"] is not None or row["bars"][0] for row in rows),
-        "invented": invented,
+        # rows of the shape of the release that nobody has
+        "invented": invented.rows(shapes) if material.published else None,
     }
     return Section("published", title, "Published", content)
 

@@ -16,11 +16,11 @@ export async function show(root, given) {
   app = given;
   waiting = null;
   open = true;
-  boxes = Object.fromEntries(["limits", "price", "verdict", "columns", "scatter", "best"].map((name) =>
+  boxes = Object.fromEntries(["limits", "price", "verdict", "columns", "reader", "scatter", "best"].map((name) =>
     [name, h("section", { class: `${name} ${name === "verdict" ? "" : "card"}`, "aria-labelledby": `of-${name}` })]));
   root.append(h("div", { class: "deciding" },
     h("div", {}, boxes.limits),
-    h("div", {}, boxes.verdict, boxes.columns, boxes.best),
+    h("div", {}, boxes.verdict, boxes.columns, boxes.reader, boxes.best),
     h("div", { class: "right" }, boxes.scatter, boxes.price)));
   await refresh();
   return () => { settle(); all?.stop(); all = null; near?.stop(); near = null; open = false; };
@@ -37,6 +37,7 @@ function take(answer) {
   story = null;
   moved = {}; // limits that are being moved, by requirement
   if (!open) return; // it was left meanwhile
+  drawReader();
   app.decided(told.summary);
   const able = told.summary.requirements.filter((asked) => asked.slider);
   axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
@@ -70,6 +71,7 @@ async function tell() {
     story = found;
     drawVerdict();
     drawColumns();
+    drawReader();
   } catch (problem) {
     if (open && asked === told) app.failed(problem); // nobody waits for a story of what was left
   }
@@ -333,6 +335,25 @@ function drawStrips(name) {
   const words = `${numberOf(found.values, "value")}, published as ${found.left_out ? "nothing" : numberOf(found.labels, "label")}`;
   return h("div", { class: "strips", title: words }, vh(words), strip(found.before, "was", most), h("span", { "aria-hidden": "true" }, "→"),
     found.left_out ? h("span", { class: "out", "aria-hidden": "true" }, "–") : strip(found.after ?? found.before, "now", most));
+}
+
+// Rows in the shape of the release that nobody has; with them how many people look alike in it.
+function drawReader() {
+  boxes.reader.style.visibility = story?.reader ? "visible" : "hidden"; // it keeps its place until the next is known
+  if (!story?.reader) return;
+  const { shape, fewest, half } = story.reader;
+  fill(boxes.reader,
+    h("h3", { id: "of-reader" }, "What a reader will see ", h("span", { class: "hint" }, "invented rows in the shape of the release: nobody has these")),
+    shape
+      ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Invented rows" }, h("table", {},
+        h("thead", {}, h("tr", {}, shape.header.map((name) => h("th", { scope: "col" }, name)))),
+        h("tbody", {}, shape.rows.map((row) => h("tr", {}, row.map((label) => h("td", {}, label)))))))
+      : h("p", { class: "small" }, "No column is published."),
+    fewest
+      ? h("p", { class: "small" }, "Everybody in the release looks like at least ", h("b", { class: "fewest" }, people(fewest)),
+        ", themselves included, in the columns that somebody may know",
+        half > fewest ? `; half of the people, like at least ${people(half)}.` : ".")
+      : h("p", { class: "small" }, "Nobody is left in the release."));
 }
 
 const facts = () => {
