@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+USUAL_PORT = 80  # browsers leave it out
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -71,7 +72,8 @@ class Guard:
         >>> here.stranger({"host": "127.0.0.1:8000", "origin": "https://evil.example"}, changes=True)
         'origin'
         """
-        hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        names = ("127.0.0.1", "localhost")
+        hosts = (*(f"{name}:{self.port}" for name in names), *(names if self.port == USUAL_PORT else ()))
         host = headers.get("host", "")
         if host not in hosts:
             return "host"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 PAGE = Path(__file__).parent / "page"
+WRITER = json.JSONEncoder(allow_nan=False)
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -101,7 +102,7 @@ class Explorer:
             Route("/api/alive", self.alive, methods=["POST"]),
             Route("/api/leave", self.leave, methods=["POST"]),
             Route("/api/jobs", self.start, methods=["POST"]),
-            Route("/api/jobs/{number:int}", self.job, methods=["POST", "DELETE"]),
+            Route("/api/jobs/{number}", self.job, methods=["POST", "DELETE"]),
             Route("/api/{screen}", self.ask, methods=["POST"]),
         ]
         return _Guarded(Starlette(routes=routes, lifespan=self._watch), self.guard)
@@ -164,19 +165,20 @@ class Explorer:
                 screen.name, lambda job: screen.work(self.decision, question, job)
             ).to_json()
 
-        return await self._answered(request, begun)
+        return await self._answered(request, begun, at_once=True)
 
     async def job(self, request: Request) -> Response:
         """How far a long question is (POST, `since` parts), or the end of it (DELETE)."""
-        number = int(request.path_params["number"])
+        asked = request.path_params["number"]  # by anybody: it may have thousands of digits
+        number = int(asked) if asked.isdecimal() and len(asked) < 10 else 0
 
         def told(question: Question) -> Json:
             since = question.get("since", 0)
             return self.jobs.get(number).to_json(since if isinstance(since, int) else 0)
 
         if request.method == "DELETE":
-            return await self._answered(request, lambda _: self.jobs.cancel(number).to_json())
-        return await self._answered(request, told)
+            return await self._answered(request, lambda _: self.jobs.cancel(number).to_json(), at_once=True)
+        return await self._answered(request, told, at_once=True)
 
     async def alive(self, request: Request) -> Response:
         """A page says that it is open, and learns whether another one changed something."""
@@ -185,7 +187,7 @@ class Explorer:
             self.open.spoke(text(question, "page"))
             return {"version": self.decision.version}
 
-        return await self._answered(request, told)
+        return await self._answered(request, told, at_once=True)
 
     async def leave(self, request: Request) -> Response:
         """A page is closed."""
@@ -194,23 +196,25 @@ class Explorer:
             self.open.left(text(question, "page"))
             return {}
 
-        return await self._answered(request, told)
+        return await self._answered(request, told, at_once=True)
 
-    async def _answered(self, request: Request, make: Callable[[Question], Json]) -> Response:
-        """An answer as JSON; what goes wrong is told in words that hold no value."""
+    async def _answered(
+        self, request: Request, make: Callable[[Question], Json], *, at_once: bool = False
+    ) -> Response:
+        """An answer as JSON; what goes wrong is told in words that hold no value.
+
+        What waits for nothing is made `at_once`: threads are few, and all may wait for the decision's lock.
+        """
         try:
             content = await _body(request)
-            told = await run_in_threadpool(make, content)
+            told = WRITER.encode(make(content) if at_once else await run_in_threadpool(make, content))
             status = 200
         except PrivacySqlError as problem:
-            told, status = {"error": _told(problem), "version": self.decision.version}, 422
+            told, status = WRITER.encode({"error": _told(problem), "version": self.decision.version}), 422
         except Exception as problem:
-            told, status = {"error": _told(as_error(problem)), "version": self.decision.version}, 500
-        return Response(
-            json.dumps(told, ensure_ascii=True, allow_nan=False).encode(),
-            status_code=status,
-            media_type="application/json",
-        )
+            problem = as_error(problem)
+            told, status = WRITER.encode({"error": _told(problem), "version": self.decision.version}), 500
+        return Response(told, status_code=status, media_type="application/json")
 
     # -- its end ---------------------------------------------------------------------------------------------
 
@@ -258,7 +262,7 @@ class _Guarded:
         changes = request.method not in ("GET", "HEAD")
         if self.guard.stranger(request.headers, changes=changes):
             return _plain("This request comes from somewhere else.", 403)
-        first = request.url.path == "/" and not changes  # looks at the token itself
+        first = request.scope["path"] == "/" and not changes  # looks at the token itself
         if not first and not self.guard.knows(request.cookies.get(self.guard.cookie_name)):
             return _plain("This page was not opened by privacy-sql explore.", 403)
         return None

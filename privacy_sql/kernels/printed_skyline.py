@@ -19,6 +19,7 @@ from typing import NamedTuple
 from privacy_sql.kernels.skyline.breach_probability import Amounts, ValuesPerPerson
 
 MOST_WORK = 100_000_000  # bits handled for one question; beyond, it is not decided
+MOST_KEPT = 100_000  # results kept between questions, some hundred bytes each
 MOST_CHOICES = 10_000  # sets of values that may be ruled out of one group
 
 
@@ -63,6 +64,9 @@ class PrintedSkyline:
 
     def worst(self, groups: Sequence[Printed], amounts: Amounts) -> Worst | None:
         """The least odds against the value over all knowledge of at most these amounts, if anybody has it."""
+        if len(self._odds) + len(self._factors) > MOST_KEPT:  # not amid a question, which needs its own again
+            self._odds.clear()
+            self._factors.clear()
         if self._is_a_share(amounts):
             held = (Worst(Fraction(g.people - g.holders, g.holders), g) for g in groups if g.holders)
             return min(held, key=lambda found: found.odds, default=None)

@@ -21,6 +21,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from privacy_sql import files
 from privacy_sql.errors import UsageError
+from privacy_sql.parameters import number_in
 from privacy_sql.project.fields import FILE
 from privacy_sql.project.reading import Project, understood
 
@@ -304,18 +305,15 @@ def write_new(place: Path, content: bytes) -> None:
 def scalar(text: str) -> Node:
     """A number without quotes; text that is not a decimal number stays text.
 
-    >>> scalar("10"), scalar("0.5"), scalar("1/3"), scalar("0.10")
-    (10, 0.5, '1/3', 0.1)
+    >>> scalar("10"), scalar("0.5"), scalar("1/3"), scalar("0.10"), scalar("1e3"), scalar("1/0")
+    (10, 0.5, '1/3', 0.1, 1000, '1/0')
     """
-    try:
-        exact = Fraction(text)
-    except ValueError:
-        return text
-    if "/" in text:
+    exact = number_in(text)  # a page may send anything: a fraction over 0, an endless exponent
+    if exact is None or "/" in text:
         return text
     if exact.denominator == 1 and "." not in text:
-        return int(text)
-    return float(text) if Fraction(repr(float(text))) == exact else text
+        return int(exact)
+    return float(text) if number_in(repr(float(text))) == exact else text
 
 
 def put(mapping: Node, key: str, value: Node, *, before: str) -> None:

@@ -83,24 +83,25 @@ class Asker:
 
 
 @contextmanager
-def served(folder: Path, name: str | None = None) -> Iterator[Asker]:
-    """A project served on a port of its own, opened; it ends with the block."""
+def served(folder: Path, name: str | None = None, *, opened: bool = True) -> Iterator[Asker]:
+    """A project served on a port of its own, opened unless its address is left; it ends with the block."""
     read = reading.read(folder)
     (plan,) = read.selected((name,) if name else ())
     decision = Decision(plan, lambda plan: connected(read, plan), read)
     ready = threading.Event()
     address: list[str] = []
 
-    def opened(told: str) -> None:
+    def listens(told: str) -> None:
         address.append(told)
         ready.set()
 
-    thread = threading.Thread(target=server.serve, args=(decision, 0, opened), daemon=True)
+    thread = threading.Thread(target=server.serve, args=(decision, 0, listens), daemon=True)
     thread.start()
     assert ready.wait(30)
     asker = Asker(address[0], thread, decision)
     try:
-        asker.open()
+        if opened:
+            asker.open()
         yield asker
     finally:
         if thread.is_alive():

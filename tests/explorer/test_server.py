@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,117 @@ def test_a_question_that_is_none_is_told_so_in_words(page: Asker, body: str) -> 
         )
     else:
         assert body == ""
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["1/0", "0/0", "1e3", "1e9999", "1e-999999999", "NaN", "inf", "", "9" * 5000, "\ud800", "\u0663"],
+    ids=repr,
+)
+def test_a_limit_that_is_no_number_is_refused_in_words_and_at_once(page: Asker, limit: str) -> None:
+    question = {"action": "limit", "requirement": "t_closeness(t=0.3)", "limit": limit}
+    status, _, text = page.request("POST", "/api/decide", json.dumps({**question, "version": 1}))
+    error = json.loads(text)["error"]
+    assert status == 422 and error["code"] == "bad_parameter", text
+    assert page.decision.version == 1
+
+
+def raw(page: Asker, line: str, *headers: str, body: bytes = b"", known: bool = True) -> bytes:
+    """What comes back when somebody writes on the connection what no browser would."""
+    own = (f"Host: 127.0.0.1:{page.port}", f"Origin: {page.origin}", f"Cookie: {page.cookie}")
+    with socket.create_connection(("127.0.0.1", page.port), timeout=30) as connection:
+        head = "\r\n".join((line, *(own if known else ()), *headers, "Connection: close", "", ""))
+        found = b""
+        try:
+            connection.sendall(head.encode("latin-1") + body)
+            while piece := connection.recv(65536):
+                found += piece
+        except ConnectionError:  # it does not read to the end what is refused
+            pass
+    return found
+
+
+ODD = {
+    "no path": (("GET [/ HTTP/1.1",), 404),
+    "a name before the path": (("GET @evil.example/ HTTP/1.1",), 404),
+    "an escaped question mark": (("GET /%3F HTTP/1.1",), 404),
+    "another site": (("GET http://[evil.example/ HTTP/1.1",), 404),
+    "a tunnel": (("CONNECT evil.example:443 HTTP/1.1",), 404),
+    "no job": (("POST /api/jobs/1x HTTP/1.1",), 422),
+    "a job of many digits": ((f"POST /api/jobs/{'9' * 5000} HTTP/1.1",), 422),
+    "the end of such a job": ((f"DELETE /api/jobs/{'9' * 5000} HTTP/1.1",), 422),
+    "a job in other digits": (("POST /api/jobs/%D9%A1%00 HTTP/1.1",), 422),
+    "another verb": (("PUT /api/decide HTTP/1.1",), 405),
+    "trace": (("TRACE / HTTP/1.1",), 405),
+    "a huge header": (("GET / HTTP/1.1", "X: " + "a" * 200_000), 400),
+    "two hosts": (("GET / HTTP/1.1", "Host: evil.example"), 400),
+    "a negative length": (("POST /api/decide HTTP/1.1", "Content-Length: -3"), 400),
+    "bytes that are no text": (("GET /page/%ff%ed%a0%80 HTTP/1.1",), 404),
+    "an old browser": (("GET /page/main.mjs HTTP/1.0",), 200),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_request_is_answered_without_a_word_about_this_machine(
+    page: Asker, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines, status = ODD[name]
+    found = raw(page, *lines)
+    assert found.startswith(b"HTTP/1.1 %d " % status), found[:300]
+    if status != 200:
+        assert b"Traceback" not in found and str(PAGE).encode() not in found and len(found) < 2000
+    assert "Traceback" not in capfd.readouterr().err
+    assert page.request("POST", "/api/decide", SHOW)[0] == 200
+
+
+def test_without_a_host_nothing_is_answered(page: Asker) -> None:
+    assert raw(page, "GET / HTTP/1.0", known=False).startswith(b"HTTP/1.1 403 ")
+    assert raw(page, "GET / HTTP/1.1", known=False).startswith(b"HTTP/1.1 400 ")
+
+
+def test_the_address_lets_in_one_of_those_who_open_it_at_once(folder: Path) -> None:
+    guard = Guard(1)
+    token = guard.address.partition("token=")[2]
+    assert guard.admits(token) and not guard.admits(token)
+    with served(folder, opened=False) as page:
+        path = page.address.removeprefix(page.origin)
+        with ThreadPoolExecutor(16) as many:
+            found = list(many.map(lambda _: page.request("GET", path, headers={"Origin": ""}), range(16)))
+        (let_in,) = (headers for status, headers, _ in found if status == 200)
+        assert [status for status, _, _ in found].count(403) == 15
+        page.cookie = let_in["set-cookie"].partition(";")[0]
+
+
+def test_many_who_never_finish_their_question_keep_nobody_waiting(page: Asker) -> None:
+    slow = [socket.create_connection(("127.0.0.1", page.port)) for _ in range(100)]
+    try:
+        for number, connection in enumerate(slow):
+            head = f"POST /api/decide HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n"
+            own = f"Origin: {page.origin}\r\nCookie: {page.cookie}\r\nContent-Length: 9\r\n\r\n{{"
+            connection.sendall((head + own * (number % 2)).encode())
+        assert page.request("POST", "/api/decide", SHOW)[0] == 200
+    finally:
+        for connection in slow:
+            connection.close()
+    assert page.request("POST", "/api/decide", SHOW)[0] == 200
+
+
+def test_while_all_questions_wait_for_a_slow_one_the_page_is_told_that_it_is_open(page: Asker) -> None:
+    with ThreadPoolExecutor(60) as many:
+        with page.decision.lock:  # as a question that takes long
+            waiting = [many.submit(page.request, "POST", "/api/decide", SHOW) for _ in range(60)]
+            for _ in range(3):
+                assert page.tell("/api/alive", {"page": "end"})["version"] == 1
+            assert page.tell("/api/jobs/999", {})["error"]["code"] == "no_job"
+            assert page.request("GET", "/")[0] == 200
+            assert not any(question.done() for question in waiting)
+        assert {question.result()[0] for question in waiting} == {200}
+
+
+def test_on_the_port_that_browsers_leave_out_it_is_reached() -> None:
+    own = {"host": "127.0.0.1", "origin": "http://127.0.0.1"}
+    assert Guard(80).stranger(own, changes=True) == ""
+    assert Guard(8000).stranger(own, changes=True) == "host"
 
 
 def test_only_this_machine_can_reach_it(page: Asker) -> None:
