@@ -49,7 +49,7 @@ def no_place(text: str) -> str:
     """Why a text cannot be the target of a release, which must be a local path; empty if it can.
 
     >>> no_place("s3://bucket/people.csv"), no_place("out/people.csv")
-    ('s3://bucket/people.csv is an address, and releases go to files', '')
+    ('s3://bucket/people.csv is an address, but releases are written to files', '')
     """
     if re.match("[A-Za-z][A-Za-z0-9+.-]+:/|file:", text):
         return f"{text} is an address, but releases are written to files"

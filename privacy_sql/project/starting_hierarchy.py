@@ -48,8 +48,8 @@ def starting(column: Column, found: Profile | None = None) -> tuple[str, Spec]:
 def widths(extent: float, *, whole: bool) -> list[Decimal]:
     """Round widths of bands, each a multiple of the one before: about thirty bands at first, few at last.
 
-    >>> [[str(width) for width in widths(extent, whole=True)] for extent in (14, 57, 98, 300)]
-    [['5'], ['5', '10', '20'], ['5', '10', '20'], ['10', '50', '100', '200']]
+    >>> [[int(width) for width in widths(extent, whole=True)] for extent in (14, 57, 98, 300)]
+    [[5], [5, 10, 20], [5, 10, 20], [10, 50, 100]]
     """
     able = [width for width in ROUND if not whole or width > 1]
     made = [next((width for width in able if width * BANDS >= extent), able[-1])]

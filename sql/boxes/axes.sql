@@ -63,7 +63,7 @@ select
     case when others.n = 0 then 1 else 0 end as is_number
 from {{ dictionary }} as d
 cross join (
-    select coalesce(sum(case when {{ privacy_sql.is_number(value) }} then 0 else 1 end), 0) as n
+    select cast(coalesce(sum(case when {{ privacy_sql.is_number(value) }} then 0 else 1 end), 0) as bigint) as n
     from {{ dictionary }} as d
     where
         d.code <> 0

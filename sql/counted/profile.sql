@@ -51,7 +51,7 @@ select
     cast(coalesce(sum(case when looks = 1 then 1 else 0 end), 0) as bigint) as n_dates,
     cast(coalesce(sum(case when looks = 2 then 1 else 0 end), 0) as bigint) as n_other_dates,
     cast(coalesce(sum(case when looks = 3 then 1 else 0 end), 0) as bigint) as n_commas,
-    cast(coalesce(sum(case when words like '% % % %' then 1 else 0 end), 0) as bigint) as n_phrases,
+    cast(coalesce(sum(case when length(words) - length(translate(words, ' ', '')) >= 3 then 1 else 0 end), 0) as bigint) as n_phrases,
     cast(min(number) as double) as low,
     cast(max(number) as double) as high,
     cast(coalesce(min(length(words)), 0) as bigint) as shortest,

@@ -18,19 +18,21 @@ read as (
         {% endif %}
     from found
 ),
+places as (
+    select
+        place,
+        cast(sum(n_rows) as bigint) as n_rows
+    from read
+    where place is not null
+    group by place
+),
+
 placed as (
     select
         place,
-        sum(n_rows) over (
-            order by place
-            range between unbounded preceding and current row
-        ) as n_below,
-        sum(n_rows) over (
-            order by place desc
-            range between unbounded preceding and current row
-        ) as n_above
-    from read
-    where place is not null
+        cast(sum(n_rows) over (order by place rows between unbounded preceding and current row) as bigint) as n_below,
+        cast(sum(n_rows) over (order by place desc rows between unbounded preceding and current row) as bigint) as n_above
+    from places
 )
 select
     cast(min(case when n_below > {{ few }} then place end) as double) as low,

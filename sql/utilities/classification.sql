@@ -4,7 +4,7 @@ with held as (
     select
         g,
         s,
-        sum(n_rows) as n_rows
+        cast(sum(n_rows) as bigint) as n_rows
     from {{ histogram }}
     group by g, s
 ),

@@ -165,7 +165,7 @@ def test_every_number_of_count_tables_is_that_of_a_pencil(
     if audience == "public":
         assert "divergence" not in drawn(page)
         return
-    assert f"counts {smallest}." in text
+    assert f"has a count of {smallest}." in text
     # what a reader of the first table lacks: ages of its bands are equally likely for them
     first = {tuple(row[name] for name in row if name != "n_rows"): int(row["n_rows"]) for row in tables[0]}
     bands = {age: next(key[0] for key in first if within(age, key[0])) for age, _, _ in source}
