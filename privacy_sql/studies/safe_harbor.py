@@ -64,11 +64,14 @@ def _named(words: str) -> re.Pattern[str]:
     return re.compile(words.replace("<", "(?<![a-z])").replace(">", "(?![a-z])"), re.IGNORECASE)
 
 
-AGE = _named("<ages?>|<alter>|<edad>|<[aâ]ge>|年齢|年龄")
-DAY = _named("<date|<dob>|<day>|<month>|weekday|birth(?!.?year)|geburtst|naissance|nacimiento|生年月日|誕生")
+AGE = _named("<ages?>|years?.?old|<alter>|<edad>|<[aâ]ge>|年齢|年龄")
+DAY = _named(
+    "<date|<dob>|<day>|<month>|week.?day|birth(?!.?year)|geburtst|naissance|nacimiento|生年月日|誕生"
+)
 FAX = _named("fax")
 PHONE = _named("phone|<tel>|<mobile>|<cell>|<handy>|telef|電話|电话")
 SSN = _named("<ssn>|social.?sec")
+URL = _named("<urls?>|website|homepage|<web>")
 ZIP = _named("<zip|postal|postcode|<plz>|<zcta|郵便|邮编")
 NAMES = {
     "A": _named(
@@ -95,54 +98,103 @@ NAMES = {
     "K": _named("licen[sc]e|certificate|<permit|passport|<ausweis"),
     "L": _named("<vin>|vehicle|<plates?>|kennzeichen"),
     "M": _named("<device|serial|<imei>|<mac>|<udi>|implant"),
-    "N": _named("<urls?>|website|homepage|<web>"),
+    "N": URL,
     "O": _named("<ip>|ip.?addr"),
     "P": _named("biometric|finger|voice|<iris|retina|<dna>|genom"),
     "Q": _named("photo|picture|<image|portrait|<face"),
     "R": _named("<id>|<ids>|uuid|<guid>|<key>|<token>|identifier"),
 }
 
-_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[.]?"
-_BYTE = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
-THREE_DIGITS = "^[0-9]{3}([*x]{2,7}|-?[*x]{2,6})[|]$"  # a shortened ZIP code
-BARE_THREE = "^[0-9]{3}[|]$"  # the same in a column named as one
+# in text a month may be shortened in any way; alone, or beside one number, it must be written as usual
+_MONTH = "(jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-zä]*[.]?"
+_PLAIN_MONTH = (
+    "(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?"
+    "|nov(ember)?|dec(ember)?)[.]?"
+)
+_WEEKDAY = "(mon|tue(s)?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?"
+_BYTE = "(25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])"
+_NUMBER = "([0-9][ ()./+-]{0,3}){7,15}"
+_NINETY = "0*(9[0-9]|[1-9][0-9]{2,})([.][0-9]*)?"  # 90 and more
+_ABOVE = "0*(9[1-9]|[1-9][0-9]{2,})([.][0-9]*)?"  # more than 90
+_TO = " *(-|to|,) *"
+_YEARS = "( *y(ea)?(rs?)?( old)?)?"
+THREE_DIGITS = "^[0-9]{3}([*x#_]{2,7}|-?[*x#_]{2,6})[|]$"  # a shortened ZIP code
+# the same in a column named as one; a spreadsheet dropped the leading zeros
+BARE_THREE = "^([0-9]{1,2}|[0-9]{3}[^0-9a-z]*)[|]$"
 PATTERNS = (
-    # four digits: a spreadsheet dropped the leading zero
-    Pattern("B", FOUND, "^([0-9]{4,5}|[0-9]{9}|[0-9]{4,5}[.]0)[|]$", ZIP),
+    # four digits: a spreadsheet dropped the leading zero; what has letters is a code of another country
+    Pattern("B", FOUND, "[0-9]{4}", ZIP),
+    Pattern("B", DECIDE, "[0-9].*[a-wyz]|[a-wyz].*[0-9]", ZIP),
     Pattern("B", FOUND, "^[0-9]{4}[*x]"),
     Pattern("B", FOUND, "(^|[^0-9])[0-9]{5}-[0-9]{4}([^0-9-])"),
     Pattern("B", FOUND, "(^|[^a-z])[a-z]{2},? [0-9]{5}[^0-9]"),
     Pattern("B", DECIDE, "^[0-9]{5}[|]$"),
     Pattern("C", FOUND, "(^|[^0-9])[0-9]{4}[-/.](0?[1-9]|1[0-2])[-/.](0?[1-9]|[12][0-9]|3[01])([^0-9])"),
+    Pattern("C", FOUND, "^(19|20)[0-9]{2}[ _](0[1-9]|1[0-2])[ _](0[1-9]|[12][0-9]|3[01])[|]$"),
     Pattern("C", FOUND, "(^|[^0-9])[0-3]?[0-9][-/.][0-3]?[0-9][-/.]([0-9]{4}|[0-9]{2})[^0-9]"),
     Pattern("C", FOUND, "^[0-9]{4}-?(0[1-9]|1[0-2]|q[1-4]|w[0-5][0-9])[|]$", DAY),
     Pattern("C", FOUND, "^[0-9]{4}-(0[1-9]|1[0-2]|q[1-4]|w[0-5][0-9])[|]$"),
+    Pattern("C", FOUND, "^((19|20)[0-9]{2} ?(q[1-4]|w[0-5][0-9])|q[1-4][ /-]*(19|20)[0-9]{2})[|]$"),
+    Pattern("C", FOUND, "^(0?[1-9]|1[0-2])[/.-](19|20)[0-9]{2}[|]$"),
+    Pattern("C", FOUND, "[0-9]{4}年 ?(0?[1-9]|1[0-2])月"),
     Pattern("C", FOUND, f"(^|[^a-z]){_MONTH},? *([0-9]{{1,2}}(st|nd|rd|th)?,? +)?[0-9]{{4}}[^0-9]"),
     Pattern(
         "C", FOUND, f"(^|[^0-9])[0-9]{{1,2}}(st|nd|rd|th)?[. -]*{_MONTH}[ ,-]*([0-9]{{4}}|[0-9]{{2}})[^0-9]"
     ),
+    # a day of a month, or a month of a year: both are finer than a year
+    Pattern("C", FOUND, f"^({_PLAIN_MONTH}[ ,/-]*[0-9]{{1,2}}|[0-9]{{1,2}}[ /-]*{_PLAIN_MONTH})[|]$"),
+    Pattern("C", DECIDE, f"^({_PLAIN_MONTH}|{_WEEKDAY})[|]$"),
     Pattern("C", DECIDE, "^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[|]$"),
+    # anything but four digits may be a day, a month, or a number of days or seconds
+    Pattern("C", DECIDE, "^([0-9]{1,3}|[0-9]{5,})([.][0-9]*)?[|]$", DAY),
+    Pattern("C", DECIDE, "^([0-9]{1,2}[-/. ][0-9]{1,2}|[0-9]{4}[-/. ]?[0-9]{3})[|]$", DAY),
     # one class for 90 and older is allowed; 90-94, 95+ and a bare 90 say more
-    Pattern("C", FOUND, "^0*(9[0-9]|[1-9][0-9]{2,})([.][0-9]*)?( *(-|–|to) *[0-9].*)?[|]$", AGE),
-    Pattern("C", FOUND, "^(>=?|≥)? *0*(9[1-9]|[1-9][0-9]{2,})([.][0-9]*)? *[+]?[|]$", AGE),
-    Pattern("E", FOUND, "([0-9][ ()./+-]{0,3}){7,15}[|]$", FAX),
-    Pattern("D", FOUND, "([0-9][ ()./+-]{0,3}){7,15}[|]$", PHONE),
+    Pattern("C", FOUND, f"^[[(]?{_NINETY}({_TO}[0-9].*)?{_YEARS}[|]$", AGE),
+    Pattern(
+        "C",
+        FOUND,
+        f"^(>=?|≥|over|above|at least)? *{_ABOVE} *[+]?{_YEARS}( (and|or) (older|over|above|more))?[|]$",
+        AGE,
+    ),
+    # some in the class may be 90, and others not
+    Pattern(
+        "C",
+        DECIDE,
+        f"^([[(]?0*[0-8]?[0-9]([.][0-9]*)?{_TO}({_NINETY}[]]?|{_ABOVE}[[)]){_YEARS}|> *90)[|]$",
+        AGE,
+    ),
+    Pattern("C", FOUND, "(^|[^0-9])(9[0-9]|1[01][0-9])[ -]?(years?|yrs?|y)[ ./-]{0,2}o(ld)?[^a-z]"),
+    Pattern("C", FOUND, "(^|[^a-z])aged? (of )?(9[0-9]|1[01][0-9])[^0-9+]"),
+    Pattern("E", FOUND, f"{_NUMBER}[|]$", FAX),
+    Pattern("E", FOUND, f"(^|[^a-z])fax[ .:a-z]{{0,12}}[+(]?{_NUMBER}"),
+    Pattern("D", FOUND, f"{_NUMBER}[|]$", PHONE),
+    Pattern("D", FOUND, f"(^|[^a-z])(tel|(tele)?phone|mobile|cell|call)[ .:a-z]{{0,12}}[+(]?{_NUMBER}"),
     Pattern(
         "D",
         FOUND,
-        "(^|[^0-9])([+]?1[ .-]?)?([(][0-9]{3}[)] ?|[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}[^0-9]",
+        "(^|[^0-9])([+]?1[ .-]?)?([(][0-9]{3}[)] ?|[0-9]{3}[ ./-])[0-9]{3}[ .-]?[0-9]{4}[^0-9]",
     ),
-    Pattern("D", FOUND, "[+][0-9]{1,3}([ ()./-]{0,3}[0-9]){7,13}[^0-9]"),
+    Pattern("D", FOUND, "([+]|(^|[^0-9])00)[1-9][0-9]{0,2}([ ()./-]{0,3}[0-9]){7,13}[^0-9]"),
+    Pattern("D", DECIDE, "^1?[2-9][0-9]{2}[2-9][0-9]{6}([.]0)?[|]$"),
     Pattern("F", FOUND, "[^ @,;:<>()|]+@[^ @,;:<>()|]+[.][^ @.,;:<>()|0-9]{2,}"),
-    Pattern("G", FOUND, "(^|[^0-9-])[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}([^0-9-])"),
-    Pattern("G", FOUND, "^[0-9]{8,9}[|]$", SSN),
+    # its last four digits come from it too
+    Pattern("G", FOUND, "(^|[^0-9-])([0-9]{3}|[x*]{3})[-. ]([0-9]{2}|[x*]{2})[-. ][0-9]{4}([^0-9-])"),
+    Pattern("G", FOUND, "[0-9]{4}", SSN),
+    Pattern("G", DECIDE, "^[0-8][0-9]{8}([.]0)?[|]$"),
     Pattern("L", FOUND, "^[a-hj-npr-z0-9]{17}[|]$", by_digit=True),
     Pattern("L", DECIDE, "(^|[^a-z0-9])[a-hj-npr-z0-9]{17}[^a-z0-9]"),
     Pattern("N", FOUND, "(https?|ftp)://|(^|[^a-z0-9])www[.][a-z0-9]"),
+    Pattern("N", FOUND, "(^|[^a-z0-9@._-])([a-z0-9-]+[.])+(com|org|net|edu|gov|info|example)(/|[|]$)"),
+    Pattern("N", FOUND, "^([a-z0-9-]+[.])+[a-z]{2,}(/.*)?[|]$", URL),
     Pattern("O", FOUND, f"(^|[^0-9.])({_BYTE}[.]){{3}}{_BYTE}([^0-9.]|[.][^0-9])"),
     Pattern("O", FOUND, "(^|[^0-9a-f:])([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}[^0-9a-f:]"),
     Pattern("O", FOUND, "(^|[^0-9a-f:])([0-9a-f]{1,4}:){1,6}(:[0-9a-f]{1,4}){1,6}[^0-9a-f:]"),
+    # zeros at the start, or at the end
+    Pattern("O", FOUND, "^(:(:[0-9a-f]{1,4}){1,7}|([0-9a-f]{1,4}:){1,7}:)(/[0-9]+)?[|]$"),
 )
+# signs that are typed in several ways, and as which they are read
+_TYPED = "０１２３４５６７８９‐‑‒–—−／．＠\u00a0\u2009\u202f\t\n\r"
+_READ_AS = "0123456789------/.@" + " " * 6
 
 
 @dataclass(frozen=True)
@@ -244,7 +296,7 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
         engine = table.base.engine
         source = engine.rows_of(table.view)
         is_people = table.table.values_per_person == "one"
-        return _scanned(engine, table.name, source, engine.columns(source), areas, is_people)
+        return _scanned(engine, table.name, source, engine.columns(source), areas, is_people=is_people)
     refuse_strangers(engine, table)
     named = files(table)
     session = engine.session(named)
@@ -252,25 +304,40 @@ def safe_harbor(engine: Engine, table: Table | Release, *, areas: Source | None 
     inside = {"identifier", "household", "weight", "count", "dropped"}
     columns = [name for name in kinds if table.roles.get(name) not in inside]
     if named and columns:  # read a file once, not once per column
-        everything = Sql("true")
+        read = [*columns, *([table.identifier] if table.identifier else [])]
         source = session.create(
-            render("counted/where.sql", source=source, condition=everything, columns=columns)
+            render("counted/where.sql", source=source, condition=Sql("true"), columns=read)
         )
     is_people = table.values_per_person == "one" and table.count is None
-    return _scanned(session, table.name, source, {name: kinds[name] for name in columns}, areas, is_people)
+    published = {name: kinds[name] for name in columns}
+    return _scanned(
+        session, table.name, source, published, areas, is_people=is_people, person=table.identifier
+    )
 
 
 def _scanned(
-    engine: Engine, name: str, source: Sql, kinds: dict[str, str], areas: Source | None, is_people: bool
+    engine: Engine,
+    name: str,
+    source: Sql,
+    kinds: dict[str, str],
+    areas: Source | None,
+    *,
+    is_people: bool,
+    person: str | None = None,
 ) -> Scan:
+    """`person` is the column that tells which rows are of one person; without it every row is another."""
     listed = None if areas is None else _areas(engine, areas)
     seen: list[Seen] = []
     (sizes,) = engine.fetch(render("counted/rows.sql", relation=source))
     as_text = [column for column, kind in kinds.items() if kind == OTHER]
     for column in kinds:
-        by_name = [Seen(kind, column, NAMED) for kind, pattern in NAMES.items() if pattern.search(column)]
-        asked = _asked(column, with_areas=listed is not None)
-        query = _query(source, column, asked, _three_digits(column), listed, as_text=column in as_text)
+        # words of a name may begin with a capital letter: ageAtVisit
+        named = f"{column} {re.sub('(?<=[a-z])(?=[A-Z])', '_', column)}"
+        by_name = [Seen(kind, column, NAMED) for kind, pattern in NAMES.items() if pattern.search(named)]
+        asked = _asked(named, with_areas=listed is not None)
+        query = _query(
+            source, column, asked, _three_digits(named), listed, as_text=column in as_text, person=person
+        )
         (found,) = engine.fetch(query)
         by_value = list(_by_value(column, asked, found))
         sure = {each.kind for each in by_value}
@@ -288,23 +355,30 @@ class _Kind(NamedTuple):
     by_digit: bool
 
 
-def _asked(column: str, *, with_areas: bool) -> dict[_Kind, str]:
+def _asked(named: str, *, with_areas: bool) -> dict[_Kind, str]:
     """The patterns of a column by the sign they give; with a list of areas nobody has to decide on those."""
     texts: dict[_Kind, list[str]] = {}
     for each in PATTERNS:
-        if each.name is None or each.name.search(column):
+        if each.name is None or each.name.search(named):
             texts.setdefault(_Kind(each.kind, each.state, each.by_digit), []).append(each.text)
     if not with_areas:
-        texts[_Kind("B", DECIDE, by_digit=False)].append(_three_digits(column))
+        texts[_Kind("B", DECIDE, by_digit=False)].append(_three_digits(named))
     return {key: "|".join(f"({text})" for text in patterns) for key, patterns in texts.items()}
 
 
-def _three_digits(column: str) -> str:
-    return f"({THREE_DIGITS})|({BARE_THREE})" if ZIP.search(column) else THREE_DIGITS
+def _three_digits(named: str) -> str:
+    return f"({THREE_DIGITS})|({BARE_THREE})" if ZIP.search(named) else THREE_DIGITS
 
 
 def _query(
-    source: Sql, column: str, asked: dict[_Kind, str], three: str, areas: Sql | None, *, as_text: bool
+    source: Sql,
+    column: str,
+    asked: dict[_Kind, str],
+    three: str,
+    areas: Sql | None,
+    *,
+    as_text: bool,
+    person: str | None,
 ) -> Query:
     """How many values and rows of a column fit the patterns of each kind."""
     patterns = [(Sql(f"p{n}"), Sql(f"'{text}'"), key.by_digit) for n, (key, text) in enumerate(asked.items())]
@@ -314,10 +388,13 @@ def _query(
         source=source,
         column=column,
         as_text=as_text,
+        person=person,
         patterns=patterns,
         areas=areas,
         three_digits=Sql(f"'{three}'"),
         least=LEAST_PEOPLE,
+        typed=Sql(f"'{_TYPED}'"),
+        read_as=Sql(f"'{_READ_AS}'"),
         eleven=Sql("11"),
         **words,
     )
@@ -339,11 +416,11 @@ def _by_value(column: str, asked: Iterable[_Kind], found: Row) -> Iterator[Seen]
                 rows = found[f"p{n}"] + (before.rows if before else 0)
                 values = found[f"v_p{n}"] + (before.values if before else 0)
                 told[key.kind] = Seen(key.kind, column, state, rows, values)
-    alone, present = found["n_single"], found["n_present"]
-    if present > 1 and alone == present:
-        told["R"] = Seen("R", column, FOUND, present, alone)
-    elif present >= NEARLY_ALL and alone * NEARLY_ALL >= present * (NEARLY_ALL - 1):
-        told["R"] = Seen("R", column, DECIDE, alone, alone)
+    alone, present, values = found["n_single"], found["n_present"], found["n_codes"]
+    if values > 1 and alone == present:
+        told["R"] = Seen("R", column, FOUND, present, values)
+    elif values >= NEARLY_ALL - 1 and alone * NEARLY_ALL >= present * (NEARLY_ALL - 1):
+        told["R"] = Seen("R", column, DECIDE, alone, values)
     return iter(told.values())
 
 

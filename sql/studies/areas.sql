@@ -1,7 +1,7 @@
 -- How many people live where three digits of a ZIP code lead, by a list that somebody brought.
 -- in: listed (zip3, people), people (its column)    out: zip3, people (the fewest, where it says several)    grain: zip3
 select
-    trim(cast(zip3 as varchar)) as zip3,
+    lpad(trim(cast(zip3 as varchar)), 3, '0') as zip3,
     min(coalesce({{ privacy_sql.number(people) }}, cast(0 as double))) as people
 from {{ listed }}
-group by trim(cast(zip3 as varchar))
+group by lpad(trim(cast(zip3 as varchar)), 3, '0')

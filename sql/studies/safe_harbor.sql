@@ -1,8 +1,10 @@
 -- What the values of one column look like: how many of them, and rows that have one, fit each of several patterns.
--- in: source, column, as_text (whether it is no text, number or date), patterns [(alias, pattern, by_digit)], areas
---     (zip3, people) or none, three_digits (their pattern), least (people of one), words, total, eleven (names)
--- out: n_present (rows with a value), n_single (values of one row), n_area and n_areas (rows and values with three digits
---      of an area that has too few people or is not listed), per pattern its alias (rows) and v_ alias (values)
+-- in: source, column, as_text (whether it is no text, number or date), person (the column that says whose row it is) or
+--     none, patterns [(alias, pattern, by_digit)], areas (zip3, people) or none, three_digits (their pattern), least
+--     (people of one), typed and read_as (signs, and as what they are read), words, total, eleven (names)
+-- out: n_present (rows with a value that is not blank), n_single and n_codes (rows and values of one person), n_area and
+--      n_areas (rows and values with three digits of an area that has too few people or is not listed), per pattern its
+--      alias (rows) and v_ alias (values)
 -- grain: one row
 {% set weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2] %}
 with found as (
@@ -12,6 +14,11 @@ with found as (
         {% else %}
         {{ adapter.quote(column) }} as value,
         {% endif %}
+        {% if person is not none %}
+        cast(count(distinct {{ adapter.quote(person) }}) as bigint) as n_people,
+        {% else %}
+        cast(count(*) as bigint) as n_people,
+        {% endif %}
         cast(count(*) as bigint) as n_rows
     from {{ source }}
     where {{ adapter.quote(column) }} is not null
@@ -20,13 +27,15 @@ with found as (
 ),
 written as (
     select
-        lower(trim(cast(value as varchar))) as words,
+        lower(trim(translate(cast(value as varchar), {{ typed }}, {{ read_as }}))) as words,
+        n_people,
         n_rows
     from found
 ),
 coded as (
     select
         words,
+        n_people,
         n_rows,
         -- the letters of a vehicle's number as the digits it is checked by
         translate(words, 'abcdefghjklmnprstuvwxyz', '12345678123457923456789') as digits
@@ -35,6 +44,7 @@ coded as (
 checked as (
     select
         words,
+        n_people,
         n_rows,
         {% for weight in weights %}
         {{ weight }} * (strpos('0123456789', substring(digits, {{ loop.index }}, 1)) - 1){% if not loop.last %} +{% endif %}
@@ -50,7 +60,7 @@ looked_at as (
             when
                 {{ privacy_sql.matches(words, three_digits) }}
                 -- what stands for all small areas together
-                and substring(words, 1, 3) <> '000'
+                and lpad(substring(words, 1, 3), 3, '0') <> '000'
                 and coalesce(areas.people, 0) < {{ least }}
                 then 1
             else 0
@@ -71,11 +81,13 @@ looked_at as (
             else 0
         end as {{ alias }},
         {% endfor %}
+        words,
+        n_people,
         n_rows
     from checked
     {% if areas is not none %}
     left join {{ areas }} as areas
-        on substring(checked.words, 1, 3) = areas.zip3
+        on lpad(substring(checked.words, 1, 3), 3, '0') = areas.zip3
     {% endif %}
 )
 select
@@ -87,6 +99,7 @@ select
     cast(coalesce(sum(is_area * n_rows), 0) as bigint) as n_area,
     cast(coalesce(sum(is_area), 0) as bigint) as n_areas,
     {% endif %}
-    cast(coalesce(sum(n_rows), 0) as bigint) as n_present,
-    cast(coalesce(sum(case when n_rows = 1 then 1 else 0 end), 0) as bigint) as n_single
+    cast(coalesce(sum(case when words <> '' then n_rows else 0 end), 0) as bigint) as n_present,
+    cast(coalesce(sum(case when words <> '' and n_people <= 1 then n_rows else 0 end), 0) as bigint) as n_single,
+    cast(coalesce(sum(case when words <> '' and n_people <= 1 then 1 else 0 end), 0) as bigint) as n_codes
 from looked_at

@@ -52,6 +52,46 @@ VALUES: list[tuple[str, str, list[str], list[str]]] = [
     ),
     ("D", "phone", ["6175550123", "030 1234567"], ["none", "123"]),
     ("E", "fax", ["6175550123"], ["none"]),
+    (
+        "C",
+        "when",
+        [
+            "2024Q1",
+            "Q1 2024",
+            "03/2024",
+            "Mar-24",
+            "march 5",
+            "2024_03_05",
+            "２０２４年３月５日",
+            "5. März 2024",
+        ],
+        ["1/2", "2024", "1980-1989", "market 5", "market"],
+    ),
+    (
+        "C",
+        "ageAtVisit",
+        ["[90, 95)", "[90-95)", "90,94", "93 years", "over 95", "93y", "95 and older", "91\t"],
+        ["[80, 90)", ">=90", "90 and older", "<90", "[85, 95)"],
+    ),
+    (
+        "C",
+        "note",
+        ["a 93-year-old woman", "93 years old.", "aged 104"],
+        ["90+ years old", "packaged 93", "9 years old"],
+    ),
+    ("B", "zipCode", ["MA02139", "[02130-02140)", "'02139", "０２１３９"], ["021--", "02*", "SW1A 1AA"]),
+    (
+        "D",
+        "text",
+        ["617–555–0123", "617-5550123", "0049 89 1234567", "tel:6175550123"],
+        ["6175550123", "hotel 5"],
+    ),
+    ("E", "text", ["fax 617-555-0123", "Fax no.: 6175550123"], ["617-555-0123"]),
+    ("G", "text", ["219.09.9999", "***-**-9999", "219–09–9999"], ["219099999"]),
+    ("G", "ssn_last", ["9999", "219099999.0"], ["*"]),
+    ("N", "text", ["see a.com/page", "ed.org"], ["a.b", "ed@uni.org", "end.Then"]),
+    ("N", "url", ["a.it"], ["none"]),
+    ("O", "text", ["::1", "fe80::", "010.000.000.001"], ["std::x", ":"]),
     ("F", "note", ["Ed <ed@uni.example>", "x.y+z@a-b.co.uk"], ["a@b", "@home", "a @ b.com"]),
     ("G", "note", ["219-09-9999", "ssn 219 09 9999."], ["219-09-99990", "1219-09-9999", "2190-9-9999"]),
     ("G", "ssn", ["219099999"], ["none"]),
@@ -127,6 +167,34 @@ def test_three_digits_are_to_be_decided_without_a_list_of_areas(engine: Any) -> 
     for listed in (areas[:1], areas.assign(people=["700000", "many"]), areas.assign(people=["700000", None])):
         assert scan(engine, "home", values, areas=listed).state("B") == "found"
     assert scan(engine, "zip", ["021", "021"]).state("B") == "to decide"
+
+
+def test_a_sign_that_is_not_certain_is_to_be_decided(engine: Any) -> None:
+    for kind, column, value in [
+        ("B", "zip", "SW1A 1AA"), ("B", "zip", "21"), ("C", "age", "85-94"), ("C", "age", "[85, 95)"),
+        ("C", "age", ">90"), ("C", "x", "March"), ("C", "birth_month", "3"), ("C", "weekday", "Monday"),
+        ("C", "dob", "03051980"), ("C", "date", "12/31"), ("D", "x", "6175550123"), ("G", "x", "219099999"),
+    ]:  # fmt: skip
+        assert scan(engine, column, [value, value]).state(kind) == "to decide", value
+
+
+def test_three_digits_that_lost_their_zeros_are_looked_up_with_them(engine: Any) -> None:
+    areas = pd.DataFrame({"zip3": [21, 36], "people": [700_000, 19_999]})
+    seen = scan(engine, "zip", ["21", "036", "21", "0"], areas=areas)
+    assert [(each.state, each.rows, each.values) for each in seen.seen if each.kind == "B"] == [
+        ("found", 1, 1)
+    ]
+
+
+def test_a_code_in_several_rows_of_one_person_is_a_code_and_a_blank_is_none(engine: Any) -> None:
+    frame = pd.DataFrame(
+        {"id": [1, 1, 2, 2, 3], "code": ["a", "a", "b", "b", " "], "ill": ["x", "y", "x", "y", "x"]}
+    )
+    several = ps.Table(frame, ["code"], "ill", identifier="id", values_per_person="set")
+    found = [(each.column, each.rows, each.values) for each in ps.safe_harbor(engine, several).seen]
+    assert found == [("code", 4, 2)]
+    assert scan(engine, "x", ["a", "b", "", "", None]).state("R") == "found"
+    assert scan(engine, "x", ["", "", None]).state("R") == "not seen"
 
 
 def test_a_list_without_its_columns_is_refused(engine: Any) -> None:
