@@ -193,8 +193,8 @@ PATTERNS = (
     Pattern("O", FOUND, "^(:(:[0-9a-f]{1,4}){1,7}|([0-9a-f]{1,4}:){1,7}:)(/[0-9]+)?[|]$"),
 )
 # signs that are typed in several ways, and as which they are read
-_TYPED = "０１２３４５６７８９‐‑‒–—−／．＠\u00a0\u2009\u202f\t\n\r"
-_READ_AS = "0123456789------/.@" + " " * 6
+_TYPED = "０１２３４５６７８９‐‑‒–—−／．＠\u00a0\u2009\u202f\t\n"
+_READ_AS = "0123456789------/.@" + " " * 5
 
 
 @dataclass(frozen=True)
