@@ -43,7 +43,8 @@ KINDS = {
 }
 LARGEST = 1_000_000  # bytes of a question: a hierarchy of many labels is the largest
 QUIET = 150  # seconds without a word after which a page is gone; browsers slow hidden pages to one a minute
-RELOAD = 4  # seconds in which a page that left may be back: it was reloaded
+RELOAD = 4  # seconds in which a page that left may be asked for again
+LOADING = 60  # seconds in which a page that was asked for must speak: a busy machine loads it slowly
 
 
 def screens() -> dict[str, Screen]:
@@ -60,9 +61,16 @@ class Open:
     def __init__(self) -> None:
         self._pages: dict[str, float] = {}
         self._empty_since: float | None = None  # None: nobody has been here yet
+        self._asked_for: float | None = None  # when a page was asked for that has not spoken yet
+
+    def asked_for(self) -> None:
+        """A page is being loaded: where it is a reload, its last self leaves only now."""
+        self._asked_for = time.monotonic()
 
     def spoke(self, page: str) -> None:
         """A page says that it is open."""
+        if page not in self._pages:
+            self._asked_for = None
         self._pages[page], self._empty_since = time.monotonic(), None
 
     def left(self, page: str) -> None:
@@ -75,6 +83,8 @@ class Open:
         now = time.monotonic()
         for page in [page for page, spoke in self._pages.items() if now - spoke > QUIET]:
             self.left(page)
+        if self._asked_for is not None and now - self._asked_for <= LOADING:
+            return False
         return self._empty_since is not None and now - self._empty_since > RELOAD
 
 
@@ -120,6 +130,7 @@ class Explorer:
             return _plain(
                 "This address was already used, or is incomplete. Start privacy-sql explore again.", 403
             )
+        self.open.asked_for()
         return Response(content, headers=headers, media_type=kind)
 
     async def file(self, request: Request) -> Response:

@@ -283,6 +283,37 @@ def test_without_its_libraries_explore_says_what_to_install(
     assert told.exit == 2 and "pip install 'privacy-sql[explore]'" in told.err
 
 
+def test_a_page_that_is_reloaded_slowly_finds_its_server(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser asks for the page anew before the old one says that it leaves."""
+    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
+    with served(folder) as page:
+        page.tell("/api/alive", {"page": "before"})
+        assert page.request("GET", "/")[0] == 200
+        page.tell("/api/alive", {"page": "before"})  # its last beat comes in between
+        page.tell("/api/leave", {"page": "before"})
+        page.thread.join(1.5)
+        assert page.thread.is_alive()
+        page.tell("/api/alive", {"page": "after"})
+        page.tell("/api/leave", {"page": "after"})
+        page.thread.join(30)
+        assert not page.thread.is_alive()
+
+
+def test_a_page_that_is_asked_for_and_never_speaks_is_not_waited_for_without_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("privacy_sql.explorer.server.RELOAD", 0.05)
+    monkeypatch.setattr("privacy_sql.explorer.server.LOADING", 0.2)
+    with served(folder) as page:
+        page.tell("/api/alive", {"page": "before"})
+        assert page.request("GET", "/")[0] == 200
+        page.tell("/api/leave", {"page": "before"})
+        page.thread.join(30)
+        assert not page.thread.is_alive()
+
+
 def test_the_server_ends_when_its_last_page_is_closed_and_not_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

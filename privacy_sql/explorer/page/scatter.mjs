@@ -49,7 +49,7 @@ export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, compl
   const now = [x(limits.worst(axis, told.now)?.float ?? null), up(told.now.detail)];
   const line = x(limits.number(limit));
   const over = axis.slider.relation.startsWith(">") || axis.slider.relation.startsWith("<") ? [line, W - RIGHT] : [line, line];
-  const said = h("p", { class: "small point", "data-said": true }, "✖ not safe  ● safe  ◆ safe, no finer choice is  ★ now");
+  const said = h("p", { class: "small point", "data-said": true }, "✖ not safe · ● safe · ◆ safe, and no finer choice is · ★ now");
   const picture = svg("svg", {
     class: "scatter", viewBox: `0 0 ${W} ${H}`, role: "group",
     "aria-label": `Choices by risk (${axis.requirement}) and by the detail they keep; the safe ones are listed below`,

@@ -106,7 +106,7 @@ function drawChosen() {
     : "People by the size of their group";
   return h("section", { class: "card", id: "chosen", "aria-labelledby": "chosen-title" },
     h("h3", { id: "chosen-title" }, `${named}: ${people(chosen.people)} in ${numberOf(chosen.groups, "group")}`),
-    h("div", { class: "pair" }, drawGroups(), h("div", {}, drawLeave(), drawCoarser())));
+    h("div", { class: "pair listed" }, drawGroups(), h("div", {}, drawLeave(), drawCoarser())));
 }
 
 function drawGroups() {
@@ -119,7 +119,7 @@ function drawGroups() {
         columns.map((name) => h("th", { scope: "col" }, name)))),
       h("tbody", {}, chosen.listed.map((group) => h("tr", {},
         h("td", { class: "n" }, count(group.people)), h("td", { class: "n" }, percent(share(group.sure))),
-        columns.map((name) => h("td", {}, group.labels[name] ?? "missing")))))),
+        columns.map((name) => h("td", { class: "label" }, group.labels[name] ?? "missing")))))),
     chosen.groups > chosen.listed.length
       ? h("p", { class: "small" }, `The ${chosen.listed.length} smallest are listed.`) : null,
     app.values ? null : h("p", { class: "small" }, "Columns that stand as they are show values of people, so they are not listed. The switch above shows them."));
