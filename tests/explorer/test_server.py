@@ -242,10 +242,10 @@ def test_while_all_questions_wait_for_a_slow_one_the_page_is_told_that_it_is_ope
     with ThreadPoolExecutor(60) as many:
         with page.decision.lock:  # as a question that takes long
             waiting = [many.submit(page.request, "POST", "/api/decide", SHOW) for _ in range(60)]
+            assert page.request("GET", "/")[0] == 200
             for _ in range(3):
                 assert page.tell("/api/alive", {"page": "end"})["version"] == 1
             assert page.tell("/api/jobs/999", {})["error"]["code"] == "no_job"
-            assert page.request("GET", "/")[0] == 200
             assert not any(question.done() for question in waiting)
         assert {question.result()[0] for question in waiting} == {200}
 
