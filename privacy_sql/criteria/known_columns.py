@@ -26,6 +26,10 @@ MOST_BITS = 62  # of a whole number
 # from so many combinations on, sets are counted from larger ones that have at most one combination in FEWER
 LEAST_COVERED = 20_000
 FEWER = 16
+# combinations, codes and people that are counted on arrays: fewer need no arrays, more do not fit
+LEAST_ON_ARRAYS = 20_000
+MOST_CODES = 5 * 10**7
+MOST_PEOPLE = 2**53
 
 
 @dataclass(frozen=True)
@@ -88,12 +92,19 @@ class Found:
         return self.nearest.value
 
 
+class Below(NamedTuple):
+    """The groups with people below a limit for some set, and how many people stand below a size."""
+
+    groups: Sequence[int] = ()
+    n_people: int = 0
+
+
 @dataclass(frozen=True)
 class SetsFound:
-    """The results for all sets and, on request, the groups with people below a limit for one of them."""
+    """The results for all sets and, on request, the groups below a limit."""
 
     found: Sequence[Found]
-    below: Callable[[], Sequence[Row]] = tuple  # g, n_people, is_small
+    below: Callable[[], Below] = Below
 
 
 @dataclass(frozen=True)
@@ -189,8 +200,8 @@ class KnownColumns(Criterion):
     # -- evidence --------------------------------------------------------------------------------------------
 
     def gather(self, grouping: Grouping) -> SetsFound:
-        """The groups of every set, counted from the combinations of larger sets where these are far fewer."""
-        base, engine = grouping.base, grouping.base.engine
+        """The people of every set: on arrays, or in SQL where a few or very many combinations are counted."""
+        base = grouping.base
         if any(key.column not in base.columns for key in grouping.keys):
             raise UsageError(
                 "no_columns",
@@ -200,6 +211,53 @@ class KnownColumns(Criterion):
             )
         aliases = {base.columns[key.column][0]: Sql(f"k{n}") for n, key in enumerate(grouping.keys, start=1)}
         wanted = self._wanted(list(aliases), base.table.name)
+        n_codes = base.combinations * len(aliases)
+        if base.combinations >= LEAST_ON_ARRAYS and n_codes <= MOST_CODES and base.rows < MOST_PEOPLE:
+            return self._on_arrays(grouping, aliases, wanted)
+        return self._in_sql(grouping, aliases, wanted)
+
+    def _on_arrays(
+        self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[Asked]
+    ) -> SetsFound:
+        import numpy as np
+
+        from privacy_sql.criteria._known_sets import Coded
+
+        values = self.reads_sensitive
+        candidate = grouping.candidate if values else grouping.members
+
+        def read(columns: Sequence[tuple[Sql, int]]) -> tuple[Mapping[str, Any], Coded]:
+            query = render("counted/codes.sql", relation=candidate, columns=columns, sensitive=values)
+            found = grouping.base.engine.arrays(query)
+            codes = {name: found[alias] for name, alias in aliases.items()}
+            return found, Coded(codes, found["n_rows"], found["s"] if values else None)
+
+        tops = [(Sql(f"k{n}"), key.top) for n, key in enumerate(grouping.keys, start=1)]
+        _, coded = read(tops)
+        by_columns: dict[tuple[str, ...], list[Asked]] = {}
+        for each in wanted:
+            by_columns.setdefault(each.columns, []).append(each)
+        found: dict[Asked, Found] = {}
+        for columns, crowds in coded.of_sets(list(by_columns)):
+            for each in by_columns[columns] if len(crowds.people) else ():
+                n_below = int((crowds.people < each.k).sum())
+                share = None if each.share is None else crowds.share
+                found[each] = Found(each, int(crowds.people.min()), share, n_below)
+        made = [found[each] for each in dict.fromkeys(wanted) if each in found]
+        failing = [each.asked for each in made if not each.safe]
+
+        def below() -> Below:
+            if not failing:
+                return Below()
+            named, coded = read([*tops, (Sql("g"), 2**MOST_BITS)])
+            small, over = coded.failing([(each.columns, each.k, each.share) for each in failing])
+            return Below(np.unique(named["g"][over]).tolist(), int(coded.n[small].sum()))
+
+        return SetsFound(made, cache(below))
+
+    def _in_sql(self, grouping: Grouping, aliases: Mapping[str, Sql], wanted: Sequence[Asked]) -> SetsFound:
+        """Counted from the combinations of larger sets where these are far fewer."""
+        base, engine = grouping.base, grouping.base.engine
         values = names(["s"]) if self.reads_sensitive else []
         candidate = grouping.candidate if values else grouping.members
 
@@ -269,7 +327,14 @@ class KnownColumns(Criterion):
                 found[row["asked"]].append(row)
         made = [Found.of(each, its) for each, its in found.items() if its]
         failing = [each.asked for each in made if not each.safe]
-        return SetsFound(made, lambda: list(rows(groups(), failing, below=True)) if failing else [])
+
+        def below() -> Below:
+            named = list(rows(groups(), failing, below=True)) if failing else []
+            # a group may be named by several statements
+            small = {row["g"]: row["n_people"] for row in named if row["is_small"]}
+            return Below([*{row["g"] for row in named}], sum(small.values()))
+
+        return SetsFound(made, below)
 
     def _wanted(self, columns: Sequence[str], table: str) -> list[Asked]:
         """The sets to judge, among the published columns."""
@@ -306,7 +371,7 @@ class KnownColumns(Criterion):
 
     def failing(self, evidence: Evidence) -> list[int]:
         """The groups with people below a limit for some set; the rest must be judged again."""
-        return sorted({row["g"] for row in evidence.below()})
+        return sorted(evidence.below().groups)
 
     def judge(self, evidence: Evidence) -> Verdict:
         """The set with the least slack decides, a failing one first.
@@ -319,14 +384,14 @@ class KnownColumns(Criterion):
             return self.verdict(None, Witness({}), safe=False)
         worst = min(evidence.found, key=lambda each: each.slack)
         measure = worst.nearest
-        below = {row["g"]: row["n_people"] for row in evidence.below() if row["is_small"]}
+        n_below = evidence.below().n_people
         unsafe = sum(not each.safe for each in evidence.found)
         facts: dict[str, Any] = {
             "columns": list(worst.asked.columns),
             "size": worst.smallest,
             "sets": len(evidence.found),
             "sets_below_limit": unsafe,
-            "people_below": sum(below.values()),
+            "people_below": n_below,
         }
         shares = [each.share for each in evidence.found if each.share is not None]
         if shares:
@@ -336,8 +401,8 @@ class KnownColumns(Criterion):
             story = f"At worst, {told} finds a person among {people(worst.smallest)}."
         else:
             story = f"In the worst group for {told}, a value has the share {measure.value}."
-        if below:
-            story += f" {people(facts['people_below'])} are below the limit for at least one set."
+        if n_below:
+            story += f" {people(n_below)} are below the limit for at least one set."
         if self.m is not None:
             story += f" Somebody who knows {number_of(self.m + 1, 'column')} may find fewer."
         return self.verdict(

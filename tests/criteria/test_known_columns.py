@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import privacy_sql as ps
+from privacy_sql.counted.base import count
+from privacy_sql.counted.grouping import Grouping
 from privacy_sql.criteria import make
 from privacy_sql.query import statements
 from tests.criteria.random_tables import few
@@ -276,7 +278,77 @@ def test_many_combinations_are_counted_from_larger_sets(engine: Any, monkeypatch
     assert found.witness["people_below"] == sum(min(of) < 32 for of in zip(*crowds, strict=True)) > 0
 
 
-def test_one_set_may_be_named_twice_with_limits_of_its_own(engine: Any) -> None:
+@few
+@given(
+    rows=PEOPLE,
+    m=st.integers(1, 3),
+    k=st.integers(1, 4),
+    share=SHARES,
+    places=st.sampled_from([0, 4, 4096]),
+    keys=st.sampled_from([8, 2**62]),
+)
+def test_sets_counted_on_arrays_are_those_counted_in_sql_and_by_the_definition(
+    engine: Any, rows: Any, m: int, k: int, share: str | None, places: int, keys: int
+) -> None:
+    """From tables of labels, from sorted labels, and from labels that are numbered again on the way."""
+    share = share or ("1/2" if k == 1 else None)
+    asked = ps.KnownColumns(m=m, k=k, share=share)
+    (in_sql,) = ps.check(engine, table(rows), [asked]).values()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privacy_sql.criteria.known_columns.LEAST_ON_ARRAYS", 0)
+        patch.setattr("privacy_sql.criteria._known_sets.LEAST_PLACES", places)
+        patch.setattr("privacy_sql.criteria._known_sets.MOST_KEYS", keys)
+        with statements.listening() as heard:
+            (on_arrays,) = ps.check(engine, table(rows), [asked]).values()
+    assert any(one.name == "counted/codes" for one in heard)
+    assert on_arrays.to_json() == in_sql.to_json()
+    assert on_arrays.safe is keeps(asked, rows, None)
+    assert on_arrays.witness["people_below"] == oracle.people_below(rows, m, k)
+
+
+@few
+@given(
+    rows=PEOPLE,
+    share=st.sampled_from(["1/2", "2/3", "0.66666666666666666667", f"0.{'6' * 40}"]),
+    k=st.integers(1, 3),
+)
+def test_groups_below_a_limit_are_the_same_on_arrays(engine: Any, rows: Any, share: str, k: int) -> None:
+    """Each group of all columns fails if one of its people is below a limit for some known columns."""
+    base = count(engine, table(rows))
+    groups = Grouping.by(base, base.own_keys())
+    asked = ps.KnownColumns(m=2, k=k, share=share)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("privacy_sql.criteria.known_columns.LEAST_ON_ARRAYS", 0)
+        failing = set(asked.failing(asked.gather(groups)))
+    limit, expected = Fraction(share), set()
+    sets = [some for some in oracle.sets(3, 2) if len(some) == 2]
+    for labels, _ in rows:
+        for some in sets:
+            own = [row for row in rows if all(row[0][place] == labels[place] for place in some)]
+            if len(own) < k or oracle.largest_share(own, some) > limit:
+                expected.add(labels)
+    named = {tuple(groups.revealed(g)["keys"].values()) for g in failing}
+    assert named == expected
+
+
+def test_people_with_several_values_are_counted_once_on_arrays(
+    engine: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pd.DataFrame(
+        [(1, "x", "p", "flu"), (1, "x", "p", "cold"), (2, "x", "q", None), (3, "y", "q", "flu")],
+        columns=["id", "a", "b", "s"],
+    )
+    several = ps.Table(frame, ["a", "b"], "s", identifier="id", values_per_person="set")
+    monkeypatch.setattr("privacy_sql.criteria.known_columns.LEAST_ON_ARRAYS", 0)
+    (found,) = ps.check(engine, several, [ps.KnownColumns(m=1, k=2)]).values()
+    assert found.value == 1 and found.witness["people_below"] == 2  # of a, y; and of b, p
+
+
+@pytest.mark.parametrize("least", [0, 20_000])
+def test_one_set_may_be_named_twice_with_limits_of_its_own(
+    engine: Any, monkeypatch: pytest.MonkeyPatch, least: int
+) -> None:
+    monkeypatch.setattr("privacy_sql.criteria.known_columns.LEAST_ON_ARRAYS", least)
     rows = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["p", "p", "p", None]})
     two = [{"columns": ["a", "b"], "k": 2}, {"columns": ["b", "a"], "k": 3}, {"columns": ["a"], "k": 2}]
     (found,) = ps.check(engine, ps.Table(rows, ["a", "b"]), [ps.KnownColumns(sets=two)]).values()
