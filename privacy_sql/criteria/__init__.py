@@ -156,8 +156,27 @@ class Criterion:
 
     @property
     def slider(self) -> str | None:
-        """The parameter that is only a limit: changing it changes verdicts but no value."""
+        """The parameter that is only a limit, or holds one: changing it changes verdicts but no value."""
         return None
+
+    @property
+    def slider_places(self) -> tuple[tuple[str | int, ...], ...]:
+        """Where the parameters hold the limit of the slider; several places hold the same one."""
+        return () if self.slider is None else ((self.slider,),)
+
+    def altered(self, places: Sequence[Sequence[str | int]], value: str) -> dict[str, Any]:
+        """The parameters with another value at these places.
+
+        >>> from privacy_sql.criteria.privacy_skyline import PrivacySkyline
+        >>> skyline = PrivacySkyline([[1, 0, 1, "0.9"], [0, 1, 1, "0.9"]])
+        >>> skyline.altered(skyline.slider_places, "0.8")
+        {'points': [[1, 0, 1, '0.8'], [0, 1, 1, '0.8']]}
+        """
+        fields = zip(dataclasses.fields(self), given(self).values(), strict=True)
+        found: Any = {field.name.rstrip("_"): value for field, value in fields if value != field.default}
+        for place in places:
+            found = _replaced(found, place, value)
+        return dict(found)
 
     def in_project(self) -> Self:
         """The requirement in a project file, if its meaning is stricter there."""
@@ -244,6 +263,17 @@ class Criterion:
             notes=notes,
             points=points,
         )
+
+
+def _replaced(value: Any, place: Sequence[str | int], limit: str) -> Any:
+    """Nested parameters with another value at one place."""
+    if not place:
+        return limit
+    at, *within = place
+    if isinstance(value, Mapping):
+        return {**value, at: _replaced(value[at], within, limit)}
+    assert isinstance(at, int)
+    return [_replaced(part, within, limit) if number == at else part for number, part in enumerate(value)]
 
 
 def _plain(value: object) -> object:

@@ -26,5 +26,9 @@ class AtLeastKPeople(Criterion):
         return self.k == 1
 
     @property
+    def slider(self) -> str:
+        return "k"
+
+    @property
     def limit(self) -> int:
         return self.k

@@ -55,6 +55,10 @@ class BetaLikeness(OnArrays):
         return True
 
     @property
+    def slider(self) -> str | None:
+        return "beta" if self.kind == "basic" else None  # else it is part of the value
+
+    @property
     def limit(self) -> Number:
         return Fraction(str(self.beta)) if self.kind == "basic" else 1
 

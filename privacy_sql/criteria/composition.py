@@ -78,6 +78,10 @@ class Composition(Criterion):
         return {"with": named, "at": self.at, "max_exposed": self.max_exposed}
 
     @property
+    def slider(self) -> str:
+        return "max_exposed"
+
+    @property
     def limit(self) -> Fraction:
         return exact(self.max_exposed, self.name, "max_exposed", 0, 1)
 

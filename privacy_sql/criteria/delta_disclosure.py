@@ -46,6 +46,10 @@ class DeltaDisclosure(OnArrays):
         return True
 
     @property
+    def slider(self) -> str:
+        return "delta"
+
+    @property
     def limit(self) -> Fraction:
         return Fraction(str(self.delta))
 

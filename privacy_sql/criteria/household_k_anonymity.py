@@ -83,6 +83,10 @@ class HouseholdKAnonymity(Criterion):
         return "<=" if self.kind == "share" else ">="
 
     @property
+    def slider(self) -> str | None:
+        return "k" if self.relation == ">=" else None  # else the limit is 1/k
+
+    @property
     def limit(self) -> Number:
         return Fraction(1, self.k) if self.kind == "share" else self.k
 

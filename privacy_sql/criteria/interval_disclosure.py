@@ -79,6 +79,10 @@ class IntervalDisclosure(ByFormula):
         return True
 
     @property
+    def slider(self) -> str:
+        return "share"
+
+    @property
     def limit(self) -> Fraction:
         return Fraction(str(self.share))
 

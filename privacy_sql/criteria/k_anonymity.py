@@ -32,10 +32,6 @@ class KAnonymity(AtLeastKPeople, ByFormula):
     safe_under_suppression: ClassVar[bool] = True
     safe_in_larger_groups: ClassVar[bool] = True
 
-    @property
-    def slider(self) -> str:
-        return "k"
-
     def fewest_people(self, table: Table) -> int:
         return self.k
 

@@ -126,6 +126,19 @@ class PrivacySkyline(Criterion):
             found += [Limit(number, *point) for point in points_of(points, where)]
         return found
 
+    @property
+    def slider(self) -> str | None:
+        """The points where all have one limit: the value is then the largest breach probability."""
+        return "points" if not self.per_value and len({point.limit for point in self.limits}) == 1 else None
+
+    @property
+    def slider_places(self) -> tuple[tuple[str | int, ...], ...]:
+        return () if self.slider is None else tuple(("points", n, 3) for n in range(len(self.points)))
+
+    @property
+    def limit(self) -> Number:
+        return self.limits[0].limit if self.slider else super().limit
+
     def on(self, table: Table) -> Criterion:
         """The requirement for a release of one table.
 

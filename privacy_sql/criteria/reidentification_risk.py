@@ -98,6 +98,10 @@ class ReidentificationRisk(ByFormula):
         return ("population",) if self.needs_population else ()
 
     @property
+    def slider(self) -> str:
+        return "at_most"
+
+    @property
     def limit(self) -> Fraction:
         return Fraction(str(self.at_most))
 

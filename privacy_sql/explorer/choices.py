@@ -11,7 +11,8 @@ from privacy_sql import registry
 from privacy_sql.counted.base import Base
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.explorer.asking import Json
-from privacy_sql.explorer.decision import Counted, Decision
+from privacy_sql.explorer.counted import Counted
+from privacy_sql.explorer.decision import Decision
 from privacy_sql.hierarchies.base import text_of
 from privacy_sql.judge import Requirements
 from privacy_sql.lattice.costs import Shown

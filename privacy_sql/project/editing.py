@@ -45,10 +45,13 @@ class Edit(ABC):
 
 @dataclass(frozen=True)
 class SetLimit(Edit):
-    """Another value of one parameter; `number` is the index of the requirement in the release."""
+    """Another value of one parameter; `number` is the index of the requirement in the release.
+
+    `places` say where its parameters hold the value, as `Criterion.slider_places` does.
+    """
 
     number: int
-    parameter: str
+    places: tuple[tuple[str | int, ...], ...]
     value: str
 
     def apply(self, release: Node) -> None:
@@ -59,7 +62,11 @@ class SetLimit(Edit):
             for place in (range(len(params)) if isinstance(params, list) else (0,))
         ]
         holder, key = places[self.number]
-        holder[key][self.parameter] = scalar(self.value)
+        for *way, last in self.places:
+            node = holder[key]
+            for part in way:
+                node = node[part]
+            node[last] = scalar(self.value)
 
 
 @dataclass(frozen=True)

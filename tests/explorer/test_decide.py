@@ -190,6 +190,20 @@ def test_a_limit_that_moves_keeps_every_value_and_the_new_verdicts_are_those_of_
     assert sum(choice["safe"] for choice in after) == found["safe_choices"]
 
 
+IN_NUMBERS = {"interval_disclosure": "123"}  # near values need an order
+
+
+def _leaves(params: Any, places: Any) -> set[Any]:
+    """What stands at the places of the parameters."""
+    found = set()
+    for place in places:
+        value = params
+        for part in place:
+            value = value[part]
+        found.add(value)
+    return found
+
+
 @pytest.mark.parametrize("name", registry.available("criteria"))
 def test_a_slider_is_a_parameter_that_changes_the_limit_and_no_value(name: str) -> None:
     """On random tables; the page compares kept values with the limit that is being moved."""
@@ -200,26 +214,43 @@ def test_a_slider_is_a_parameter_that_changes_the_limit_and_no_value(name: str) 
         "ck_safety": [{"k": "1", "c": c} for c in ("0.3", "0.7", "1")],
         "t_closeness": [{"t": t} for t in ("0.1", "0.5", "0.9")],
         "l_diversity": [{"l": n} for n in ("2", "3")],
+        "beta_likeness": [{"beta": n} for n in ("0.1", "1", "3")],
+        "delta_disclosure": [{"delta": n} for n in ("0.1", "0.7", "2")],
+        "interval_disclosure": [{"width": "1", "share": n} for n in ("0.2", "0.5", "0.9")],
+        "reidentification_risk": [{"at_most": n} for n in ("0.1", "0.5", "0.9")],
+        "privacy_skyline": [
+            {"points": [[1, 0, 1, c], [0, 1, 1, c], [1, 1, 0, c]]} for c in ("0.4", "0.7", "1")
+        ],
+        "household_k_anonymity": [{"k": n} for n in ("2", "3")],
     }
+    # of marginals; of a second table: their limit is a number that the value is compared with, like k above
+    elsewhere = ("k_map", "k_link", "k_combinatorial", "composition")
     kind = registry.get("criteria", name)
     if name not in examples:
-        assert kind.slider is Criterion.slider, "say above what it is tried with"
+        assert kind.slider is Criterion.slider or name in elsewhere, "say above what it is tried with"
         return
+    more = {"household": "home"} if name == "household_k_anonymity" else {}
     draw = random.Random(name)
     for _ in range(20):
         rows = pd.DataFrame(
             {
                 "age": [str(draw.randrange(3)) for _ in range(12)],
-                "ill": [draw.choice("abc") for _ in range(12)],
+                "ill": [draw.choice(IN_NUMBERS.get(name, "abc")) for _ in range(12)],
+                "home": [str(draw.randrange(4)) for _ in range(12)],
             }
         )
+        rows = rows if more else rows.drop(columns="home")
         values = set()
         with ps.connect() as engine:
+            first = make(name, examples[name][0])
             for params in examples[name]:
                 asked = make(name, params)
-                assert asked.slider is not None and params[asked.slider] == str(asked.params[asked.slider])
-                (verdict,) = ps.check(engine, ps.Table(rows, ["age"], "ill"), [asked]).values()
-                assert verdict.limit == Fraction(params[asked.slider])
+                assert asked.slider is not None and asked.slider_places
+                limit = str(next(iter(_leaves(params, asked.slider_places))))
+                # the page moves the limit of the first one to this
+                assert str(make(name, first.altered(first.slider_places, limit))) == str(asked)
+                (verdict,) = ps.check(engine, ps.Table(rows, ["age"], "ill", **more), [asked]).values()
+                assert verdict.limit == asked.limit == Fraction(limit)
                 assert verdict.safe == holds(verdict.value, asked.relation, verdict.limit)
                 values.add(verdict.value)
         assert len(values) == 1
@@ -333,3 +364,59 @@ def test_several_sensitive_columns_are_decided_on_every_screen_as_run_decides_th
         safe = [choice for choice in choices if choice["safe"]]
         for choice in [*draw.sample(choices, 2), *draw.sample(safe, min(2, len(safe)))]:
             same(choice, published(folder, choice["levels"], allowed))
+
+
+EVERY_LIMIT = (
+    (ps.KAnonymity(2), "3"),
+    (ps.LDiversity(2), "3"),
+    (ps.TCloseness("0.4"), "0.2"),
+    (ps.CKSafety("0.9", 1), "0.5"),
+    (ps.PrivacySkyline([[1, 0, 1, "0.9"], [0, 1, 1, "0.9"]]), "0.6"),
+    (make("beta_likeness", {"beta": "1"}), "0.3"),
+    (make("delta_disclosure", {"delta": "1"}), "0.5"),
+    (make("reidentification_risk", {"at_most": "0.5"}), "0.3"),
+)
+
+
+def test_whichever_limit_moves_every_choice_keeps_its_values_and_is_judged_by_the_new_one() -> None:
+    whole = [row for row in people(5, most=14) if None not in row]
+    with decided(table(whole), {"age": 1, "job": 1}, [asked for asked, _ in EVERY_LIMIT]) as it:
+        choices = list(it.counted.search.within.choices())
+        for number, (asked, limit) in enumerate(EVERY_LIMIT):
+            before = [it.counted.judged(it.counted.search.part.choice(place)) for place in choices]
+            basis, was = it.basis, str(asked)
+            told = ask(it, "decide", action="limit", requirement=was, limit=limit, version=it.version)
+            assert told["summary"]["basis"] == basis == it.basis
+            now = str(it.plan.require[number])
+            assert now != was and it.plan.require[number].limit == Fraction(limit)
+            for place, old in zip(choices, before, strict=True):
+                new = it.counted.judged(it.counted.search.part.choice(place))
+                first, again = old.verdicts[was], new.verdicts[now]
+                assert first is not None and again is not None and first.value == again.value, was
+                assert again.safe == holds(first.value, again.relation, Fraction(limit)), was
+                kept = {name: verdict for name, verdict in old.verdicts.items() if name != was}
+                assert all(new.verdicts[name].value == verdict.value for name, verdict in kept.items())
+
+
+def test_another_number_of_a_requirement_is_asked_about_anew_and_stands_in_the_file(whole: Asker) -> None:
+    basis = whole.ask("decide")["summary"]["basis"]
+    told = whole.ask(
+        "decide", action="limit", requirement="ck_safety(c=0.6, k=1)", parameter="k", limit="2", version=1
+    )
+    assert told["summary"]["basis"] != basis
+    assert [one["requirement"] for one in told["summary"]["requirements"]][1] == "ck_safety(c=0.6, k=2)"
+    assert "+      ck_safety: {c: 0.6, k: 2}" in whole.ask("sign")["difference"]
+    for asked, parameter in (("ck_safety(c=0.6, k=2)", "per_value"), ("k_anonymity(k=10)", "k")):
+        question = {"requirement": asked, "parameter": parameter, "limit": "2", "version": 2}
+        refused = whole.tell("/api/decide", {"action": "limit", **question})
+        assert refused["error"]["code"] == "no_limit", refused
+
+
+def test_a_limit_of_several_points_moves_them_all_and_keeps_how_they_are_written(folder: Path) -> None:
+    points = "privacy_skyline: {points: [[1, 0, 1, 0.9],  [0, 1, 1, 0.90]]}  # agreed"
+    with served(written(folder, method=NO_ONE_LEFT_OUT, require=points)) as asker:
+        (asked,) = asker.ask("decide")["summary"]["requirements"]
+        assert asked["slider"]["limit"] == "9/10"
+        asker.ask("decide", action="limit", requirement=asked["requirement"], limit="0.8", version=1)
+        (line,) = [one for one in asker.ask("sign")["difference"] if one.startswith("+      privacy_skyline")]
+        assert line.endswith("# agreed") and line.count("0.8") == 2 and "0.9" not in line

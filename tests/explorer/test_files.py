@@ -19,7 +19,7 @@ from pathlib import Path
 from privacy_sql.project import editing
 folder = Path(sys.argv[1])
 text = editing.read_text(folder)
-after = editing.edited(text, "people", [editing.SetLimit(0, "k", "11")])
+after = editing.edited(text, "people", [editing.SetLimit(0, (("k",),), "11")])
 os.{call} = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 editing.save(folder, text, after)
 """
@@ -35,7 +35,7 @@ def test_a_kill_in_the_middle_of_a_save_leaves_the_old_file_whole_and_the_next_s
     assert ended.returncode == -9
     assert editing.read_text(folder) == text
     assert reading.read(folder).plans, "a second start reads it"
-    after = editing.edited(text, "people", [editing.SetLimit(0, "k", "12")])
+    after = editing.edited(text, "people", [editing.SetLimit(0, (("k",),), "12")])
     editing.save(folder, text, after)
     assert editing.read_text(folder) == after
     assert {path.name for path in folder.iterdir()} == there

@@ -199,6 +199,7 @@ def test_a_limit_that_is_moved_asks_nobody_and_shows_what_search_says(opened: tu
     now = safe_choices(driver)
     told = 'return document.querySelector(`[data-range="k_anonymity(k=${arguments[0]})"]`) !== null'
     waited(driver, lambda: driver.execute_script(told, painted["shown"]), 20)  # the server knows it by now
+    assert safe_choices(driver) == now, "what is known of every choice is kept under its new name"
     text = (folder / "privacy.yml").read_text()
     (folder / "privacy.yml").write_text(text.replace("k: 10", f"k: {painted['shown']}"))
     found = call("search", "--json", "--project", folder)

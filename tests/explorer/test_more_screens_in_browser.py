@@ -261,7 +261,7 @@ def test_the_questions_are_answered_by_keyboard_and_set_what_must_hold(looked_at
 
 def test_a_requirement_with_several_limits_is_shown_without_a_slider(driver: Any, folder: Path) -> None:
     yml = folder / "privacy.yml"
-    skyline = "      privacy_skyline: {points: [[0, 1, 0, 0.95], [1, 0, 1, 0.95]]}\n"
+    skyline = "      privacy_skyline: {points: [[0, 1, 0, 0.95], [1, 0, 1, 0.9]]}\n"
     limit = "      t_closeness: {t: 0.3}\n"
     yml.write_text(yml.read_text().replace(limit, limit + skyline))
     with served(folder) as asker:

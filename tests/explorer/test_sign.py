@@ -158,7 +158,7 @@ def test_a_file_keeps_its_line_ends_rights_and_link(folder: Path, eol: str) -> N
     real.write_bytes(text.encode())
     real.chmod(0o600)
     (folder / "privacy.yml").symlink_to(real)
-    after = editing.edited(text, "people", [editing.SetLimit(0, "k", "11")])
+    after = editing.edited(text, "people", [editing.SetLimit(0, (("k",),), "11")])
     assert after.replace("k: 11", "k: 10") == text
     editing.save(folder, text, after)
     assert (folder / "privacy.yml").is_symlink() and real.read_bytes() == after.encode()
@@ -178,5 +178,5 @@ def test_lists_keep_their_indent(indent: str) -> None:
         f"releases:\n  a:\n    drop:\n    {indent}- x  # why\n    {indent}- y\n"
         f"    require:\n      k_anonymity:\n      {indent}- k: 5\n      {indent}- k: 7\n"
     )
-    after = editing.edited(text, "a", [editing.SetLimit(1, "k", "9")])
+    after = editing.edited(text, "a", [editing.SetLimit(1, (("k",),), "9")])
     assert after == text.replace("k: 7", "k: 9")

@@ -18,6 +18,19 @@ const valuesOf = (asked, choice) => Object.entries(choice.values).filter(([name]
 
 export const undecided = (asked, choice) => choice.undecided.some((name) => isAbout(asked, name));
 
+// A choice under the names that its requirements have now: a limit is part of the name, and changes no value.
+export function renamed(choice, before, now) {
+  const name = (old) => {
+    const place = before.findIndex((one) => isAbout(one, old));
+    return place < 0 ? old : now[place].requirement + old.slice(before[place].requirement.length);
+  };
+  return { ...choice, undecided: choice.undecided.map(name),
+    values: Object.fromEntries(Object.entries(choice.values).map(([old, value]) => [name(old), value])) };
+}
+
+// A requirement in few words.
+export const titled = (asked) => (asked.requirement.length > 32 ? asked.criterion.replaceAll("_", " ") : asked.requirement);
+
 // The value of a requirement that is nearest to breaking it, where several columns have one each.
 export function worst(asked, choice) {
   const found = valuesOf(asked, choice);
@@ -63,8 +76,8 @@ export function help(asks, told, choices) {
 // How a limit is moved: a place on a rail for every limit worth asking for, and its words.
 export function scale(asked, summary) {
   const { unit, slider } = asked;
-  if (unit === "people" || unit === "values") {
-    const most = unit === "people" ? Math.max(1000, 2 * number(slider.limit)) : Math.max(20, 2 * number(slider.limit));
+  if (slider.relation.startsWith(">")) {
+    const most = Math.max(unit === "values" ? 20 : 1000, 2 * number(slider.limit));
     const steps = 200;
     const position = (value) => (value === null ? 0 : (steps * Math.log(Math.min(Math.max(value, 1), most))) / Math.log(most));
     return {
@@ -76,21 +89,22 @@ export function scale(asked, summary) {
       read: (text) => (/^\d+$/.test(text.trim()) && Number(text) >= 1 ? String(Number(text)) : null),
     };
   }
-  const most = slider.parameter === "c" && unit !== "share" ? Math.max(10, 2 * number(slider.limit)) : 1;
+  const most = unit === "share" || slider.parameter === "t" ? 1 : Math.max(10, 2 * number(slider.limit));
+  const least = slider.relation === "<=" && number(slider.limit) === 0 ? 0 : 1;
   const steps = most === 1 ? 100 : 200;
   const shares = unit === "share";
   return {
     steps, unit: shares ? "%" : "",
     position: (value) => (value === null ? steps : (steps * Math.min(Math.max(value, 0), most)) / most),
     place: (limit) => Math.round((steps * Math.min(number(limit), most)) / most),
-    limit: (place) => String(Math.max(1, place) * (most * 100 / steps) / 100),
+    limit: (place) => String(Math.max(least, place) * (most * 100 / steps) / 100),
     shown: (limit) => (shares ? shifted(decimal(limit), 2) : decimal(limit)),
     words: (limit) => `${RELATIONS[slider.relation]} ${measured(number(limit), unit)}`,
     read: (text) => {
       const plain = text.replace("%", "").trim();
       if (!/^\d+(\.\d+)?$/.test(plain)) return shares || fraction(plain) === null || number(plain) <= 0 ? null : plain;
       const found = shares ? shifted(plain, -2) : plain;
-      return number(found) > 0 ? found : null;
+      return number(found) > 0 || slider.relation === "<=" ? found : null;
     },
   };
 }

@@ -21,7 +21,7 @@ const place = (scale, x) => Math.round(Math.min(1, Math.max(0, (x - LEFT) / (W -
 
 function ticks(axis, { scale, x }) {
   const wanted = [0, 0.25, 0.5, 0.75, 1].map((share) => limits.number(scale.limit(Math.round(share * scale.steps))));
-  return [...new Set(wanted)].map((value) => ({ x: x(value), words: measured(value, axis.unit).replace(" people", "").replace(" values", "") }));
+  return [...new Set(wanted)].map((value) => ({ x: x(value), words: measured(value, axis.unit).replace(/ (people|values|households)$/, "") }));
 }
 
 function frame(axis, geometry, label) {
@@ -55,7 +55,7 @@ export function drawScatter({ asks, axis, told, judged, levelsIn, inWords, compl
     "aria-label": `Choices by risk (${axis.requirement}) and by the detail they keep; the safe ones are listed below`,
   },
   svg("rect", { class: "zone", x: over[0], y: TOP, width: Math.max(0, over[1] - over[0]), height: H - TOP - BOTTOM }),
-  frame(axis, geometry, `${axis.requirement} →`),
+  frame(axis, geometry, `${limits.titled(axis)} →`),
   path(points.filter((one) => !one.safe), marks.fails),
   path(points.filter((one) => one.safe && !top.has(one.choice)), marks.safe),
   path(points.filter((one) => top.has(one.choice)), marks.finest),
@@ -147,7 +147,7 @@ export function drawPrice({ asks, axis, told, choices, complete, move }) {
   const words = priced(axis, found, limit, scale);
   return [
     !found.exact ? null : svg("svg", { class: "price", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": words.join(" ") },
-      frame(axis, geometry, `limit of ${axis.requirement} →`),
+      frame(axis, geometry, `limit of ${limits.titled(axis)} →`),
       svg("path", { class: "curve", d }),
       svg("line", { class: "rule", x1: line, x2: line, y1: TOP, y2: H - BOTTOM })),
     h("p", { class: "small" }, found.exact ? "Most detail that can be kept, by this limit; the others stay. " : "", h("b", { class: "free" }, words[0]), ` ${words[1] ?? ""}`,

@@ -20,6 +20,7 @@ export function measured(value, unit) {
   if (unit === "share") return percent(value);
   const shown = Number.isInteger(value) ? count(value) : Number(value).toPrecision(4).replace(/\.?0+$/, "");
   if (unit === "people") return value === 1 ? "1 person" : `${shown} people`;
+  if (unit === "households") return value === 1 ? "1 household" : `${shown} households`;
   if (unit === "values") return value === 1 ? "1 value" : `${shown} values`;
   return shown;
 }

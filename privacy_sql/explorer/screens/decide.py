@@ -37,7 +37,9 @@ class Decide(Screen):
         if action == "take":
             decision.take(decision.with_levels(levels(question)), whole(question, "version"))
         elif action == "limit":
-            made = decision.with_limit(text(question, "requirement"), text(question, "limit"))
+            made = decision.with_limit(
+                text(question, "requirement"), text(question, "limit"), text(question, "parameter", "")
+            )
             decision.take(made, whole(question, "version"))
         elif action == "undo":
             decision.undo(whole(question, "version"))

@@ -72,8 +72,14 @@ def _one(name: str, question: str, why: str, *answers: tuple[str, str]) -> Asked
 def _questions(decision: Decision) -> list[Json]:
     """The seven questions; those that this table cannot be asked say why."""
     table = decision.plan.table
-    columns = ", ".join(table.quasi)
-    sensitive = " and ".join(table.declared_sensitive)
+    not_here = _not_here(decision)
+    asked = (*_of_looking(", ".join(table.quasi), " and ".join(table.declared_sensitive)), *OF_KNOWING)
+    return [{**one, "not_here": not_here.get(str(one["name"]), "")} for one in asked]
+
+
+def _not_here(decision: Decision) -> dict[str, str]:
+    """Why a question cannot be asked about this table, where it cannot."""
+    table = decision.plan.table
     lacking = "" if table.sensitives else "No column is sensitive, so there is nothing to find out."
     several = (
         ""
@@ -81,7 +87,13 @@ def _questions(decision: Decision) -> list[Json]:
         else "People have several values each: declare a privacy_skyline in privacy.yml instead."
     )
     outside = "" if _others_out(decision) else "The register of this project names no other release."
-    asked = [
+    about_values = dict.fromkeys(("sure", "facts", "groups"), lacking or several)
+    return {"harm": lacking, **about_values, "held": lacking or several or outside}
+
+
+def _of_looking(columns: str, sensitive: str) -> tuple[Asked, ...]:
+    """Who looks, among how many, and whether it would harm."""
+    return (
         _one(
             "looks",
             "Who might look for somebody in this table?",
@@ -103,49 +115,46 @@ def _questions(decision: Decision) -> list[Json]:
             ("yes", "Yes"),
             ("no", "No"),
         ),
-        _one(
-            "sure",
-            "How sure may somebody become about one person?",
-            "The limit applies to the person who is easiest to guess.",
-            ("1/2", "Less than 50 %"),
-            ("2/3", "Less than 67 %"),
-            ("4/5", "Less than 80 %"),
-            ("9/10", "Less than 90 %"),
-        ),
-        _one(
-            "facts",
-            "What else do they know?",
-            "One fact is for example that a person does not have some value, or that if one person has it"
-            " another one has it too.",
-            ("0", "Nothing but what is published"),
-            ("1", "One fact, the most useful one"),
-            ("2", "Two facts"),
-            ("3", "Three facts"),
-        ),
-        _one(
-            "groups",
-            "May a group of people differ a lot from everybody else?",
-            "Nobody is singled out then, but people are judged by their group.",
-            ("yes", "Yes"),
-            ("0.3", "A little: by at most 0.3"),
-            ("0.2", "Very little: by at most 0.2"),
-        ),
-        _one(
-            "held",
-            "Might they have another release about the same people?",
-            "Two releases that are safe alone can single somebody out together.",
-            ("yes", "Yes: any release in the register of this project"),
-            ("no", "No"),
-        ),
-    ]
-    needs = {
-        "harm": lacking,
-        "sure": lacking or several,
-        "facts": lacking or several,
-        "groups": lacking or several,
-    }
-    needs["held"] = lacking or several or outside
-    return [{**one, "not_here": needs.get(str(one["name"]), "")} for one in asked]
+    )
+
+
+# what they may know, and how sure they may become
+OF_KNOWING = (
+    _one(
+        "sure",
+        "How sure may somebody become about one person?",
+        "The limit applies to the person who is easiest to guess.",
+        ("1/2", "Less than 50 %"),
+        ("2/3", "Less than 67 %"),
+        ("4/5", "Less than 80 %"),
+        ("9/10", "Less than 90 %"),
+    ),
+    _one(
+        "facts",
+        "What else do they know?",
+        "One fact is for example that a person does not have some value, or that if one person has it"
+        " another one has it too.",
+        ("0", "Nothing but what is published"),
+        ("1", "One fact, the most useful one"),
+        ("2", "Two facts"),
+        ("3", "Three facts"),
+    ),
+    _one(
+        "groups",
+        "May a group of people differ a lot from everybody else?",
+        "Nobody is singled out then, but people are judged by their group.",
+        ("yes", "Yes"),
+        ("0.3", "A little: by at most 0.3"),
+        ("0.2", "Very little: by at most 0.2"),
+    ),
+    _one(
+        "held",
+        "Might they have another release about the same people?",
+        "Two releases that are safe alone can single somebody out together.",
+        ("yes", "Yes: any release in the register of this project"),
+        ("no", "No"),
+    ),
+)
 
 
 def _others_out(decision: Decision) -> bool:

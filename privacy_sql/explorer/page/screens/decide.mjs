@@ -33,6 +33,7 @@ export async function refresh() {
 // -- what is decided -------------------------------------------------------------------------------------------
 
 function take(answer) {
+  const known = told?.summary.requirements;
   told = answer;
   story = null;
   moved = {}; // limits that are being moved, by requirement
@@ -43,6 +44,7 @@ function take(answer) {
   axis = able.find((asked) => asked.criterion === axis?.criterion) ?? able.find((asked) => asked.unit === "share") ?? able[0];
   drawLimits();
   if (all?.basis !== told.summary.basis) everything();
+  else all.choices = all.choices.map((choice) => limits.renamed(choice, known, told.summary.requirements));
   near?.stop();
   near = null;
   if (missing()) allSteps();
@@ -80,6 +82,7 @@ async function tell() {
 // All choices, as they become known.
 function everything() {
   all?.stop();
+  const named = told.summary.requirements;
   const mine = { basis: told.summary.basis, choices: [], done: 0, total: told.summary.choices, running: true };
   let painting = false;
   const later = () => {
@@ -88,7 +91,7 @@ function everything() {
     requestAnimationFrame(() => { painting = false; if (all === mine) paint(); });
   };
   const job = app.work({}, {
-    parts: (more) => { mine.choices.push(...more); later(); },
+    parts: (more) => { mine.choices.push(...more.map((choice) => limits.renamed(choice, named, told.summary.requirements))); later(); },
     progress: (now) => { mine.done = now.done; mine.total = now.total || mine.total; later(); },
   });
   mine.stop = job.stop;
@@ -176,10 +179,12 @@ function drawLimits() {
 function drawLimit(asked) {
   const key = asked.requirement;
   const status = h("span", { class: "status", "data-status": key });
+  const name = h("p", { class: "small" }, asked.requirement);
   if (!asked.slider) {
     return h("div", { class: "limit" },
       h("div", { class: "line" }, h("span", {}, asked.question), status),
-      h("p", { class: "small" }, `${asked.requirement}: it has several limits; change them in privacy.yml.`));
+      drawNumbers(asked) ?? h("p", { class: "small" }, "it has several limits; change them in privacy.yml"),
+      name, before(asked));
   }
   const scale = limits.scale(asked, told.summary);
   const number = h("input", {
@@ -202,9 +207,17 @@ function drawLimit(asked) {
   return h("div", { class: "limit" },
     h("div", { class: "line" }, h("label", { for: `limit-${key}` }, asked.question), status),
     h("div", { class: "gauge" }, h("span", { class: "rail" }, fillTo), range),
-    h("p", { class: "small" }, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`),
-    h("p", { class: "small" }, asked.requirement),
-    before(asked));
+    h("p", { class: "small numbers" }, h("span", {}, `${RELATIONS[asked.slider.relation]} `, number, ` ${scale.unit}`), drawNumbers(asked)),
+    name, before(asked));
+}
+
+// The other numbers of a requirement, such as how many facts: with another one, everything is decided anew.
+function drawNumbers(asked) {
+  const found = Object.entries(asked.numbers).map(([parameter, value]) => h("label", { class: "small" }, `${parameter} = `, h("input", {
+    type: "text", inputmode: "decimal", "data-key": `${parameter}-${asked.requirement}`, value, "aria-label": `${asked.question} ${parameter}`,
+    onchange: (event) => change({ action: "limit", requirement: asked.requirement, parameter, limit: event.target.value.trim() }),
+  })));
+  return found.length ? found : null;
 }
 
 // The same number of the source table itself.
