@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from privacy_sql import criteria, registry
+from privacy_sql import registry
 from privacy_sql.counted.base import count
 from privacy_sql.counted.grouping import Grouping
 from privacy_sql.display.plain import plain
@@ -24,8 +24,8 @@ from privacy_sql.judge import judge
 from privacy_sql.manifest import Manifest
 from privacy_sql.publishing import verifying
 from privacy_sql.publishing.baseline import MOST_ALONE
-from privacy_sql.query.template import Sql, names, render
-from privacy_sql.reporting import bars, records
+from privacy_sql.query.template import names, render
+from privacy_sql.reporting import bars, numbering, records
 from privacy_sql.reporting.records import Record
 from privacy_sql.table import Table
 from privacy_sql.verdict import Verdict
@@ -33,8 +33,6 @@ from privacy_sql.verdict import Verdict
 log = logging.getLogger("privacy_sql")
 
 FACTS = 12  # how far curves go
-# what a worst case calls the people of its group who have the value in question
-HELD = ("holders", "count", "largest_count")
 UNASKED_FACTS = 3  # the worst case that is told where none was asked about
 PUBLISHED = "as_published"  # the roles of the published columns, in the record of a run
 REPLACED = "The release was published anew while its report was made."
@@ -58,7 +56,7 @@ def of_groups(groups: Callable[[], Grouping], verdicts: Sequence[Record]) -> Rec
         "unasked": tried(lambda: _unasked(groups(), asked)),
         "skyline": tried(lambda: _skyline(groups())),
         "bars": tried(lambda: bars.of_groups(groups())),
-        "value_numbers": tried(lambda: value_numbers(groups, verdicts)),
+        "value_numbers": tried(lambda: numbering.numbers(groups, verdicts)),
     }
 
 
@@ -115,54 +113,15 @@ def tried(measure: Callable[[], object]) -> object:
 def told(verdict: Verdict, grouping: Grouping | None = None) -> Record:
     """A verdict with its question, its worst case in words, and the number of the value that is about."""
     about_one = "holders" in verdict.witness or "value_code" in verdict.witness.private
-    number = tried(lambda: _number(grouping, verdict)) if grouping is not None and about_one else None
+    number = (
+        tried(lambda: numbering.number(grouping, verdict)) if grouping is not None and about_one else None
+    )
     return {
         **explained({key: plain(part) for key, part in verdict.to_json().items()}),
         "value_number": number,
         "story": verdict.story,
         "notes": list(verdict.notes),
     }
-
-
-def _number(grouping: Grouping, verdict: Verdict) -> list[int] | None:
-    """The value in question by how common it is, as skylines number it, and how many values there are."""
-    seen = verdict.witness
-    held = next((seen[name] for name in HELD if name in seen), None)
-    code = seen.private.get("value_code")
-    if grouping.base.sides or "g" not in seen.private or (code is None and held is None):
-        return None
-    query = render("counted/listed.sql", relation=grouping.overall, columns=names(["s", "n_rows"]))
-    rows = sorted(grouping.base.engine.fetch(query), key=lambda row: (-row["n_rows"], row["s"]))
-    overall = {row["s"]: row["n_rows"] for row in rows}
-    if code is None:  # the guess is a value of the group by how common it is there
-        of_group = Sql(f"g = {int(seen.private['g'])}")
-        wanted = {"condition": of_group, "columns": ["s", "n_rows"]}
-        inside = render("counted/where.sql", source=grouping.histogram, **wanted)
-        common = sorted(grouping.base.engine.fetch(inside), key=lambda row: (-row["n_rows"], row["s"]))
-        # a value as common there and in the whole table as the worst case says
-        of_all = seen.get("overall_count")
-        able = [row for row in common if of_all is None or overall[row["s"]] == of_all]
-        guess = (
-            int(seen.get("guess") or 1) if of_all is None else 1 + [row["n_rows"] for row in able].index(held)
-        )
-        if not 0 < guess <= len(able) or able[guess - 1]["n_rows"] != held:
-            return None
-        code = able[guess - 1]["s"]
-    return [list(overall).index(code) + 1, len(overall)] if code in overall else None
-
-
-def value_numbers(groups: Callable[[], Grouping], verdicts: Sequence[Record]) -> dict[str, list[int]]:
-    """Of requirements whose worst case is about one value and is not told fact by fact: which one it is."""
-    numbers = {}
-    for verdict in verdicts:
-        seen, name = verdict["witness"], verdict["criterion"]
-        # values that were named to be watched are not told apart here from the others
-        one = ("largest_count" in seen or seen.get("count")) and "values" not in seen
-        if one and not verdict["params"].get("values"):
-            (again,) = judge(_one_column(groups()), [criteria.make(name, verdict["params"])]).values()
-            if all(again.witness.get(fact) == seen[fact] for fact in HELD if fact in seen):
-                numbers[verdict["requirement"]] = _number(groups(), again)
-    return {requirement: number for requirement, number in numbers.items() if number}
 
 
 def explained(verdict: Record) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
@@ -16,6 +17,7 @@ import pytest
 import privacy_sql as ps
 from privacy_sql import manifest
 from privacy_sql.reporting import describing, recording
+from privacy_sql.reporting import page as reporting
 from tests.command_line import call
 from tests.reporting import project
 from tests.seeds import enough, seeds
@@ -175,11 +177,14 @@ def test_what_goes_to_a_table_is_recorded_by_its_run(engine: Any, tmp_path: Path
     assert set(PARTS) <= set(found)
 
 
-ONE_VALUE: dict[str, dict[str, str]] = {
-    "l_diversity": {"l": "2", "kind": "recursive", "c": "9"},
-    "alpha_k_anonymity": {"alpha": "0.9", "k": "2"},
-    "beta_likeness": {"beta": "20"},
-    "delta_disclosure": {"delta": "9"},
+ONE_VALUE: dict[str, dict[str, Any]] = {
+    "recursive": {"l_diversity": {"l": "2", "kind": "recursive", "c": "9"}},
+    "probabilistic": {"l_diversity": {"l": "1.1", "kind": "probabilistic"}},
+    "entropy": {"l_diversity": {"l": "2", "kind": "entropy"}},
+    "every value": {"alpha_k_anonymity": {"alpha": "0.9", "k": "2"}},
+    "watched": {"alpha_k_anonymity": {"alpha": "0.9", "k": "2", "values": ["s", "t"]}},
+    "beta": {"beta_likeness": {"beta": "20"}},
+    "delta": {"delta_disclosure": {"delta": "9"}},
 }
 
 
@@ -197,7 +202,7 @@ def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
         "source": {"file": "people.csv"},
         "quasi_identifiers": [{"column": "town", "hierarchy": "keep_or_drop"}],
         "sensitive": {"column": "illness"},
-        "require": {name: ONE_VALUE[name]},
+        "require": ONE_VALUE[name],
         "method": {"generalise": {"levels": {}}},
         "output": {"target": "out/people.csv"},
     }
@@ -218,7 +223,12 @@ def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
     n = sorted(overall.values(), reverse=True)[place - 1]
     able = [value for value in overall if overall[value] == n]
     towns = {town: Counter(ill for at, ill in people if at == town) for town in "abc"}
-    assert any(counts[value] == held for counts in towns.values() for value in able)
+    # the group in question, by its number among the groups in the order of their keys
+    counts = towns["abc"[seen["group"] - 1]]
+    if name == "watched":
+        able = [value for value in able if value in "st"]
+        assert held == max(counts["s"], counts["t"])
+    assert any(counts[value] == held for value in able)
     assert "overall_count" not in seen or n == seen["overall_count"]
     page = (tmp_path / "target" / "report" / "people.html").read_text(encoding="utf-8")
     assert (
@@ -228,3 +238,58 @@ def test_the_value_that_a_worst_case_is_about_has_the_counts_it_says(
     assert "The value in question" not in (tmp_path / "target" / "report" / "people.html").read_text(
         encoding="utf-8"
     )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("suppressed", [False, True])
+def test_of_several_sensitive_columns_the_number_names_its_own_column(
+    tmp_path: Path, seed: int, suppressed: bool
+) -> None:
+    draw = random.Random(seed)
+    people = [(town, ill, drug) for town in "abc" for ill in "pqrst" for drug in "uvw"]
+    people += [
+        (draw.choice("abc"), draw.choices("pqrst", [5, 4, 3, 2, 1])[0], draw.choices("uvw", [3, 2, 1])[0])
+        for _ in range(200)
+    ]
+    people += [("d", "p", "u")] * 2 if suppressed else []
+    # one column's name ends as the other one's
+    columns = {"illness": [ill for _, ill, _ in people], "sort) for illness": [drug for *_, drug in people]}
+    frame = pd.DataFrame({"town": [town for town, *_ in people], **columns})
+    require = [ps.LDiversity("1.3", kind="entropy"), ps.AlphaKAnonymity("0.99", 2), ps.CKSafety("0.99", 1)]
+    table = ps.Table(frame, {"town": ps.KeepOrDrop()}, [*columns], name="people")
+    method = ps.Generalise(max_suppressed="0.1" if suppressed else 0)
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, require, method)
+        assert release.safe
+        run = recording.recorded(release)
+    kept = frame[frame["town"] != "d"]
+    told = 0
+    for verdict in run["verdicts"]:
+        kind, _, column = verdict["requirement"].partition(") for ")
+        seen = verdict["witness"]
+        overall = Counter(kept[column])
+        # each column is guessed by somebody who knows the other one
+        (other,) = {*columns} - {column}
+        groups = [Counter(its[column]) for _, its in kept.groupby(["town", other])]
+        facts = kind.startswith("ck_safety")
+        number = verdict["value_number"] if facts else run["value_numbers"][verdict["requirement"]]
+        place, many = number
+        n = sorted(overall.values(), reverse=True)[place - 1]
+        held = seen["holders"] if facts else seen["largest_count"]
+        assert many == len(overall)
+        able = [value for value in overall if overall[value] == n]
+        alike = [its for its in groups if sum(its.values()) == seen["size"]]
+        assert any(its[value] == held for its in alike for value in able)
+        told += 1
+    assert told == 6
+    page = html.unescape(written(run, "internal"))
+    for verdict in run["verdicts"]:
+        column = verdict["requirement"].partition(") for ")[2]
+        number = verdict["value_number"] or run["value_numbers"][verdict["requirement"]]
+        assert f"value {number[0]} of {number[1]} of {column}" in page
+    assert " in question is value" not in written(run, "public")
+
+
+def written(run: dict[str, Any], audience: str) -> str:
+    """A page from the records of one release."""
+    return reporting.page(reporting.material_of({"release": "people", "run": run}, audience)).html

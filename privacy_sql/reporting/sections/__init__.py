@@ -100,8 +100,13 @@ class Material:
     def story_of(self, verdict: Record) -> str:
         """The worst case in a sentence, and which value it is about, by the number that skylines give it."""
         number = (self.part("value_numbers") or {}).get(verdict["requirement"])
-        which = f" The value in question is value {number[0]} of {number[1]}." if number else ""
+        which = f" The value in question is {self.value_called(verdict, number)}." if number else ""
         return f"{verdict['story']}{which if verdict['story'] else ''}"
+
+    def value_called(self, verdict: Record, number: Sequence[int]) -> str:
+        """A value by its number, with the column it is of where several are sensitive."""
+        ends = [n for n in self.run.get("sensitive", []) if verdict["requirement"].endswith(f") for {n}")]
+        return " of ".join([f"value {number[0]} of {number[1]}", *sorted(ends, key=len)[-1:]])
 
     @property
     def verdicts(self) -> Sequence[Record]:

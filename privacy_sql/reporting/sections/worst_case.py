@@ -17,10 +17,10 @@ def section(material: Material) -> Section:
     if not material.internal:
         told = "A public report says how close each requirement came, but not in which group."
         return Section("worst_case", title, short, {"stories": [], "others": [], "told": told})
-    stories = [_story(verdict, asked=True) for verdict in material.verdicts if _facts(verdict)]
+    stories = [_story(material, verdict, asked=True) for verdict in material.verdicts if _facts(verdict)]
     unasked = material.part("unasked")
     if unasked and not stories:
-        stories = [_story(unasked, asked=False)]
+        stories = [_story(material, unasked, asked=False)]
     others = [
         {
             "rule": verdict["requirement"],
@@ -41,7 +41,7 @@ def _facts(verdict: Record) -> bool:
     return bool(verdict["witness"].get("certainty"))
 
 
-def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
+def _story(material: Material, verdict: Record, *, asked: bool) -> dict[str, Any]:
     """A first sentence and one step per fact, each with how sure the adversary is then."""
     witness = verdict["witness"]
     certainty = [float(Fraction(str(p))) for p in witness["certainty"]]
@@ -56,7 +56,7 @@ def _story(verdict: Record, *, asked: bool) -> dict[str, Any]:
         (place["counts"][0] for place in witness.get("places", []) if place["target"]), None
     )
     named = verdict.get("value_number")
-    which = f" (value {named[0]} of {named[1]})" if named and "missing" not in named else ""
+    which = f" ({material.value_called(verdict, named)})" if named and "missing" not in named else ""
     holders = f"; {of_value:,} of them have the value in question{which}" if of_value else ""
     return {
         "rule": verdict["requirement"] if asked else "",
