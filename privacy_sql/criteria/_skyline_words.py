@@ -56,23 +56,25 @@ def in_words(
     """
     person = f"person 1 of group {target}"
     if least.ruled_out:
-        values = f"the {least.ruled_out} most common other values of the group"
-        if case == "one":
-            yield f"that {person} has none of {values}"
+        one = least.ruled_out == 1
+        values = f"{'the' if one else f'the {least.ruled_out}'} most common other value{'' if one else 's'}"
+        if case == "one" and one:
+            yield f"that {person} does not have {values} of the group"
+        elif case == "one":
+            yield f"that {person} has none of {values} of the group"
         else:
-            yield f"that {person}, having any of {values}, also has the value in question"
+            having = values if one else f"any of {values}"
+            yield f"that {person}, having {having} of the group, also has the value in question"
     if least.known and case == "one":
         nor = " and none of those ruled out" if least.ruled_out and known_in == target else ""
         known = f"the values of {people(least.known)} of group {known_in}"
         yield f"{known}, none of them the value in question{nor}"
     elif least.known:
-        yield f"that {people(least.known)} of group {known_in} do not have the value in question"
+        lack = "does" if least.known == 1 else "do"
+        yield f"that {people(least.known)} of group {known_in} {lack} not have the value in question"
     if least.family:
-        more = " more" if known_in == family_in and least.known else ""
-        yield (
-            f"that {person} has the value in question if any of {people(least.family)}{more}"
-            f" of group {family_in} has it"
-        )
+        others = "1 other person" if least.family == 1 else f"any of {least.family} others"
+        yield f"that {person} has the value in question if {others} of group {family_in} has it"
 
 
 def story(value: Number | None, facts: Mapping[str, Any], target: int) -> str:

@@ -114,9 +114,8 @@ def _named(
         raise UsageError(
             "no_file", "there is no published file to name values of", where=found["release"], hint=hint
         )
-    unasked = found["run"].get("unasked")
     with again(content["release"]) if again else nullcontext(None) as release:
-        return named.worst_cases(place, unasked, release)
+        return named.worst_cases(place, found["run"], release)
 
 
 def of_manifest(place: Path, target: Path | None, ask: Wanted, directory: Path) -> Made:
@@ -231,7 +230,11 @@ def write_page(
         targets.admit_page(file, FACTS)
     material = reporting.material_of(found, audience, content)
     page = reporting.page(
-        material, index, interactive=ask.interactive, named=named, facts=[file.name for file in facts]
+        material,
+        index,
+        interactive=ask.interactive,
+        named=named if ask.show_values else None,
+        facts=[file.name for file in facts],
     )
     pictures: list[Path] = []
     if not ask.dry_run:

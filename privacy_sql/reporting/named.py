@@ -44,15 +44,23 @@ class Named:
     asked: bool = True
 
 
-def worst_cases(place: Path, unasked: Record | None, again: Release | None) -> list[Named]:
-    """Of every requirement that names a group, by the manifest of a release in files.
+def worst_cases(place: Path, run: Record, again: Release | None) -> list[Named]:
+    """Of every requirement that names a group, by the manifest of a release in files and its record.
 
     `again` is the same release made anew from the source; who is meant is read there, while it is the same.
-    `unasked` is the worst case of a few facts as it was recorded, where no requirement is about facts.
     """
     with connect() as engine:
         verdicts = rejudging.rejudge(engine, place).verdicts
         seen = [(verdict, verdict.witness.reveal()) for verdict in verdicts.values()]
+    if not seen and again is not None and again.table.values_per_person != "one":
+        # the rows do not tell whose they are, so the groups are those of the source, while it says the same
+        same = {verdict["requirement"]: verdict["value"] for verdict in run["verdicts"]}
+        seen = [
+            (verdict, verdict.witness.reveal())
+            for name, verdict in again.verdicts.items()
+            if verdict.to_json()["value"] == same.get(name)
+        ]
+    unasked: Record | None = run.get("unasked")
     found = [
         _with_people(_named(verdict.requirement, told), verdict, again)
         for verdict, told in seen

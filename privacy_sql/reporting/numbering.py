@@ -60,7 +60,7 @@ def number(grouping: Grouping, verdict: Verdict) -> list[int] | None:
     return [list(overall).index(code) + 1, len(overall)] if code in overall else None
 
 
-def _in_group(part: Grouping, verdict: Verdict, overall: dict[int, int], held: int) -> int | None:
+def _in_group(part: Grouping, verdict: Verdict, overall: dict[int, int], held: int | None) -> int | None:
     """The value of a group that as many people have as the worst case says."""
     seen, watched = verdict.witness, verdict.params.get("values")
     wanted = {"condition": Sql(f"g = {int(seen.private['g'])}"), "columns": names(["s", "n_rows"])}

@@ -61,14 +61,14 @@ def page(
     index: str = "",
     *,
     interactive: bool = False,
-    named: Sequence[Named] = (),
+    named: Sequence[Named] | None = None,
     facts: Sequence[str] = (),
 ) -> Page:
     """The report of one release; `index` is the page of all releases beside it.
 
     `interactive`: the page holds plotly, to turn the skyline in three dimensions. `named`: the worst cases by
-    their keys and values, for an internal page whose reader may see them; `facts`: the files of their
-    facts, in that order.
+    their keys and values, for an internal page whose reader may see them, as far as anything can be named;
+    `facts`: the files of their facts, in that order.
     """
     sections = made(material)
     verdict = in_words(material, sections)
@@ -101,7 +101,7 @@ def page(
         signoff=material.run.get("signoff") or {},
         since=material.run.get("since") or [],
         named=named,
-        facts=dict(zip((one.rule for one in named if one.replay), facts, strict=True)),
+        facts=dict(zip((one.rule for one in named or () if one.replay), facts, strict=True)),
         by_key={section.key: section for section in sections},
         first=FIRST,
         second=SECOND,

@@ -139,7 +139,7 @@ def risk_of_groups(
     except Contradiction:
         raise UsageError(
             "contradiction",
-            "the facts contradict the release: no table agrees with both of them of them",
+            "the facts contradict the release: no table agrees with both",
             where="facts",
             hint="At least one of them is not true.",
         ) from None

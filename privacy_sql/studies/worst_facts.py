@@ -18,6 +18,10 @@ from privacy_sql.studies.disclosure_risk import label, risk_of_groups
 from privacy_sql.verdict import Verdict, Witness
 
 NOBODY = -1  # a code that no value has
+UNSAYABLE = (
+    "the published rows also show how many people of a group have no value, and no fact about people by name"
+    " says that"
+)
 TOO_FEW = "too few people of a group have an identifier of their own"
 
 
@@ -74,10 +78,13 @@ def replay(grouping: Grouping, verdict: Verdict) -> Replay | None:
     """
     witness = verdict.witness
     by_facts = "places" in witness
-    if not by_facts and witness.get("values_per_person") != "one":
-        return None  # no facts at all, or amounts of them about people who may have several values
+    if not by_facts and "amounts" not in witness:
+        return None  # it is not about facts
     if not grouping.base.table.identifier or grouping.base.sides:
         return None
+    if grouping.base.table.values_per_person != "one":
+        # a line of `facts` is about somebody by name; who has no value is anybody of the group
+        raise _refusal(UNSAYABLE)
     target = witness.private["g"]
     code = witness.private.get("value_code")
     if code is None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
+import random
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -90,3 +95,49 @@ def test_what_lies_in_a_table_or_was_refused_names_nobody(tmp_path: Path) -> Non
     told = call("report", "--project", folder, "--select", "stored", "--show-values", "-o", folder / "pages")
     assert told.exit == 2 and "no published file to name values of" in told.everything
     assert MARK not in told.everything and holding(folder) == set()
+
+
+@pytest.mark.parametrize("kind", ["set", "multiset"])
+@pytest.mark.parametrize("source", [True, False])
+def test_of_people_with_several_values_the_source_names_the_worst_case_and_the_page_says_what_is_missing(
+    tmp_path: Path, kind: str, source: bool
+) -> None:
+    draw = random.Random(kind)
+    held = {f"P{n}": draw.sample("pqrst", draw.choice([0, 1, 1, 2, 3])) for n in range(40)}
+    rows = [f"{who},{'FM'[int(who[1:]) % 2]},{ill}" for who, ills in held.items() for ill in ills or [""]]
+    (tmp_path / "people.csv").write_text("\n".join(["who,sex,ill", *rows]) + "\n")
+    release = {
+        "source": {"file": "people.csv"},
+        "identifier": {"column": "who"},
+        "quasi_identifiers": [{"column": "sex", "hierarchy": "keep_or_drop"}],
+        "sensitive": {"column": "ill", "values_per_person": kind},
+        "require": {"privacy_skyline": {"points": [["1", "1", "1", "0.999"]]}},
+        "method": {"generalise": {"levels": {}}},
+        "output": {"target": "out/people.csv"},
+    }
+    content = {"version": "1", "name": "several", "releases": {"people": release}}
+    (tmp_path / "privacy.yml").write_text(json.dumps(content))
+    ran = call("run", "--project", tmp_path)
+    assert ran.exit == 0, ran.everything
+    which = [] if source else [tmp_path / "out" / "people.csv.manifest.json"]
+    place = tmp_path if source else tmp_path / "out"  # where no project says what the source is
+    page_of = tmp_path / "page" if source else tmp_path / "page" / "people.html"
+    told = call("report", *which, "--project", place, "--show-values", "-o", page_of, "--json")
+    assert told.exit == 0, told.everything
+    assert told.json["reports"][0]["facts"] == []
+    page = html.unescape((tmp_path / "page" / "people.html").read_text(encoding="utf-8"))
+    named = re.sub(r"<[^>]+>", "", page.split('id="named-title"')[1].split("</section>")[0])
+    if not source:
+        assert "Nothing can be named here" in named and "The group:" not in named
+        return
+    sex = re.search(r"The group: sex (\w)\.", named)
+    value = re.search(r"The value in question: (\w)\.", named)
+    assert sex and value, named
+    group = {who: ills for who, ills in held.items() if "FM"[int(who[1:]) % 2] == sex[1]}
+    lines = Counter(ill for ills in group.values() for ill in ills)
+    shown = dict(re.findall(r"(\w) (\d+)", named.split("Its values:")[1].split(".")[0]))
+    assert {ill: int(n) for ill, n in shown.items()} == lines
+    have = [who for who, ills in group.items() if value[1] in ills]
+    who = re.findall(r"P\d+", named.split("Who has that value there:")[1].split("(")[0])
+    assert len(who) == min(5, len(have)) and set(who) <= set(have)
+    assert "no fact about people by name says that" in named

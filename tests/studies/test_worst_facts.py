@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import pandas as pd
 import pytest
@@ -110,3 +112,47 @@ def test_a_name_with_a_line_break_is_refused_and_not_shown() -> None:
 def test_two_guesses_are_refused() -> None:
     with pytest.raises(UsageError, match="more than one guess"):
         facts.without_guess(["guess: Tom is AIDS", "Ed is Flu", " guess: Ed is Flu"])
+
+
+KINDS = ("set", "multiset")
+
+
+def printed(kind: str, rows: Sequence[tuple[str, str, str | None]]) -> list[dict[str, Counter[str]]]:
+    """Every way to hand the lines of one group out that prints the same lines, by brute force.
+
+    A line without a value is of a person who has none, so as many people as before hold nothing.
+    """
+    names = sorted({who for who, _, _ in rows})
+    lines = [ill for _, _, ill in rows if ill is not None]
+    nobody = len(names) - len({who for who, _, ill in rows if ill is not None})
+    worlds = []
+    for holders in product(names, repeat=len(lines)):
+        world = {name: Counter[str]() for name in names}
+        for name, ill in zip(holders, lines, strict=True):
+            world[name][ill] += 1
+        once = kind == "multiset" or all(n == 1 for held in world.values() for n in held.values())
+        if once and sum(not held for held in world.values()) == nobody:
+            worlds.append(world)
+    return worlds
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("without", [0, 1])
+def test_no_facts_by_name_say_what_rows_of_people_with_several_values_show(kind: str, without: int) -> None:
+    """Why there is no file: a line is about people by name, and that so many have no value is about nobody.
+
+    The lines that say what the worst case says give a smaller probability than the rows with them.
+    """
+    rows = [("A", "f", "flu"), ("B", "f", "gout"), ("C", "f", "mumps"), *[("D", "f", None)] * without]
+    frame = pd.DataFrame(rows, columns=["who", "sex", "ill"])
+    table = ps.Table(frame, ["sex"], "ill", identifier="who", values_per_person=kind)
+    lines = [f'"A" is "{ill}" -> "A" is "flu"' for ill in ("gout", "mumps")]
+    agree = [w for w in printed(kind, rows) if w["A"]["flu"] or not (w["A"]["gout"] or w["A"]["mumps"])]
+    truth = Fraction(sum(bool(world["A"]["flu"]) for world in agree), len(agree))
+    with ps.connect() as engine:
+        release = ps.publish(engine, table, [ps.PrivacySkyline(points=[[2, 0, 0, "1"]])], ps.Generalise())
+        (verdict,) = release.verdicts.values()
+        assert verdict.value == truth
+        assert ps.disclosure_risk(engine, table, lines, '"A" is "flu"').value < truth
+        with pytest.raises(UsageError, match="how many people of a group have no value"):
+            worst_facts.replay(release.groups, verdict)
