@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from privacy_sql.engines import Engine
+from privacy_sql.hierarchies import AsIs, Hierarchy
 from privacy_sql.hierarchies.base import TOP
 from privacy_sql.query.template import Query, Sql, names, render
 from privacy_sql.table import Table
@@ -65,16 +66,35 @@ def counted(engine: Engine, source: Sql, table: Table, kinds: Mapping[str, str])
 
 
 def counted_with(
-    engine: Engine, source: Sql, table: Table, column: str, kinds: Mapping[str, str], given: Mapping[str, Sql]
+    engine: Engine,
+    source: Sql,
+    table: Table,
+    column: str,
+    kinds: Mapping[str, str],
+    given: Mapping[str, Sql],
+    *,
+    values: str | None = None,
 ) -> Counted:
     """How many people share each combination and each value of a further column: q1.., grp, s, n_rows.
 
-    Combinations use the codes of the `given` dictionaries; the column has its own, `s`.
+    Combinations use the codes of the `given` dictionaries; the column has its own, `s`. `values` names a
+    sensitive column that is counted too, as the last of q1.. .
     """
+    beside: dict[str, Hierarchy] = {} if values is None else {values: AsIs()}
     plain = replace(
-        table, sensitive=column, household=None, weight=None, insensitive=(), drop=(), joined=(), joint=False
+        table,
+        quasi={**table.hierarchies, **beside},
+        sensitive=column,
+        household=None,
+        weight=None,
+        insensitive=(),
+        drop=(),
+        joined=(),
+        joint=False,
+        also_sensitive=(),
+        sensitive_hierarchy=None,
     )
-    inside = _internal(replace(plain, sensitive_hierarchy=None, also_sensitive=()))
+    inside = _internal(plain)
     one = table.values_per_person == "one"
     # count a person once, however many values of another column they have
     counting = _rows(source, plain, inside) if one else _people(source, plain, inside)

@@ -13,6 +13,23 @@ from privacy_sql.query.template import Sql, names, render
 
 def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
     """How many people of each group have which value (g, s, n_rows), and the values (code, value)."""
+    placed, values = _placed(grouping, column, what)
+    histogram = render("counted/histogram.sql", candidate=placed, sensitive=True, counted=False)
+    return grouping.base.engine.create(histogram), values
+
+
+def by_group_and_value(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
+    """The same with the codes of sensitive values: g, s, the codes, n_rows; and the name of their column."""
+    return _placed(grouping, column, what, with_values=True)[0], Sql(_beside(grouping))
+
+
+def _beside(grouping: Grouping) -> str:
+    """The internal name of the sensitive column as one more of q1.. ."""
+    return f"q{len(grouping.base.table.quasi) + 1}"
+
+
+def _placed(grouping: Grouping, column: str, what: str, *, with_values: bool = False) -> tuple[Sql, Sql]:
+    """Everybody with their group and value of the column, and the values."""
     base, engine = grouping.base, grouping.base.engine
     if any(key.labels is not None or key.column not in base.dictionaries for key in grouping.keys):
         raise UsageError(
@@ -25,20 +42,24 @@ def by_group(grouping: Grouping, column: str, what: str) -> tuple[Sql, Sql]:
     def recounted() -> Counted:
         """How many people of each value share each combination, in the codes of the table."""
         home = base.at_home
-        quasi = {alias: codes for alias, codes in home.dictionaries.items() if alias != "s"}
-        return counted_with(home.engine, home.source, home.table, column, home.source_columns, quasi)
+        codes = {alias: codes for alias, codes in home.dictionaries.items() if alias != "s"}
+        if with_values:
+            codes[_beside(grouping)] = home.dictionaries["s"]
+        values = home.table.sensitives[0] if with_values else None
+        given = home.engine, home.source, home.table, column, home.source_columns, codes
+        return counted_with(*given, values=values)
 
-    counted = base.memory.once(("further column", column), recounted)
+    shown = names(["s", _beside(grouping)] if with_values else ["s"])
+    counted = base.memory.once(("further column", column, with_values), recounted)
     keys = [
         (Sql(f"k{n}"), Sql(key.column), key.level, base.level_codes[key.column] if key.level else None)
         for n, key in enumerate(grouping.keys, start=1)
     ]
-    query = render("counted/keyed.sql", base=counted.relation, keys=keys, columns=[Sql("s")])
+    query = render("counted/keyed.sql", base=counted.relation, keys=keys, columns=shown)
     keyed = engine.create(query, view=True)
-    placed = numbered(engine, keyed, grouping.keys, grouping.numbers, [Sql("s")])
+    placed = numbered(engine, keyed, grouping.keys, grouping.numbers, shown)
     if grouping.gone is not None:
-        columns = names(["s", "n_rows"])
+        columns = [*shown, Sql("n_rows")]
         left = render("counted/without.sql", relation=placed, columns=columns, gone=grouping.gone)
         placed = engine.create(left, view=True)
-    histogram = render("counted/histogram.sql", candidate=placed, sensitive=True, counted=False)
-    return engine.create(histogram), counted.dictionaries["s"]
+    return placed, counted.dictionaries["s"]

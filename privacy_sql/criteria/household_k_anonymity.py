@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privacy_sql import registry
-from privacy_sql.counted.households import household_groups
-from privacy_sql.criteria import Criterion, Row, at_least, one_of, refuse_empty
-from privacy_sql.errors import UsageError, number_of, people
+from privacy_sql.counted.households import household_groups, household_values
+from privacy_sql.criteria import Criterion, Exact, Row, at_least, exact, one_of, refuse_empty
+from privacy_sql.errors import DataError, UsageError, number_of, people
 from privacy_sql.kernels import alike_households
-from privacy_sql.query.template import names, render
+from privacy_sql.query.template import Sql, names, render
 from privacy_sql.verdict import Number, Verdict, Witness
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class HouseholdKAnonymity(Criterion):
       lives together; at least k households have the same labels equally often
     - a number m: the same for any m members or fewer
 
+    With `share`, for a sensitive value that all members of a household have: no value belongs to more than
+    that share of the households with the same labels. Each household counts once, however many live there.
+
     The first two are the l-diversity of martin2007, Sec. 1, for the household instead of the sensitive value.
     People without a household count as one household.
     """
@@ -40,7 +44,6 @@ class HouseholdKAnonymity(Criterion):
     name: ClassVar[str] = "household_k_anonymity"
     question: ClassVar[str] = "Can one household be singled out?"
     against: ClassVar[str] = "somebody who knows the quasi-identifiers of a person, or of a whole household"
-    reads_sensitive: ClassVar[bool] = False
     needs_base: ClassVar[bool] = True  # households are not published
     of_labels: ClassVar[bool] = True
     safe_under_merging: ClassVar[bool] = True
@@ -49,6 +52,7 @@ class HouseholdKAnonymity(Criterion):
     k: int
     kind: str = "distinct"
     known: int | str = "member"
+    share: Exact | None = None
 
     def __post_init__(self) -> None:
         at_least(self.k, 1, self.name, "k")
@@ -59,6 +63,15 @@ class HouseholdKAnonymity(Criterion):
             at_least(self.known, 1, self.name, "known")
         if self.kind == "share" and self.known != "member":
             raise UsageError("bad_parameter", f"kind of {self.name} applies only with known=member")
+        if self.share is not None:
+            if self.known != "all":
+                hint = "Values of single people are judged by l_diversity(kind=probabilistic)."
+                raise UsageError(
+                    "bad_parameter", f"share of {self.name} applies only with known=all", hint=hint
+                )
+            if not 0 < exact(self.share, self.name, "share", 0, 1) < 1:
+                hint = "At 1 no table can fail, and at 0 every table fails."
+                raise UsageError("bad_parameter", f"share of {self.name} must be between 0 and 1", hint=hint)
         refuse_empty(self)
 
     @classmethod
@@ -67,7 +80,11 @@ class HouseholdKAnonymity(Criterion):
 
     @property
     def cannot_fail(self) -> bool:
-        return self.k == 1
+        return self.k == 1 and self.share is None
+
+    @property
+    def reads_sensitive(self) -> bool:  # type: ignore[override]
+        return self.share is not None
 
     @property
     def needs_one_value(self) -> bool:
@@ -99,7 +116,7 @@ class HouseholdKAnonymity(Criterion):
 
     def necessary(self) -> Sequence[Criterion]:
         """k households have at least k people."""
-        return (registry.get("criteria", "k_anonymity")(self.k),)
+        return (registry.get("criteria", "k_anonymity")(self.k),) if self.k > 1 else ()
 
     def gather(self, grouping: Grouping) -> list[Row] | None:
         """For several known members: compare whole households, and find the worst one for every group."""
@@ -112,6 +129,8 @@ class HouseholdKAnonymity(Criterion):
                 where=grouping.base.table.name,
                 hint="Declare `household: {column: H, published: number}`, or require known=member.",
             )
+        if self.share is not None:
+            return self._of_values(grouping)
         columns = names(["s", "g", "n_rows"])
         query = render("counted/listed.sql", relation=household_groups(grouping), columns=columns)
         found = grouping.base.engine.arrays(query)
@@ -130,6 +149,31 @@ class HouseholdKAnonymity(Criterion):
                 )
             fewest = fewest_or_none
         return [{"g": g, "n_households": n} for g, n in sorted(fewest.items())]
+
+    def _of_values(self, grouping: Grouping) -> list[Row]:
+        """If all members are known: the fewest alike households, and the largest share of one value."""
+        relation, value = household_values(grouping)
+        columns = [*names(["s", "g"]), value, Sql("n_rows")]
+        query = render("counted/listed.sql", relation=relation, columns=columns)
+        found = grouping.base.engine.arrays(query)
+        home, group, own, n = (found[str(column)].tolist() for column in columns)
+        values = dict(zip(home, own, strict=True))
+        several = len({h for h, v in zip(home, own, strict=True) if values[h] != v})
+        if several:
+            told = f"members of {number_of(several, 'household')} have different values"
+            raise DataError(
+                "no_household_value",
+                f"{told}, so {grouping.base.table.sensitives[0]} is not a value of households",
+                where=grouping.base.table.name,
+                hint="Leave out `share`, or exclude people without a household, who count as one.",
+            )
+        homes = alike_households.homes(zip(home, group, n, strict=True))
+        fewest = alike_households.fewest_alike(Counter(homes.values()))
+        shares = alike_households.largest_shares(homes, values)
+        return [
+            {"g": g, "n_households": fewest[g], "n_top": shares[g][0], "n_alike": shares[g][1]}
+            for g in sorted(fewest)
+        ]
 
     def judge(self, evidence: Sequence[Row]) -> Verdict:
         """The group with the fewest households, or with the largest share of one, decides.
@@ -156,6 +200,25 @@ class HouseholdKAnonymity(Criterion):
             }
             story = f"{people(worst['n_people'])} of a group are from {number_of(n, 'household')}."
         else:
+            if self.share is not None:
+                shared = self._shared(evidence, facts)
+                if shared is not None:
+                    return shared
             whom = "all members" if self.known == "all" else f"up to {people(int(self.known))}"
             story = f"Somebody who knows {whom} of a household is left with {number_of(n, 'household')}."
         return self.verdict(n, Witness(facts, {"g": worst["g"]}), story)
+
+    def _shared(self, evidence: Sequence[Row], facts: dict[str, Any]) -> Verdict | None:
+        """The verdict by the largest share of one value, if it has less slack than the fewest households."""
+        worst = max(evidence, key=lambda row: Fraction(row["n_top"], row["n_alike"]))
+        share, limit = Fraction(worst["n_top"], worst["n_alike"]), Fraction(str(self.share))
+        facts |= {"largest_share": str(share)}
+        enough = Fraction(facts["households"], self.k) - 1
+        if self.k > 1 and (enough >= 0, enough) < (share <= limit, 1 - share / limit):
+            return None
+        story = (
+            "Somebody who knows all members of a household is left with"
+            f" {number_of(worst['n_alike'], 'household')}, and {worst['n_top']} of them have the same value."
+        )
+        witness = Witness(facts, {"g": worst["g"]})
+        return self.verdict(share, witness, story, limit=limit, relation="<=")

@@ -55,6 +55,86 @@ def test_households_are_counted_as_the_definition_says(
     assert (found.value, found.safe) == (expected, oracle.keeps(rows, k, asked.kind, asked.known))
 
 
+def of_homes(rows: Any, values: Any) -> list[tuple[Any, Any, Any]]:
+    """Every person with the value of their household."""
+    return [(label, home, values[home]) for label, home in rows]
+
+
+VALUES_OF_HOMES = st.fixed_dictionaries(
+    {home: st.sampled_from(["low", "high", None]) for home in ("h1", "h2", "h3", "h4", None)}
+)
+
+
+@few
+@given(
+    rows=st.lists(st.tuples(GROUPS, HOMES), min_size=1, max_size=9),
+    values=VALUES_OF_HOMES,
+    k=st.integers(1, 3),
+    share=st.sampled_from(["1/2", "0.6", "2/3", "9/10"]),
+)
+def test_a_value_of_households_counts_once_for_each_of_those_that_look_alike(
+    engine: Any, rows: Any, values: Any, k: int, share: str
+) -> None:
+    people = of_homes(rows, values)
+    frame = pd.DataFrame(people, columns=["g", "h", "s"], dtype=object)
+    tied = ps.Table(frame, ["g"], "s", household={"column": "h", "published": "number"})
+    (found,) = ps.check(engine, tied, [ps.HouseholdKAnonymity(k, known="all", share=share)]).values()
+    fewest, largest = oracle.measured(rows, "distinct", "all"), oracle.largest_share(people)
+    assert found.safe is (fewest >= k and largest <= Fraction(share))
+    assert (found.witness["households"], Fraction(found.witness["largest_share"])) == (fewest, largest)
+    assert found.value == (largest if found.relation == "<=" else fewest)
+
+
+def test_who_knows_a_couple_learns_the_value_that_many_values_of_its_group_hide(engine: Any) -> None:
+    frame = pd.DataFrame({"g": ["p"] * 4, "h": ["1", "1", "2", "3"], "s": ["x", "x", "y", "z"]})
+    assert ps.check(engine, ps.Table(frame, ["g"], "s", household="h"), [ps.LDiversity(3)])
+    tied = ps.Table(frame, ["g"], "s", household={"column": "h", "published": "number"})
+    (found,) = ps.check(engine, tied, [ps.HouseholdKAnonymity(1, known="all", share="1/2")]).values()
+    assert not found.safe and found.value == 1 and found.witness["households"] == 1
+    couples = pd.concat([frame, frame.assign(h=["4", "4", "5", "6"], s=["w", "w", "z", "y"])])
+    tied = ps.Table(couples, ["g"], "s", household={"column": "h", "published": "number"})
+    (found,) = ps.check(engine, tied, [ps.HouseholdKAnonymity(1, known="all", share="1/2")]).values()
+    assert found.safe and found.value == Fraction(1, 2) and found.witness["households"] == 2
+
+
+def test_values_that_differ_within_a_household_are_refused(engine: Any) -> None:
+    frame = pd.DataFrame({"g": ["p", "p", "p"], "h": ["1", "1", "2"], "s": ["x", None, "x"]}, dtype=object)
+    tied = ps.Table(frame, ["g"], "s", household={"column": "h", "published": "number"})
+    with pytest.raises(ps.PrivacySqlError, match="members of 1 household have different values") as problem:
+        ps.check(engine, tied, [ps.HouseholdKAnonymity(2, known="all", share="1/2")])
+    assert (problem.value.code, problem.value.exit) == ("no_household_value", 3)
+    with pytest.raises(ps.PrivacySqlError, match="needs a sensitive column"):
+        ps.check(engine, table([("p", "1")]), [ps.HouseholdKAnonymity(2, known="all", share="1/2")])
+
+
+def test_each_of_several_values_of_households_is_judged(engine: Any) -> None:
+    frame = pd.DataFrame(
+        {"g": ["p"] * 4, "h": ["1", "1", "2", "3"], "s": list("xxyz"), "t": list("ppqp")}, dtype=object
+    )
+    for joint, shares in ((False, {"1/2", "1"}), (True, {"1"})):
+        tied = ps.Table(
+            frame, ["g"], ["s", "t"], joint=joint, household={"column": "h", "published": "number"}
+        )
+        found = ps.check(engine, tied, [ps.HouseholdKAnonymity(1, known="all", share="1/2")])
+        assert {verdict.witness["largest_share"] for verdict in found.values()} <= shares
+        assert len(found) == (1 if joint else 2)
+
+
+@pytest.mark.parametrize("seed", seeds(20))
+def test_a_map_of_labels_or_leaving_one_out_keeps_the_share_of_alike_households(seed: int) -> None:
+    draw = random.Random(f"alike {seed}")
+    for _ in range(30):
+        values = {home: draw.choice("xy") for home in range(6)}
+        rows = of_homes(
+            [(draw.choice("abcd"), draw.randrange(6)) for _ in range(draw.randint(2, 12))], values
+        )
+        before = oracle.largest_share(rows)
+        label = {own: draw.choice("uv") for own in "abcd"}
+        assert oracle.largest_share([(label[g], h, s) for g, h, s in rows]) <= before
+        left = [row for row in rows if row[0] != "a"]
+        assert not left or oracle.largest_share(left) <= before
+
+
 @pytest.mark.parametrize("way", MEMBER, ids=[str(way) for way in MEMBER])
 @pytest.mark.parametrize("max_suppressed", ["0", "1/2"])
 def test_what_is_published_is_safe_with_levels_and_with_groups_left_out(
@@ -150,6 +230,10 @@ def test_a_table_of_people_who_count_for_several_counts_them(engine: Any) -> Non
         {"k": 2, "known": "some"},
         {"k": 2, "known": 0},
         {"k": 2, "kind": "share", "known": "all"},
+        {"k": 2, "share": "1/2"},
+        {"k": 2, "known": 3, "share": "1/2"},
+        {"k": 2, "known": "all", "share": 1},
+        {"k": 2, "known": "all", "share": 0},
     ],
 )
 def test_a_limit_out_of_range_is_refused(params: dict[str, Any]) -> None:

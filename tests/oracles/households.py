@@ -37,3 +37,15 @@ def measured(rows: Rows, kind: str, known: Any) -> Fraction:
 def keeps(rows: Rows, k: int, kind: str, known: Any) -> bool:
     found = measured(rows, kind, known)
     return found <= Fraction(1, k) if kind == "share" else found >= k
+
+
+def largest_share(rows: Sequence[tuple[Hashable, Hashable, Hashable]]) -> Fraction:
+    """Of one value among the households that look alike, each counted once; rows: label, household, value."""
+    homes: dict[Hashable, tuple[list[Any], Hashable]] = {}
+    for label, home, value in rows:
+        homes.setdefault(home, ([], value))[0].append(label)
+    found = []
+    for labels, _ in homes.values():
+        alike = [value for others, value in homes.values() if Counter(others) == Counter(labels)]
+        found.append(max(Fraction(alike.count(value), len(alike)) for value in alike))
+    return max(found)
