@@ -1,6 +1,6 @@
 """`python -m privacy_sql` is the command `privacy-sql`."""
 
-from privacy_sql.cli.main import main
+from privacy_sql.cli.main import command
 
 if __name__ == "__main__":
-    main()
+    command()

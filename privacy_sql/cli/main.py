@@ -101,6 +101,14 @@ def verbs() -> None:
     """
 
 
+def command() -> None:
+    """The program `privacy-sql`, which ends as soon as all is said."""
+    try:
+        main()
+    except SystemExit as leaving:
+        streams.leave(leaving.code)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     if arguments is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -9,7 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 
 def prepare() -> None:
@@ -70,3 +71,23 @@ def silence(stream: TextIO) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, number)
         os.close(nowhere)
+
+
+def leave(code: str | int | None) -> NoReturn:
+    """End the program with an exit code, without taking apart every module and object first.
+
+    That takes a fifteenth of a `run`, and the memory goes back to the machine in any case. What asked to be
+    called at the end is called. A thread that still works, a stream that fails, and whoever measures the
+    program need its usual end.
+    """
+    working = [each for each in threading.enumerate() if not each.daemon]
+    watched = sys.gettrace() or sys.getprofile()
+    if working != [threading.main_thread()] or watched or isinstance(code, str):
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            sys.exit(code)
+    os._exit(code or 0)

@@ -334,6 +334,12 @@ class Combinations:
     @classmethod
     def added_up(cls, keys: Ints, n: Ints) -> Combinations:
         """Equal combinations counted together."""
+        span = int(keys.max(initial=-1)) + 1
+        if span <= len(keys) and int(n.sum()) < EXACT:  # one place for each possible key, and nothing to sort
+            occurs = np.zeros(span, np.bool_)
+            occurs[keys] = True
+            found = np.flatnonzero(occurs)
+            return cls(found, totals(keys, n, span)[found])
         bits = int(n.max(initial=0)).bit_length()
         if int(keys.max(initial=0)).bit_length() + bits <= MOST_BITS:
             packed = (keys << bits) | n  # one array sorts several times faster than an order of another

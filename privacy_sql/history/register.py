@@ -15,15 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from privacy_sql import files as writing
 from privacy_sql import manifest
 from privacy_sql.errors import DataError, NotSafe, PrivacySqlError, UsageError, did_you_mean, raise_all
 from privacy_sql.history import kept_privately
 from privacy_sql.history.chain import Chain, Record
-from privacy_sql.history.described import Description, describe, described_by, joinable
 from privacy_sql.manifest import Manifest
+
+if TYPE_CHECKING:
+    from privacy_sql.history.described import Description
 
 FILE_NAME = "privacy_register.jsonl"
 WHERE = "register"
@@ -299,6 +301,9 @@ class Out:
 
 def registered(register: Register, names: Iterable[str] | None = None) -> Out:
     """The named releases, or all; refuses those that changed since they were registered."""
+    # loaded on first use, because a run in a project without other releases reads none
+    from privacy_sql.history.described import describe, joinable
+
     found = register.find(register.entries() if names is None else names)
     groups: list[str] = []
     noise: list[str] = []
@@ -329,6 +334,8 @@ def as_published(
     register: Register, release: str | Path | Mapping[str, Any] | Description, number: int
 ) -> list[Description]:
     """A release given by its file; one of ours comes with what the register kept to read it."""
+    from privacy_sql.history.described import describe, described_by
+
     release = described_by(Path(release)) if isinstance(release, str | Path) else release
     kept = register.like(release) if isinstance(release, Path) else []
     return [describe(place, number) for place in kept] if kept else [describe(release, number)]

@@ -274,13 +274,15 @@ def _known_labels(session: Engine, published: Sql, release: Release) -> None:
     generalised = {column: level for column, level in shown if level and column in release.columns}
     if not generalised:
         return
-    columns = []
-    for number, (column, level) in enumerate(generalised.items(), start=1):
-        levels = base.levels[base.aliases[column]]
-        query = render("publishing/known_labels.sql", levels=levels, level=level)
-        known = [row["label"] for row in base.engine.fetch(query)]
-        columns.append((column, Sql(f"c{number}"), session.load({"label": ("varchar", known)}, "labels")))
-    query = render("publishing/labels.sql", published=published, columns=columns)
+    columns = [(column, Sql(f"c{number}")) for number, column in enumerate(generalised, start=1)]
+    at_levels = [(base.levels[base.aliases[column]], level) for column, level in generalised.items()]
+    found = base.engine.fetch(render("publishing/known_labels.sql", columns=at_levels))
+    held = {
+        "position": ("bigint", [row["position"] for row in found]),
+        "label": ("varchar", [row["label"] for row in found]),
+    }
+    known = session.load(held, "labels")
+    query = render("publishing/labels.sql", published=published, columns=columns, known=known)
     (strange,) = session.fetch(query)
     for (column, level), n_values in zip(generalised.items(), strange.values(), strict=True):
         if n_values:

@@ -62,31 +62,38 @@ class Answers:
         self, held: Held, finest: Callable[[], Held], choice: Choice
     ) -> tuple[dict[int, float], dict[int, float]]:
         """True answers and estimates from groups in memory; the finest choice of all tells the true ones."""
-        if not self._true:
-            self._true = self._answered(finest(), (0,) * len(choice))
-        return self._true, self._answered(held, choice)
+        asked = [(held, choice), *([] if self._true else [(finest(), (0,) * len(choice))])]
+        estimated, *true = self._answered(asked)
+        self._true = true[0] if true else self._true
+        return self._true, estimated
 
-    def _answered(self, held: Held, choice: Choice) -> dict[int, float]:
-        """The answer to each query: all counts by the share of their labels that it asks for."""
-        groups, last = held.groups, len(self.values) - 1
-        columns = [*(codes[groups.of_each] for codes in held.labels), groups.value]
+    def _answered(self, asked: Sequence[tuple[Held, Choice]]) -> list[dict[int, float]]:
+        """The answers to each query by some choices: all counts by the share of their labels it asks for."""
+        last = len(self.values) - 1
+        columns = [
+            [*(codes[held.groups.of_each] for codes in held.labels), held.groups.value] for held, _ in asked
+        ]
         alike: dict[tuple[int, ...], list[int]] = {}
         for number, query in enumerate(self.queries):
             alike.setdefault(tuple(sorted(query.keys() - {last})), []).append(number)
-        answers = {}
+        answers: list[dict[int, float]] = [{} for _ in asked]
         for positions, numbers in alike.items():
-            told, n = [columns[position] for position in (*positions, last)], groups.n
-            if len(numbers) >= WORTH_GROUPING:
-                told, n = grouped(told, n)
+            counts = []
+            for (held, _), each in zip(asked, columns, strict=True):
+                told, n = [each[position] for position in (*positions, last)], held.groups.n
+                counts.append(grouped(told, n) if len(numbers) >= WORTH_GROUPING else (told, n))
             for number in numbers:
                 # of one query only: those of all would be as many as all values
                 codes = {
                     column: self._arrays[column][
-                        asked.chosen if isinstance(asked, Some) else np.fromiter(asked, np.int64, len(asked))
+                        wanted.chosen
+                        if isinstance(wanted, Some)
+                        else np.fromiter(wanted, np.int64, len(wanted))
                     ]
-                    for column, asked in self.queries[number].items()
+                    for column, wanted in self.queries[number].items()
                 }
-                answers[number] = self._one(codes, told, n, positions, choice)
+                for (_, choice), (told, n), found in zip(asked, counts, answers, strict=True):
+                    found[number] = self._one(codes, told, n, positions, choice)
         return answers
 
     def _one(

@@ -167,3 +167,43 @@ def test_a_signal_that_ends_a_run_ends_it_as_an_interrupt_does(tmp_path: Path, s
     assert ended(started(folder, spill, 9, signal_name)) == 130
     assert everything(folder, "file") == before
     assert not list(spill.iterdir())
+
+
+ENDING = """
+import atexit, sys, threading, time
+def print_nothing(*_): pass
+{more}
+from privacy_sql.cli.main import command
+command()
+"""
+AT_ITS_END = {
+    "what asked to be called at the end is called": "atexit.register(print, 'called', flush=True)",
+    "a thread that still works is waited for":
+        "threading.Thread(target=lambda: (time.sleep(1), print('called', flush=True))).start()",
+    "whoever measures the program is asked at its end":
+        "atexit.register(lambda: sys.getprofile() and print('called', flush=True))"
+        "\nsys.setprofile(print_nothing)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("said", AT_ITS_END)
+@pytest.mark.parametrize(("require", "code"), [(SAFE, 0), (UNSAFE, 1)])
+def test_the_program_ends_early_and_leaves_nothing_undone(
+    folder: Path, said: str, require: str, code: int
+) -> None:
+    (folder / "end.py").write_text(ENDING.format(more=AT_ITS_END[said]))
+    kept = folder / "kept"
+    kept.mkdir()
+    found = shell(check(require).replace("$P", f"{sys.executable} end.py"), folder, TMPDIR=str(kept))
+    assert (found[0], found[2]) == (code, "") and found[1].endswith("called\n") and SAFE[:11] in found[1]
+    assert list(kept.iterdir()) == []
+
+
+def test_no_module_is_taken_apart_at_the_end_of_the_program(folder: Path) -> None:
+    """What stands in a module goes with the memory: only the usual end calls what it holds to go."""
+    held = (
+        "class Held:\n    def __del__(self): print('taken apart', flush=True)\nsys.modules['held'] = Held()"
+    )
+    (folder / "end.py").write_text(ENDING.format(more=held))
+    told = shell(check(SAFE).replace("$P", f"{sys.executable} end.py"), folder)
+    assert told[0] == 0 and "taken apart" not in told[1]
