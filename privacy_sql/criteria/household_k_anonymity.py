@@ -101,7 +101,8 @@ class HouseholdKAnonymity(Criterion):
 
     @property
     def slider(self) -> str | None:
-        return "k" if self.relation == ">=" else None  # else the limit is 1/k
+        # else the limit is 1/k, or there are two
+        return "k" if self.relation == ">=" and self.share is None else None
 
     @property
     def limit(self) -> Number:

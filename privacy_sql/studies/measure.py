@@ -2,7 +2,7 @@
 
 This measures one release and is not a requirement: a table that does well here may still give somebody away.
 Both files are counted once. Everybody in the source is counted, so these shares are exact and have no
-interval.
+interval. Only guesses from the nearest rows ask a sample.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from privacy_sql.hierarchies.base import text_of
 from privacy_sql.history.described import PublishedColumn, describe, described_by
 from privacy_sql.manifest import SUFFIX
 from privacy_sql.query.template import names, render
-from privacy_sql.studies._proportions import Excess, clopper_pearson, excess
+from privacy_sql.studies import _nearest
+from privacy_sql.studies._nearest import People
+from privacy_sql.studies._proportions import Excess as Excess
+from privacy_sql.studies._proportions import clopper_pearson, excess
 from privacy_sql.table import Table
 
 Ints = npt.NDArray[np.int64]
@@ -51,6 +54,20 @@ class Control:
 
 
 @dataclass(frozen=True)
+class Nearest:
+    """Guesses from the nearest rows about some people, and the exact interval of the share of all of them.
+
+    If everybody was asked, the share is counted and both ends are that share.
+    """
+
+    asked: int
+    right: Fraction
+    low: Fraction
+    high: Fraction
+    seed: int
+
+
+@dataclass(frozen=True)
 class Measured:
     """What somebody learns who knows some columns of everybody in the source.
 
@@ -68,6 +85,9 @@ class Measured:
     linked: int | None = None  # people who are alone on both halves and linked to one row
     control: Control | None = None
     excess: Excess | None = None
+    nearest: Nearest | None = None
+    nearest_control: Nearest | None = None
+    nearest_excess: Excess | None = None
 
     @property
     def share(self) -> Fraction:
@@ -85,12 +105,15 @@ def measure(
     most: int = 0,
     linked: tuple[Sequence[str], Sequence[str]] | None = None,
     level: str | float = "0.95",
+    nearest: int | None = None,
+    seed: int = 0,
 ) -> Measured:
     """Measure a release, or a synthetic table, against the people it was made from.
 
     `source` and `control` are files, relations, frames or tables. `released` may also be a manifest; the
     known columns are then generalised to its levels. `most` also measures singling out by every set of up to
-    that many known columns. `linked`: two sets of columns that two adversaries know.
+    that many known columns. `linked`: two sets of columns that two adversaries know. `nearest` also guesses
+    that many people, drawn with a `seed`, from the rows nearest to them: a sample, so with an interval.
 
     >>> import pandas as pd, privacy_sql as ps
     >>> people = pd.DataFrame({"age": ["30", "30", "41"], "ill": ["flu", "cold", "flu"]})
@@ -104,6 +127,9 @@ def measure(
     if (n_sets := sum(comb(len(known), size) for size in range(1, most + 1))) > MOST_SETS:
         told = f"{len(known)} columns have {n_sets:,} sets of at most {most}"
         raise UsageError("too_many_sets", told, hint=f"Take smaller sets: at most {MOST_SETS:,} are counted.")
+    if nearest is not None and not 1 <= nearest <= _nearest.MOST_ASKED:
+        told = f"nearest asks about 1 to {_nearest.MOST_ASKED:,} people"
+        raise UsageError("bad_argument", told, hint="A few hundred already give a narrow interval.")
     place, published = _published(released)
     shown_as = {column: published[column].column if column in published else column for column in known}
     codes = [_Codes() for _ in (*known, secret)]
@@ -111,12 +137,20 @@ def measure(
     kinds = {column: _level_of(published, column) for column in known}
     asked = _read(engine, source, known, secret, kinds, codes, "the source")
     right, fitted = _guessed(asked, shown)
-    found = beyond = None
+    found = beyond = other = None
     if control is not None:
         other = _read(engine, control, known, secret, kinds, codes, "the control")
         by_chance, _ = _guessed(other, shown)
         found = Control(other.people, by_chance, *clopper_pearson(by_chance, other.people, level))
         beyond = excess((right, asked.people), (by_chance, other.people), level, counted=True)
+    near = near_control = near_beyond = None
+    if nearest is not None:
+        columns = _nearest.Columns([list(of) for of in codes])
+        near = _by_nearest(columns, asked, shown, nearest, seed, level)
+        if other is not None:
+            near_control = _by_nearest(columns, other, shown, nearest, seed, level)
+            both = (near.right, near.asked), (near_control.right, near_control.asked)
+            near_beyond = excess(*both, level, counted=near.asked == asked.people)
     everything = range(len(known))
     sets = [members for size in range(1, most + 1) for members in combinations(everything, size)]
     return Measured(
@@ -131,6 +165,9 @@ def measure(
         else _linked(asked, shown, [[known.index(c) for c in s] for s in linked]),
         control=found,
         excess=beyond,
+        nearest=near,
+        nearest_control=near_control,
+        nearest_excess=near_beyond,
     )
 
 
@@ -142,19 +179,6 @@ class _Codes(dict[str | None, int]):
 
     def of(self, label: str | None) -> int:
         return self.setdefault(label, len(self))
-
-
-@dataclass(frozen=True)
-class _Counted:
-    """The people of one file by known columns and secret, one line per distinct combination."""
-
-    known: Ints  # one column for each known column
-    secret: Ints
-    n: Ints
-
-    @property
-    def people(self) -> int:
-        return int(self.n.sum())
 
 
 def _columns(
@@ -205,7 +229,7 @@ def _read(
     kinds: Mapping[str, tuple[Hierarchy, int]],
     codes: Sequence[_Codes],
     what: str,
-) -> _Counted:
+) -> People:
     """One file counted by its known columns and its secret, with label numbers that all files share."""
     table = _table(given, known, secret, what)
     base = count(engine, table)
@@ -226,7 +250,7 @@ def _read(
             label = kind.label(value, level) if kind.height else value
             lookup[code] = of.of(None if label is None else text_of(label))
         shared.append(lookup[found[alias].astype(np.int64)])
-    return _Counted(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
+    return People(np.stack(shared[:-1], axis=1), shared[-1], found["n_rows"].astype(np.int64))
 
 
 def _table(given: Source | Table, known: Sequence[str], secret: str, what: str) -> Table:
@@ -246,7 +270,7 @@ def _table(given: Source | Table, known: Sequence[str], secret: str, what: str) 
 # -- what is counted -----------------------------------------------------------------------------------------
 
 
-def _keys(asked: _Counted, shown: _Counted, members: Sequence[int], *, secret: bool) -> tuple[Ints, Ints]:
+def _keys(asked: People, shown: People, members: Sequence[int], *, secret: bool) -> tuple[Ints, Ints]:
     """One number for each combination of some columns, the same in both files."""
     both = np.concatenate([asked.known, shown.known])[:, list(members)]
     columns = [*both.T, *([np.concatenate([asked.secret, shown.secret])] if secret else [])]
@@ -260,7 +284,7 @@ def _people_by(key: Ints, n: Ints, size: int) -> Ints:
     return np.bincount(key, weights=n, minlength=size).astype(np.int64)
 
 
-def _singled(asked: _Counted, shown: _Counted, members: Sequence[int]) -> Singled:
+def _singled(asked: People, shown: People, members: Sequence[int]) -> Singled:
     """Combinations with one row in the release, and how many of those have one person in the source."""
     ours, theirs = _keys(asked, shown, members, secret=False)
     size = int(max(ours.max(), theirs.max())) + 1
@@ -268,7 +292,7 @@ def _singled(asked: _Counted, shown: _Counted, members: Sequence[int]) -> Single
     return Singled(int((alone & (_people_by(ours, asked.n, size) == 1)).sum()), int(alone.sum()))
 
 
-def _linked(asked: _Counted, shown: _Counted, halves: Sequence[Sequence[int]]) -> int:
+def _linked(asked: People, shown: People, halves: Sequence[Sequence[int]]) -> int:
     """People alone on both halves for whom exactly one row fits both."""
     found = np.ones(len(asked.n), np.bool_)
     for half in halves:
@@ -279,7 +303,7 @@ def _linked(asked: _Counted, shown: _Counted, halves: Sequence[Sequence[int]]) -
     return int((found & (rows[ours] == 1)).sum())
 
 
-def _guessed(asked: _Counted, shown: _Counted) -> tuple[Fraction, int]:
+def _guessed(asked: People, shown: People) -> tuple[Fraction, int]:
     """The expected number of people guessed right by their most common value, and how many have a row."""
     everything = range(asked.known.shape[1])
     ours, theirs = _keys(asked, shown, everything, secret=False)
@@ -298,3 +322,14 @@ def _guessed(asked: _Counted, shown: _Counted) -> tuple[Fraction, int]:
     by_ties = np.bincount(ties[ours[hit]], weights=asked.n[hit]).astype(np.int64)
     right = sum((Fraction(int(n), n_ties) for n_ties, n in enumerate(by_ties) if n), Fraction(0))
     return right, int(asked.n[rows[ours] > 0].sum())
+
+
+def _by_nearest(
+    columns: _nearest.Columns, of: People, shown: People, size: int, seed: int, level: str | float
+) -> Nearest:
+    """The guesses about a sample of people; about everybody where there are no more."""
+    sample = columns.sample(of, size, seed)
+    n = len(sample[1])
+    right = _nearest.right_by_nearest(columns, sample, shown)
+    ends = (Fraction(right, n),) * 2 if n == of.people else clopper_pearson(right, n, level)
+    return Nearest(n, right, *ends, seed)

@@ -147,3 +147,135 @@ def test_what_cannot_be_asked_is_refused(known: Any, secret: str, more: Any, mes
     rows = _frame([("a", "1", "x"), ("b", "2", "y")])
     with ps.connect() as engine, pytest.raises(ps.PrivacySqlError, match=message):
         ps.measure(engine, rows, rows, known, secret, **{"control": rows, **more})
+
+
+def _apart(ours: tuple[Any, ...], theirs: tuple[Any, ...], spans: list[Any]) -> int:
+    """Gower's distance in billionths of a column: ranges for numbers, equality for labels."""
+    total = 0
+    for one, other, span in zip(ours, theirs, spans, strict=False):
+        if span is None or one is None or other is None:
+            total += 0 if one == other else 10**9
+        elif span[1] > span[0]:
+            one, other = (int((Fraction(x) - span[0]) / (span[1] - span[0]) * 10**9) for x in (one, other))
+            total += abs(one - other)
+    return total
+
+
+def _right_by_nearest(people: list[Any], shown: list[Any], spans: list[Any]) -> list[Fraction]:
+    """For each person how often the guess from the nearest rows is right."""
+    found = []
+    for person in people:
+        apart = [_apart(person[:-1], row[:-1], spans) for row in shown]
+        values = [row[-1] for row, far in zip(shown, apart, strict=True) if far == min(apart)]
+        best = {v for v in values if values.count(v) == max(map(values.count, values))}
+        found.append(Fraction(person[-1] in best, len(best)))
+    return found
+
+
+@pytest.mark.parametrize("seed", seeds(20))
+def test_guesses_from_the_nearest_rows_are_those_of_the_definition(engine: Any, seed: int) -> None:
+    draw = random.Random(f"nearest {seed}")
+
+    def rows(most: int) -> list[tuple[Any, ...]]:
+        number = ["1", "1.0", "2.5", "-4", "1e1", None, "7", "8"]
+        return [
+            (draw.choice(number), draw.choice(["a", "b", "", None]), draw.choice(["x", "y", "z", None]))
+            for _ in range(draw.randint(1, most))
+        ]
+
+    people, shown, others = rows(14), rows(14), rows(9)
+    numbers = [Fraction(row[0]) for row in (*people, *shown, *others) if row[0] is not None]
+    spans = [(min(numbers, default=0), max(numbers, default=0)), None]
+    files = _frame(people), _frame(shown), ["a", "b"], "s", _frame(others)
+    everybody = ps.measure(engine, *files, nearest=2000, seed=seed).nearest
+    each = _right_by_nearest(people, shown, spans)
+    assert everybody is not None and everybody.asked == len(people)
+    assert everybody.right == sum(each)
+    assert everybody.low == everybody.high == sum(each) / len(people)
+    size = draw.randint(1, 14)
+    found = ps.measure(engine, *files, nearest=size, seed=seed)
+    some = found.nearest
+    assert some is not None and some.asked == min(size, len(people))
+    if some.asked < len(people):
+        assert (some.low, some.high) == ps.clopper_pearson(some.right, some.asked)
+    # the same sample in whatever order the people come
+    draw.shuffle(people)
+    again = ps.measure(engine, _frame(people), *files[1:], nearest=size, seed=seed)
+    assert (again.nearest, again.nearest_excess) == (some, found.nearest_excess)
+    of_others = _right_by_nearest(others, shown, spans)
+    full = ps.measure(engine, *files, nearest=2000, seed=seed).nearest_control
+    assert full is not None and full.right == sum(of_others)
+
+
+def test_a_sample_is_drawn_evenly_and_each_person_once(engine: Any) -> None:
+    """Of four people two are right: every pair of them is drawn as often as any other, and nobody twice."""
+    people = [("1", "", "x"), ("1", "", "y"), ("9", "", "y"), ("9", "", "x")]
+    shown = [("1", "", "x"), ("9", "", "y")]
+    right = [
+        found.right
+        for seed in range(240)
+        if (
+            found := ps.measure(
+                engine, _frame(people), _frame(shown), ["a"], "s", nearest=2, seed=seed
+            ).nearest
+        )
+    ]
+    assert len(right) == 240
+    # both right, one, none: 1, 4 and 1 of 6 pairs
+    assert 20 < right.count(Fraction(2)) < 60 and 20 < right.count(Fraction(0)) < 60
+    assert 120 < right.count(Fraction(1)) < 200
+
+
+def test_the_excess_of_two_samples_has_both_errors(engine: Any) -> None:
+    draw = random.Random(3)
+    people, others = (
+        [(str(draw.randint(1, 50)), "", draw.choice("xy")) for _ in range(90)] for _ in range(2)
+    )
+    files = _frame(people), _frame(people), ["a"], "s", _frame(others)
+    found = ps.measure(engine, *files, nearest=40, seed=1)
+    assert found.nearest is not None and found.nearest_control is not None
+    near, control = found.nearest, found.nearest_control
+    assert found.nearest_excess == ps.excess((near.right, 40), (control.right, 40), "0.95")
+    all_asked = ps.measure(engine, *files, nearest=90, seed=1)
+    assert all_asked.nearest_excess is not None and all_asked.nearest_control is not None
+    right = all_asked.nearest.right, all_asked.nearest_control.right  # type: ignore[union-attr]
+    assert all_asked.nearest_excess == ps.excess((right[0], 90), (right[1], 90), "0.95", counted=True)
+
+
+def test_too_many_people_or_pairs_are_refused(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = _frame([("1", "1", "x"), ("2", "2", "y"), ("3", "3", "y")])
+    for size in (0, 2001, -1):
+        with pytest.raises(ps.PrivacySqlError, match="1 to 2,000 people") as problem:
+            ps.measure(engine, rows, rows, ["a"], "s", nearest=size)
+        assert problem.value.exit == 2
+    monkeypatch.setattr("privacy_sql.studies._nearest.MOST_PAIRS", 8)
+    assert ps.measure(engine, rows, rows, ["a"], "s", nearest=2).nearest
+    with pytest.raises(
+        ps.PrivacySqlError, match="3 people and 3 different rows are more than 8 pairs"
+    ) as problem:
+        ps.measure(engine, rows, rows, ["a"], "s", nearest=3)
+    assert problem.value.exit == 2
+
+
+def test_the_command_tells_the_sample_its_interval_and_its_seed(tmp_path: Path) -> None:
+    rows = [(str(n % 7), str(n % 3), "xyz"[n % 2]) for n in range(50)]
+    _frame(rows).to_csv(tmp_path / "people.csv", index=False)
+    given = ("attack", "measure", "--source", "people.csv", "--release", "people.csv", "--known", "a,b")
+    more = (
+        "--secret",
+        "s",
+        "--nearest",
+        "20",
+        "--seed",
+        "7",
+        "--control",
+        "people.csv",
+        "--project",
+        tmp_path,
+    )
+    told = call(*given, *more, "--json").json["attack"]["nearest"]
+    assert told["people"] == 20 and told["seed"] == 7
+    low, high = ps.clopper_pearson(Fraction(told["right"]), 20)
+    assert (Fraction(told["low"]), Fraction(told["high"])) == (low, high)
+    assert told["control"]["people"] == 20 and told["excess"]["value"] is not None
+    assert "seed 7" in call(*given, *more).out

@@ -13,7 +13,7 @@ from privacy_sql.display.rounding import percent
 from privacy_sql.errors import number_of, people
 
 if TYPE_CHECKING:
-    from privacy_sql.studies.measure import Measured
+    from privacy_sql.studies.measure import Excess, Measured, Nearest
 
 
 class Asked(Common):
@@ -27,6 +27,8 @@ class Asked(Common):
     linked: str | None
     most: int
     level: str
+    nearest: int | None
+    seed: int
     url: str
 
 
@@ -40,14 +42,16 @@ class Asked(Common):
 @click.option(
     "--at-most", "most", type=int, default=0, help="Also single out by every set of up to this many columns."
 )
-@click.option("--level", default="0.95", show_default=True, help="The confidence of the control's interval.")
+@click.option("--nearest", type=int, help="Also guess this many people (up to 2,000) from the nearest rows.")
+@click.option("--seed", default=0, type=int, show_default=True, help="Draw the people for --nearest.")
+@click.option("--level", default="0.95", show_default=True, help="The confidence of an interval.")
 @click.option("--connect", "url", default="duckdb:", show_default=True, help="The database of relations.")
 @shared
 def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
     """Measure a release against its source: people singled out, linked and guessed right.
 
-    Everybody in the source is counted, so the shares are exact. They describe this release but prove nothing
-    about safety; use requirements to judge a release.
+    Everybody in the source is counted, so the shares are exact; only --nearest asks a sample. They describe
+    this release but prove nothing about safety; use requirements to judge a release.
 
     \b
     Example: privacy-sql attack measure --source people.csv --release synthetic.csv \\
@@ -67,6 +71,8 @@ def command(directory: Path, **options: Unpack[Asked]) -> Outcome:
             most=options["most"],
             linked=None if halves is None else tuple(halves),  # type: ignore[arg-type]
             level=options["level"],
+            nearest=options["nearest"],
+            seed=options["seed"],
         )
     return Outcome("attack", rows=found.people, lines=_told(found), more={"attack": _plain(found)})
 
@@ -92,15 +98,32 @@ def _told(found: Measured) -> list[str]:
         f"  by {', '.join(columns)}: {each.right} of {each.alone}" for columns, each in found.subsets.items()
     ]
     if found.control is not None and found.excess is not None:
-        control, beyond = found.control, found.excess
+        control = found.control
         lines.append(
             f"control     {float(control.right):g} of {control.people} right, between {percent(control.low)}"
             f" and {percent(control.high)}"
         )
-        ends = [f"{float(end):.3f}" if end is not None else "unknown" for end in (beyond.low, beyond.high)]
-        value = "unknown" if beyond.value is None else f"{float(beyond.value):.3f}"
-        lines.append(f"excess      {value} of what the control cannot guess, between {' and '.join(ends)}")
+        lines.append(f"excess      {_beyond(found.excess)}")
+    if found.nearest is not None:
+        lines.append(f"nearest     {_of_sample(found.nearest)}, seed {found.nearest.seed}")
+    if found.nearest_control is not None and found.nearest_excess is not None:
+        lines.append(f"  control   {_of_sample(found.nearest_control)}")
+        lines.append(f"  excess    {_beyond(found.nearest_excess)}")
     return [*lines, "This is a measurement, not a verdict: no requirement was judged."]
+
+
+def _of_sample(found: Nearest) -> str:
+    """What guesses from the nearest rows say about a sample."""
+    told = f"{float(found.right):g} of {people(found.asked)} right from the nearest rows"
+    if found.low == found.high:
+        return f"{told} ({percent(found.low)})"
+    return f"{told}, between {percent(found.low)} and {percent(found.high)}"
+
+
+def _beyond(found: Excess) -> str:
+    ends = [f"{float(end):.3f}" if end is not None else "unknown" for end in (found.low, found.high)]
+    value = "unknown" if found.value is None else f"{float(found.value):.3f}"
+    return f"{value} of what the control cannot guess, between {' and '.join(ends)}"
 
 
 def _plain(found: Measured) -> dict[str, Any]:
@@ -126,5 +149,19 @@ def _plain(found: Measured) -> dict[str, Any]:
             "low": str(control.low),
             "high": str(control.high),
         }
-        told["excess"] = {name: None if value is None else str(value) for name, value in vars(beyond).items()}
+        told["excess"] = {name: _or_none(value) for name, value in vars(beyond).items()}
+    if found.nearest is not None:
+        told["nearest"] = _sample(found.nearest)
+        if found.nearest_control is not None and found.nearest_excess is not None:
+            excess = {name: _or_none(value) for name, value in vars(found.nearest_excess).items()}
+            told["nearest"] |= {"control": _sample(found.nearest_control), "excess": excess}
     return told
+
+
+def _sample(found: Nearest) -> dict[str, Any]:
+    texts = {name: str(getattr(found, name)) for name in ("right", "low", "high")}
+    return {"people": found.asked, **texts, "seed": found.seed}
+
+
+def _or_none(value: object) -> str | None:
+    return None if value is None else str(value)
